@@ -44,7 +44,7 @@ static struct {
     struct lookup_stats *hits; /* NULL: they cannot be counted */
     struct list_health *guard;
     bool has_keys;
-    struct ham_log *journal; /* NULL: none; closed when the sessions are */
+    struct ham_log *ham_log; /* NULL: none; closed when the sessions are */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -125,19 +125,19 @@ static void open_history(const struct config *config)
     }
 }
 
-/* Opens the journal of good mail, for the feeds of the companion service. */
-static void open_journal(const struct config *config)
+/* Opens the ham log, for the feeds of the companion service. */
+static void open_ham_log(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
     const struct hashkey *key = &daemon_state.keys.ring[0];
     enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
-    THEN(e, ham_log_open(path, key->id, &daemon_state.journal, &why));
+    THEN(e, ham_log_open(path, key->id, &daemon_state.ham_log, &why));
     if (e != ERR_OK) {
-        report_fault("journal", "journal", &why);
+        report_fault("ham_log", "ham log", &why);
         return;
     }
-    ham_record_use(daemon_state.journal, key);
+    ham_record_use(daemon_state.ham_log, key);
 }
 
 static void open_stats(const struct config *config)
@@ -203,7 +203,7 @@ static void open_counts(const struct config *config)
         open_history(config);
     }
     if (e != ERR_LOCKED && daemon_state.has_keys) {
-        open_journal(config);
+        open_ham_log(config);
     }
     if (is_wanted && e == ERR_OK) {
         e = count_start(daemon_state.counts, &why);
@@ -418,7 +418,7 @@ static void tear_down(void)
         lookup_stats_close(&daemon_state.hits);
         count_close(&daemon_state.counts);
         ham_record_use(NULL, NULL);
-        ham_log_close(&daemon_state.journal);
+        ham_log_close(&daemon_state.ham_log);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

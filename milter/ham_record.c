@@ -7,13 +7,13 @@ enum { US_PER_S = 1000000 };
 
 /* Constant while messages are examined. */
 static struct {
-    struct ham_log *journal;
+    struct ham_log *ham_log;
     const struct hashkey *key;
 } witness;
 
 void ham_record_use(struct ham_log *j, const struct hashkey *key)
 {
-    witness.journal = j;
+    witness.ham_log = j;
     witness.key = key;
 }
 
@@ -30,7 +30,7 @@ static bool is_good(const struct verdict *v)
 
 void ham_record_message(const struct featureset *features, const struct verdict *v)
 {
-    if (!witness.journal || !ham_log_wants(witness.journal, clock_mono_us())) {
+    if (!witness.ham_log || !ham_log_wants(witness.ham_log, clock_mono_us())) {
         return;
     }
     struct arena *scratch = arena_new(HAM_KEYS_SCRATCH_BYTES);
@@ -40,6 +40,6 @@ void ham_record_message(const struct featureset *features, const struct verdict 
     struct ham_log_message m = {.time_s = (uint32_t)(clock_wall_us() / US_PER_S),
                                 .is_good = is_good(v)};
     (void)ham_keys_gather(features, 0, witness.key, scratch, &m);
-    ham_log_add(witness.journal, &m);
+    ham_log_add(witness.ham_log, &m);
     arena_free(&scratch);
 }

@@ -98,7 +98,7 @@ static int load_config(const char *file, struct config **ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
-                                              .is_sign = sign_is_known};
+                                              .is_trait = trait_is_known};
     return config_load_or_print("gillnetd", file, &types, ret) ? EX_OK : EX_CONFIG;
 }
 

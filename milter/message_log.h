@@ -1,8 +1,8 @@
 /*
- * message_log - the records of a message: log line, counters, journal of good mail, history page.
+ * message_log - the records of a message: log line, counters, ham log, history page.
  *
  * logline.h prints the line. Threads: any.   Allocates: ham_record a scratch arena, for the sample
- * of messages that the journal keeps.
+ * of messages that the ham log keeps.
  */
 #ifndef MILTER_MESSAGE_LOG_H
 #define MILTER_MESSAGE_LOG_H
@@ -21,9 +21,9 @@ void message_log_write(const struct session *s, const struct verdict *v,
 /* The counters of a look-up. */
 void message_log_add_hits(const struct list_hits *hits);
 
-/* ---- the journal of good mail (core/telemetry/ham_log.h) ---- */
+/* ---- the ham log (core/telemetry/ham_log.h) ---- */
 
-/* Before the first message: the journal and the key of its digests, both borrowed; NULL: none. */
+/* Before the first message: the ham log and the key of its digests, both borrowed; NULL: none. */
 void ham_record_use(struct ham_log *j, const struct hashkey *key);
 /* An examined message: its names, addresses, URLs and files in the form of list keys, and whether
  * nothing in its verdict scores. */

@@ -21,7 +21,7 @@ enum {
     RESULT_MAX = 64 * 1024
 };
 #define RESTART_FAULT "restart"
-#define RING_FAULT    "ring-key"
+#define KEY_FAULT     "digest-key"
 #define RING_ADVICE                                                                    \
     "messages are still counted under the former one, which other servers do not use " \
     "any more; restart gillnetd"
@@ -78,7 +78,7 @@ static void look_at_filters(void)
     }
 }
 
-/* Whether the file of ring keys is another one than at the last look. */
+/* Whether the file of digest keys is another one than at the last look. */
 static bool ring_has_changed(void)
 {
     struct stat st = {0};
@@ -103,12 +103,12 @@ static void look_at_ring(void)
     bool differs = keys.ring[0].id != watch.ring_id;
     explicit_bzero(&keys, sizeof(keys));
     if (differs && !watch.ring_differs) {
-        log_warn("event=ring-key restart_needed=\"%s\": the ring has another key; "
+        log_warn("event=digest_key restart_needed=\"%s\": the ring has another key; "
                  "" RING_ADVICE,
                  watch.ring_file);
-        stats_fault(RING_FAULT, "the ring has another key: " RING_ADVICE);
+        stats_fault(KEY_FAULT, "the ring has another key: " RING_ADVICE);
     } else if (!differs && watch.ring_differs) {
-        stats_fault(RING_FAULT, NULL);
+        stats_fault(KEY_FAULT, NULL);
     }
     watch.ring_differs = differs;
 }
@@ -174,7 +174,7 @@ static enum err load_config(struct buf *ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
-                                              .is_sign = sign_is_known};
+                                              .is_trait = trait_is_known};
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
     if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
@@ -189,8 +189,9 @@ static enum err load_config(struct buf *ret)
     stats_add(STAT_reloads, 1);
     look_at_ring();
     if (watch.ring_differs) {
-        buf_add_str(ret, "a restart is needed for: keys/ring.key (the ring has another "
-                         "key)\n");
+        buf_add_str(ret,
+                    "a restart is needed for: keys/digest.key (the ring has another "
+                    "key)\n");
     }
     return ERR_OK;
 }
@@ -301,7 +302,7 @@ void watch_set_list_health(struct list_health *guard)
 
 void watch_set_ring(const char *state_dir, uint32_t id)
 {
-    if (file_path(watch.ring_file, "%s/keys/ring.key", state_dir) != ERR_OK ||
+    if (file_path(watch.ring_file, "%s/keys/digest.key", state_dir) != ERR_OK ||
         file_path(watch.state_dir, "%s", state_dir) != ERR_OK) {
         watch.ring_file[0] = '\0'; /* such a path has no keys either */
     }

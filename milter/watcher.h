@@ -4,7 +4,7 @@
  * Four times a second it takes over lists that changed on disk and frees those that are no longer
  * in use. Signals and the control socket request a reload, and this thread does it: it loads the
  * new configuration apart and publishes it whole. A configuration with errors changes nothing;
- * every error is logged and returned to the client. The thread also detects a new ring key, and
+ * every error is logged and returned to the client. The thread also detects a new digest key, and
  * updates the sign of life and the memory of gillnetd on the statistics page.
  * Threads: watch_start makes one; the rest from any thread.
  */
@@ -22,9 +22,9 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
                      bool lists_failed);
 /* Has the lists in use watched over as well; borrowed until watch_stop. Before watch_start. */
 void watch_set_list_health(struct list_health *guard);
-/* The ring key for writing until the process ends. If keys/ring.key later names another one, the
- * statistics page has a fault and each reload says so. Only a start takes it up: fingerprints and
- * counts of one process must have one ring key. Call it before watch_start. */
+/* The digest key for writing until the process ends. If keys/digest.key later names another one,
+ * the statistics page has a fault and each reload says so. Only a start takes it up: fingerprints
+ * and counts of one process must have one digest key. Call it before watch_start. */
 void watch_set_ring(const char *state_dir, uint32_t id);
 void watch_stop(void);
 

@@ -2,7 +2,7 @@
 
 A data folder has mail/ham, mail/spam and mail/CAMPAIGNS.tsv (GROUP, size, checksum, FILE below mail;
 tabs between).  A .tar.xz (or another .tar.*) anywhere in mail stands for a folder of its name; it is
-unpacked into a folder of the test.  Whatever does not look so is an error that names the file.
+unpacked into a folder of the test.  Any other layout is an error that names the file.
 """
 import collections
 import datetime
@@ -18,11 +18,11 @@ PACKED = (".tar.xz", ".tar.gz", ".tar.bz2", ".tar")
 
 
 class Unusable(Exception):
-    """What is wrong with a data folder, and with which file."""
+    """The fault of a data folder, and its file."""
 
 
 def is_given():
-    """Somebody named a data folder: that it is not there is an error then, no reason to skip."""
+    """A data folder was named: if it does not exist, that is an error, not a reason to skip."""
     return "GILLNET_DATA" in os.environ
 
 
@@ -55,7 +55,7 @@ def unpack(archive, to):
 
 
 def laid_out(mail, work):
-    """A folder of loose files like mail: itself, or links and what was packed, in work."""
+    """A folder of loose files like mail: itself, or links and unpacked files, in work."""
     mail = mail.resolve()
     files = [p for p in sorted(mail.rglob("*")) if p.is_file()]
     packed = [p for p in files if stem(p) is not None]

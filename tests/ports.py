@@ -1,4 +1,4 @@
-"""Ports for what a test starts: none that an outgoing connection may be given, none that another test has."""
+"""Ports for the programs of a test: outside the range of outgoing connections, and not used by another test."""
 import random
 import socket
 

@@ -5,7 +5,7 @@
  * kind, size or sum is an error that names the file.
  * Files in reading order: contents (names and sums), beneath (folders without links), snapshot (the
  * state folder stands still), bundle_write, bundle_read (the archive), restore (into place).
- * Example of a change: a new file in a folder of STATE is in the back-up without a change. A new
+ * Example of a change: a new file in a folder of STATE is in the backup without a change. A new
  * folder is a name in contents_takes, a place in the order of snapshot.h for the command
  * (core/cli/cmd_backup.c), and a place in core/base/statedir.c.
  * Depends: base, contents, snapshot.   Threads: one.   Owns: nothing.   ADR 0039.

@@ -1,4 +1,4 @@
-/* bundle_read - a back-up read again, strictly. */
+/* bundle_read - a backup read again, strictly. */
 #include <archive.h>
 #include <archive_entry.h>
 

@@ -35,7 +35,7 @@ static enum err broken(struct writing *w, const char *path)
     const char *why = archive_error_string(w->a);
 
     return w->sunk != ERR_OK
-               ? errinfo_set(w->err, w->sunk, "", 0, "the back-up %s: %s",
+               ? errinfo_set(w->err, w->sunk, "", 0, "the backup %s: %s",
                              "cannot be written", err_text(w->sunk))
                : errinfo_set(w->err, ERR_IO, path, 0, "cannot be packed: %s",
                              why != NULL ? why : "no reason given");
@@ -161,7 +161,7 @@ enum err bundle_write(struct snapshot *s, bundle_write_fn *write, void *sink,
     enum err e = ERR_OK;
 
     if (w.a == NULL || w.entry == NULL || w.bytes == NULL) {
-        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to pack the back-up");
+        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to pack the backup");
     } else if (archive_write_set_format_pax_restricted(w.a) != ARCHIVE_OK ||
                archive_write_add_filter_zstd(w.a) != ARCHIVE_OK ||
                archive_write_set_filter_option(w.a, "zstd", "compression-level",

@@ -1,4 +1,4 @@
-/* contents - the table of contents and the checksums of a back-up. */
+/* contents - the table of contents and the checksums of a backup. */
 #include "core/backup/contents.h"
 
 #include "core/base/array.h"
@@ -86,7 +86,7 @@ bool contents_is_passing(struct slice path)
 static bool is_of_counts(struct slice path)
 {
     return begins_with(path, "counts/runs/") || begins_with(path, "peers/counts/") ||
-           (begins_with(path, "counts/") && ends_with(path, ".journal"));
+           (begins_with(path, "counts/") && ends_with(path, ".wal"));
 }
 
 bool contents_takes(struct slice path, bool with_counts)
@@ -253,12 +253,12 @@ static enum err read_head(struct lines *l, struct contents *c, uint64_t *retfile
     uint64_t format = 0;
 
     if (!read_word(l, "gillnet-backup", &value) || !read_decimal(value, &format)) {
-        return wrong(l, "this is no back-up of gillnet");
+        return wrong(l, "this is no backup of gillnet");
     }
     if (format != CONTENTS_FORMAT) {
         return errinfo_set(
             l->err, ERR_VERSION, CONTENTS_NAME, l->number,
-            "a back-up of form %" PRIu64
+            "a backup of form %" PRIu64
             "; this gillnet reads form %d: use the version that wrote it",
             format, CONTENTS_FORMAT);
     }
@@ -353,7 +353,7 @@ enum err contents_check_sums(const struct contents *c, const char *manifest_sha2
         if (!is_sum_of(line, i == 0 ? manifest_sha256 : c->v[i - 1].sha256, path)) {
             return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                                "damaged: its SHA-256 is not the one written down when "
-                               "the back-up was taken");
+                               "the backup was taken");
         }
     }
     return l.rest.n == 0 ? ERR_OK

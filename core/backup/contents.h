@@ -1,5 +1,5 @@
 /*
- * contents - the table of contents and the list of checksums of a back-up, both text.
+ * contents - the table of contents and the list of checksums of a backup, both text.
  *
  * The archive is a tar file compressed with zstd: MANIFEST first, then the files in its order, then
  * SHA256SUMS, as sha256sum(1) writes it. MANIFEST: lines "word value" (gillnet-backup FORMAT,
@@ -54,7 +54,7 @@ struct contents {
 void contents_init(struct contents *c);
 void contents_fini(struct contents *c);
 
-/* Whether a file of this path belongs into a back-up. */
+/* Whether a file of this path belongs into a backup. */
 bool contents_takes(struct slice path, bool with_counts);
 /* A file of one process or boot, or one that is rebuilt from the others: left out without a
  * message. */

@@ -1,4 +1,4 @@
-/* restore - a back-up put in the place of a state folder. */
+/* restore - a backup put in the place of a state folder. */
 #include "core/backup/restore.h"
 
 #include <sys/statvfs.h>
@@ -181,7 +181,7 @@ static enum err on_begin(void *context, const struct contents *c,
 
     if (fstatvfs(r->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < c->bytes) {
         return errinfo_set(reterr, ERR_NOSPACE, r->fresh, 0,
-                           "the back-up needs %" PRIu64
+                           "the backup needs %" PRIu64
                            " MB and the disk has less; free some space",
                            c->bytes / 1000000 + 1);
     }
@@ -252,7 +252,8 @@ static enum err unpack_bundle(struct restoring *r, struct errinfo *reterr)
     return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
 }
 
-/* Tells the hub that it has an older state, and from which bucket on it publishes counts (sync.h): the peers have the earlier ones already, or will never get them. */
+/* Tells the hub that it has an older state, and from which bucket on it publishes counts (sync.h):
+ * the peers have the earlier ones already, or will never get them. */
 static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
 {
     const struct contents *c = &r->ret->contents;

@@ -1,5 +1,5 @@
 /*
- * restore - a back-up put in the place of a state folder: all of it, verified, or nothing.
+ * restore - a backup put in the place of a state folder: all of it, verified, or nothing.
  *
  * Unpacks into STATE.restore beside it, compares every sum, has the contents of the files checked,
  * syncs, and exchanges the two folders in one step. The former folder is moved to
@@ -14,7 +14,7 @@
 
 struct restore_options {
     const char *state_dir;
-    int fd; /* of the back-up */
+    int fd; /* of the backup */
     const char *name;
     bool force; /* replace a folder that is not empty */
     bundle_progress_fn *progress;

@@ -8,7 +8,7 @@
 #define SNAPSHOT_DIR  "backup.tmp"
 #define SNAPSHOT_LOCK "backup.lock"
 #define TABLE         "peers/table/data.mdb"
-#define RECENT        "recent."
+#define MEMTABLE      "memtable."
 
 enum { PASSES_MAX = 100, COPY_BYTES = 1 << 20, SNAPSHOT_MODE = 0700 };
 
@@ -90,7 +90,8 @@ static bool cannot_link(int why)
 /* Not by appending: a link would change with it. */
 static bool changes_in_place(const char *path, const char *name)
 {
-    return strcmp(path, TABLE) == 0 || strncmp(name, RECENT, sizeof(RECENT) - 1) == 0;
+    return strcmp(path, TABLE) == 0 ||
+           strncmp(name, MEMTABLE, sizeof(MEMTABLE) - 1) == 0;
 }
 
 static enum err keep_file(struct walk *w, int dirfd, const char *name, int tofd,
@@ -123,7 +124,7 @@ static enum err keep_file(struct walk *w, int dirfd, const char *name, int tofd,
 
 /* ---- one folder ---- */
 
-/* Such as a list on another disk: the back-up must not lack it without an error. */
+/* Such as a list on another disk: the backup must not lack it without an error. */
 static bool is_list_elsewhere(const char *path, const struct stat *st)
 {
     return S_ISLNK(st->st_mode) && strncmp(path, "lists/", 6) == 0;
@@ -149,7 +150,7 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
     }
     if (is_list_elsewhere(path, &st)) {
         return errinfo_set(w->err, ERR_UNSUPPORTED, path, 0,
-                           "a symbolic link, and a back-up follows none; mount the "
+                           "a symbolic link, and a backup follows none; mount the "
                            "other disk in its place (mount --bind)");
     }
     if (S_ISREG(st.st_mode) &&
@@ -227,13 +228,13 @@ enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot 
     }
     e = filelock_take(&ret->lock, path, reterr);
     if (e == ERR_LOCKED) {
-        return errinfo_set(reterr, e, path, 0, "another back-up is being taken");
+        return errinfo_set(reterr, e, path, 0, "another backup is being taken");
     }
     THEN(e, path_make(path, reterr, "%s/" SNAPSHOT_DIR, state_dir));
     THEN(e, file_remove_tree(path, reterr));
     if (e == ERR_OK && (mkdirat(ret->state_fd, SNAPSHOT_DIR, SNAPSHOT_MODE) != 0 ||
                         (ret->fd = beneath_open(ret->state_fd, SNAPSHOT_DIR)) < 0)) {
-        e = errinfo_errno(reterr, path, "cannot make a folder for the back-up");
+        e = errinfo_errno(reterr, path, "cannot make a folder for the backup");
     }
     return e;
 }
@@ -255,12 +256,12 @@ enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,
     fd_close(&dirfd);
     errno = why;
     if (*retfd < 0 || fstat(*retfd, &st) != 0) {
-        return errinfo_errno(reterr, f->path, "cannot be read for the back-up");
+        return errinfo_errno(reterr, f->path, "cannot be read for the backup");
     }
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < f->size) {
         fd_close(retfd);
         return errinfo_set(reterr, ERR_CORRUPT, f->path, 0,
-                           "it became shorter while the back-up was taken; try again");
+                           "it became shorter while the backup was taken; try again");
     }
     return ERR_OK;
 }
@@ -272,7 +273,7 @@ void snapshot_close(struct snapshot *s)
     if (s->fd >= 0) {
         fd_close(&s->fd);
         if (file_path(path, "%s/" SNAPSHOT_DIR, s->state_dir) == ERR_OK) {
-            (void)file_remove_tree(path, NULL); /* else the next back-up does */
+            (void)file_remove_tree(path, NULL); /* else the next backup does */
         }
     }
     fd_close(&s->state_fd);

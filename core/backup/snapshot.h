@@ -30,7 +30,7 @@ struct snapshot {
     char left_out[CONTENTS_PATH_MAX + 1]; /* the first of them */
 };
 
-/* ERR_LOCKED: another back-up is being taken. The remains of a killed one are removed. */
+/* ERR_LOCKED: another backup is being taken. The remains of a killed one are removed. */
 enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot *ret,
                        struct errinfo *reterr);
 /* place is one of the folders above; a missing one is fine. */

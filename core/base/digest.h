@@ -1,7 +1,7 @@
 /*
  * digest - the keyed 128-bit name of a value: SipHash-2-4-128(key, type || 0 || value).
  *
- * Everything gillnet knows or counts is known by this digest. The ring key is random for each
+ * Everything gillnet knows or counts is known by this digest. The digest key is random for each
  * installation, so nobody outside can aim at an entry; two keys can be active at once (joining
  * a ring, rotation): writers use the first, readers try both.
  * Type is written as 16 bits little-endian before the zero byte.

@@ -133,8 +133,8 @@ static enum err load_file(const char *path, unsigned max, struct hashkey *ret,
 static enum err key_paths(const char *state_dir, char ring[FILE_PATH_MAX],
                           char node[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    enum err e = path_make(ring, reterr, "%s/keys/ring.key", state_dir);
-    return THEN(e, path_make(node, reterr, "%s/keys/node.key", state_dir));
+    enum err e = path_make(ring, reterr, "%s/keys/digest.key", state_dir);
+    return THEN(e, path_make(node, reterr, "%s/keys/filter.key", state_dir));
 }
 
 enum err keyring_load(const char *state_dir, struct keyring *ret,
@@ -218,10 +218,10 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
     THEN(e, path_make(dir, reterr, "%s/keys", state_dir));
     THEN(e, statedir_make(state_dir, reterr));
     THEN(e, file_make_dir(dir, KEY_DIR_MODE, reterr));
-    THEN(e, create_file(ring, "# ring key of this gillnet installation: secret\n",
+    THEN(e, create_file(ring, "# digest key of this gillnet installation: secret\n",
                         reterr));
-    THEN(e,
-         create_file(node, "# node key of this server: secret, stays here\n", reterr));
+    THEN(e, create_file(node, "# filter key of this server: secret, stays here\n",
+                        reterr));
     THEN(e, file_sync_dir(dir, reterr));
     THEN(e, file_sync_dir(state_dir, reterr));
     return THEN(e, keyring_load(state_dir, ret, reterr));
@@ -242,7 +242,7 @@ enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsi
                             struct errinfo *reterr)
 {
     static const char comment[] =
-        "# ring keys of this gillnet installation: secret; the first is used for what is "
+        "# digest keys of this gillnet installation: secret; the first is used for what is "
         "new\n";
     char path[FILE_PATH_MAX];
     char node[FILE_PATH_MAX];
@@ -250,7 +250,7 @@ enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsi
     struct file_out out;
     enum err e = key_paths(state_dir, path, node, reterr);
     if (e == ERR_OK && (n == 0 || n > KEYRING_MAX)) {
-        e = errinfo_set(reterr, ERR_RANGE, path, 0, "there can be 1 to %d ring keys",
+        e = errinfo_set(reterr, ERR_RANGE, path, 0, "there can be 1 to %d digest keys",
                         KEYRING_MAX);
     }
     THEN(e, file_out_open(&out, path, KEY_MODE, reterr));

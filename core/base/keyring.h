@@ -1,9 +1,9 @@
 /*
- * keyring - the secret keys of an installation: one or two ring keys and the node key.
+ * keyring - the secret keys of an installation: one or two digest keys and the filter key.
  *
- * Stored in STATE/keys/ring.key (one line "HEX32" per ring key, the first is the one writers
- * use) and STATE/keys/node.key (one line), mode 0640, folder 0750. Text, so that a person can
- * copy a ring key; lines beginning with # are comments.
+ * Stored in STATE/keys/digest.key (one line "HEX32" per digest key, the first is the one writers
+ * use) and STATE/keys/filter.key (one line), mode 0640, folder 0750. Text, so that a person can
+ * copy a digest key; lines beginning with # are comments.
  * Threads: a loaded keyring is constant.   Allocates: nothing.
  */
 #ifndef CORE_BASE_KEYRING_H
@@ -15,7 +15,7 @@
 enum { KEYRING_MAX = 2 };
 
 struct keyring {
-    unsigned n;                       /* ring keys in use, 1 or 2 */
+    unsigned n;                       /* digest keys in use, 1 or 2 */
     struct hashkey ring[KEYRING_MAX]; /* [0] is the one that writers use */
     struct hashkey node; /* positions of filters built here; never leaves */
 };
@@ -28,13 +28,13 @@ enum err keyring_load(const char *state_dir, struct keyring *ret,
  * state_dir (statedir.h). */
 enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
                                 struct errinfo *reterr);
-/* Makes v[0..n) the ring keys of keys/ring.key; writers use the first. The file is replaced
+/* Makes v[0..n) the digest keys of keys/digest.key; writers use the first. The file is replaced
  * atomically and keeps its user and group. */
 enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsigned n,
                             struct errinfo *reterr);
 /* A key from its HASHKEY_BYTES bytes. */
 void keyring_key_of(const uint8_t bytes[HASHKEY_BYTES], struct hashkey *ret);
-/* The ring key with this id, or NULL. */
+/* The digest key with this id, or NULL. */
 const struct hashkey *keyring_find(const struct keyring *k, uint32_t id);
 
 enum { KEYRING_DERIVED_BYTES = 32 };

@@ -109,7 +109,7 @@ int cli_usage(const struct cli_command *command, const char *why)
 int cli_config(struct cli *cli)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              sign_is_known, feed_format_is_known};
+                                              trait_is_known, feed_format_is_known};
     struct config_errors errors = {0, NULL};
     const char *file = cli->config_file;
 

@@ -208,7 +208,7 @@ static int write_file(struct backup *b)
         }
     }
     if (e == ERR_OK && is_stdout && fflush(stdout) != 0) {
-        e = errinfo_errno(&why, "standard output", "cannot write the back-up");
+        e = errinfo_errno(&why, "standard output", "cannot write the backup");
     }
     progress_clear(&b->progress);
     return e == ERR_OK ? print_done(b, is_stdout ? stderr : stdout,
@@ -223,7 +223,7 @@ static int back_up(struct backup *b, bool with_counts)
 
     if (status == 0 && strcmp(b->file, "-") == 0 && isatty(STDOUT_FILENO) == 1) {
         return cli_usage(cli_command("backup"),
-                         "a back-up holds keys and is no text: name a file, or let "
+                         "a backup holds keys and is no text: name a file, or let "
                          "another program read it");
     }
     if (status != 0) {
@@ -252,7 +252,7 @@ static int verify(struct backup *b)
     int status = 0;
 
     if (fd < 0) {
-        (void)errinfo_errno(&why, b->file, "cannot open the back-up");
+        (void)errinfo_errno(&why, b->file, "cannot open the backup");
         return cli_fail(&why);
     }
     contents_init(&c);
@@ -281,7 +281,7 @@ int cmd_backup(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 2 || (no_counts && is_verify)) {
-        return cli_usage(command, "name the file of the back-up, or - alone");
+        return cli_usage(command, "name the file of the backup, or - alone");
     }
     b.file = argv[1];
     progress_init(&b.progress);

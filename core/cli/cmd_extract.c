@@ -41,14 +41,14 @@ static const char *lookup_name(enum feature_lookup lookup)
 /* [{value, help}] of a type whose values are words of a table, else null. */
 static json_t *words_json(enum feature_type type)
 {
-    if (type != FEATURE_sign) {
+    if (type != FEATURE_trait) {
         return json_null();
     }
     json_t *array = json_array();
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {
         (void)json_array_append_new(array, json_pack("{s:s, s:s}", "value",
-                                                     sign_name((enum sign)i), "help",
-                                                     sign_help((enum sign)i)));
+                                                     trait_name((enum trait)i), "help",
+                                                     trait_help((enum trait)i)));
     }
     return array;
 }
@@ -70,8 +70,9 @@ static void print_type(const struct feature_info *r)
 {
     printf("%4u %-18s %-8s %-7s %-5s %s\n", (unsigned)r->type, r->name,
            lookup_name(r->lookup), yes_or_no(r->counted), yes_or_no(r->shown), r->help);
-    for (unsigned i = 0; r->type == FEATURE_sign && i < TRAIT_COUNT; i++) {
-        printf("%23s %-22s %s\n", "", sign_name((enum sign)i), sign_help((enum sign)i));
+    for (unsigned i = 0; r->type == FEATURE_trait && i < TRAIT_COUNT; i++) {
+        printf("%23s %-22s %s\n", "", trait_name((enum trait)i),
+               trait_help((enum trait)i));
     }
 }
 

@@ -226,9 +226,9 @@ void feed_cmd_print_line(const json_t *line)
     const char *reason = text_of(line, "reason");
 
     (void)printf("%s %s:",
-                 strcmp(change, "entered") == 0 ? "+"
-                 : strcmp(change, "left") == 0  ? "-"
-                                                : "!",
+                 strcmp(change, "added") == 0     ? "+"
+                 : strcmp(change, "removed") == 0 ? "-"
+                                                  : "!",
                  text_of(line, "type"));
     text_print(stdout, slice_str(text_of(line, "text")), VALUE_SHOWN);
     (void)printf("%s%s%s\n", *reason != '\0' ? " (" : "", reason,
@@ -249,11 +249,11 @@ static void print_result(const json_t *r)
                  strcmp(result, "same") == 0 ? "nothing changed" : result);
     if (json_object_get(r, "entries") != NULL) {
         (void)printf(
-            ", %" PRIu64 " entries, %" PRIu64 " entered, %" PRIu64 " left, %" PRIu64
-            " left out, %" PRIu64 " bad of %" PRIu64 " lines (%s)",
-            number_of(r, "entries"), number_of(r, "entered"), number_of(r, "left"),
-            number_of(r, "left_out"), number_of(r, "bad"), number_of(r, "lines_read"),
-            text_of(r, "format"));
+            ", %" PRIu64 " entries, %" PRIu64 " added, %" PRIu64 " removed, %" PRIu64
+            " excluded, %" PRIu64 " bad of %" PRIu64 " lines (%s)",
+            number_of(r, "entries"), number_of(r, "added"), number_of(r, "removed"),
+            number_of(r, "excluded"), number_of(r, "bad_lines"),
+            number_of(r, "lines_read"), text_of(r, "format"));
     }
     (void)putchar('\n');
 }

@@ -44,7 +44,7 @@ static void count_value(struct query *q)
 /* Adds what the value is called by all lists; takes object. */
 static json_t *with_standing(json_t *object, const struct rating_result *s)
 {
-    json_t *more = json_pack("{s:s, s:b, s:f}", "standing", rating_name(s->standing),
+    json_t *more = json_pack("{s:s, s:b, s:f}", "rating", rating_name(s->standing),
                              "requires_blocking", (int)s->requires_blocking,
                              "confidence", s->confidence);
 

@@ -72,7 +72,7 @@ static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
         return e;
     }
     (void)setsockopt(*retfd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-    if (send(*retfd, "hold\n", 5, MSG_NOSIGNAL) == 5) {
+    if (send(*retfd, "pause\n", 6, MSG_NOSIGNAL) == 6) {
         n = recv(*retfd, answer, sizeof(answer), 0);
     }
     if (n >= 2 && memcmp(answer, "ok", 2) == 0) {
@@ -226,7 +226,7 @@ void peer_print_changes(FILE *to, const struct manifest *old,
     if (old != NULL && (old->nring_keys != next->nring_keys ||
                         memcmp(old->ring_keys, next->ring_keys,
                                next->nring_keys * sizeof(next->ring_keys[0])) != 0)) {
-        (void)fprintf(to, "  the ring key changes\n");
+        (void)fprintf(to, "  the digest key changes\n");
     }
     if (old == NULL || old->kind != next->kind) {
         (void)fprintf(to, "  kind %s\n", ring_kind_name(next->kind));

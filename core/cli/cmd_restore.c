@@ -1,4 +1,4 @@
-/* cmd_restore - `gillnet restore`: a back-up put in the place of the state folder. */
+/* cmd_restore - `gillnet restore`: a backup put in the place of the state folder. */
 #include <sysexits.h>
 
 #include "core/backup/restore.h"
@@ -80,7 +80,7 @@ static int restore(struct cli *cli, const char *file, bool force)
                                 .context = &progress};
 
     if (!is_stdin && (o.fd = open(file, O_RDONLY | O_CLOEXEC)) < 0) {
-        (void)errinfo_errno(&why, file, "cannot open the back-up");
+        (void)errinfo_errno(&why, file, "cannot open the backup");
         return cli_fail(&why);
     }
     progress_init(&progress);
@@ -102,7 +102,7 @@ int cmd_restore(struct cli *cli, int argc, char **argv)
     int status = cli_options(command, table, LENGTH(table), &argc, argv);
 
     if (status == 0 && argc != 2) {
-        status = cli_usage(command, "name the file of one back-up, or -");
+        status = cli_usage(command, "name the file of one backup, or -");
     }
     status = status == 0 ? cli_config(cli) : status;
     status =

@@ -17,7 +17,7 @@ struct export
     const char *prefix;
     uint64_t first_s;
     uint64_t end_s;
-    uint64_t foreign; /* runs of another ring key */
+    uint64_t foreign; /* runs of another digest key */
     enum err failed;  /* what ended it early */
     struct errinfo damage;
 };
@@ -128,7 +128,7 @@ static int print_runs(struct export *x, const char *dir)
     runset_close(&set);
     if (x->foreign > 0) {
         (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " runs of another ring key were left out\n",
+                      "gillnet: %" PRIu64 " runs of another digest key were left out\n",
                       x->foreign);
     }
     if (x->failed == ERR_IO) {

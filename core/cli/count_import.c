@@ -364,9 +364,8 @@ static int take_in(struct import *x)
     status = write_runs(x);
     if (x->nold > 0) {
         (void)fprintf(stderr,
-                      "gillnet: %" PRIu64
-                      " lines are left out: they are older than the "
-                      "fortnight that is kept\n",
+                      "gillnet: %" PRIu64 " lines are left out: they are older than "
+                      "14 days\n",
                       x->nold);
     }
     printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,

@@ -56,9 +56,11 @@ void count_numbers_get(const struct stats_view *page, double noise_bound,
     memset(ret, 0, sizeof(*ret));
     memcpy(ret->value, page->value, sizeof(ret->value));
     ret->noise_bound = noise_bound;
-    ret->door_fill = share(v[STAT_count_door_entries], v[STAT_count_door_room]);
+    ret->doorkeeper_fill =
+        share(v[STAT_count_doorkeeper_entries], v[STAT_count_doorkeeper_capacity]);
     ret->cells_fill = share(v[STAT_count_cells_used], v[STAT_count_cells]);
-    double fill = ret->door_fill > ret->cells_fill ? ret->door_fill : ret->cells_fill;
+    double fill =
+        ret->doorkeeper_fill > ret->cells_fill ? ret->doorkeeper_fill : ret->cells_fill;
     ret->fill_ahead = look_ahead(fill, v[STAT_count_oldest], now_s);
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         ret->noise[w] = (double)v[noise[w]] / PPB;
@@ -86,7 +88,7 @@ json_t *count_numbers_json(const struct count_numbers *n)
                                       json_integer((json_int_t)n->value[i]));
         }
     }
-    (void)json_object_set_new(o, "door_fill", json_real(n->door_fill));
+    (void)json_object_set_new(o, "doorkeeper_fill", json_real(n->doorkeeper_fill));
     (void)json_object_set_new(o, "cells_fill", json_real(n->cells_fill));
     (void)json_object_set_new(o, "fill_ahead", json_real(n->fill_ahead));
     (void)json_object_set_new(o, "noise", noise);
@@ -173,8 +175,8 @@ void count_numbers_print(const struct count_numbers *n)
            v[STAT_count_bucket_runs], v[STAT_count_day_runs],
            v[STAT_count_damaged_runs],
            humanize_bytes((double)v[STAT_count_memory_bytes], b));
-    printf("  first sights %.0f %% full, cells %.0f %% full, %s sums beyond a cell\n",
-           n->door_fill * 100, n->cells_fill * 100,
+    printf("  doorkeeper %.0f %% full, cells %.0f %% full, %s sums beyond a cell\n",
+           n->doorkeeper_fill * 100, n->cells_fill * 100,
            humanize_count(v[STAT_count_overflowed], a));
     print_noise(n);
     if (v[STAT_count_shards_ready] < v[STAT_count_shards]) {
@@ -214,7 +216,8 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
 {
     char text[TEXT_MAX];
     char advice[TEXT_MAX];
-    double fill = n->door_fill > n->cells_fill ? n->door_fill : n->cells_fill;
+    double fill =
+        n->doorkeeper_fill > n->cells_fill ? n->doorkeeper_fill : n->cells_fill;
 
     if (n->advised_messages == 0) {
         return;
@@ -224,8 +227,8 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
                        fill * 100);
     } else {
         (void)snprintf(text, sizeof(text),
-                       "the counts are full at %.0f %% and will come to %.0f %% in a "
-                       "fortnight like this",
+                       "the counts are full at %.0f %% and will come to %.0f %% in 14 "
+                       "days like this",
                        fill * 100, n->fill_ahead * 100);
     }
     (void)snprintf(

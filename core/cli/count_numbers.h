@@ -13,8 +13,8 @@
 struct count_numbers {
     uint64_t
         value[STAT_COUNT]; /* by enum stat_id; those that count_numbers_get was given */
-    double door_fill;      /* of the room for first sights; 0 to 1 */
-    double cells_fill;     /* of the lines of cells */
+    double doorkeeper_fill; /* of the doorkeeper; 0 to 1 */
+    double cells_fill;      /* of the lines of cells */
     double fill_ahead; /* the larger of both, when the fortnight is full of such days */
     double noise[COUNT_WINDOWS]; /* shares */
     double noise_bound;          /* configured */

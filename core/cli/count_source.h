@@ -30,7 +30,7 @@ struct count_publisher {
 };
 
 /* Returns 0 or an exit status after a message. is_counting: it must be possible to count, otherwise
- * COUNTS_NONE is a result like others. The ring keys are in cli then. */
+ * COUNTS_NONE is a result like others. The digest keys are in cli then. */
 int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret);
 /* NULL when there are none. */
 const struct count_port *counts_port(const struct count_publisher *c);

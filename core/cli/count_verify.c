@@ -1,4 +1,4 @@
-/* count_verify - `gillnet count verify`: every run and journal, and each that is damaged named. */
+/* count_verify - `gillnet count verify`: every run and write-ahead log, and each that is damaged named. */
 #include <dirent.h>
 #include <sysexits.h>
 
@@ -16,7 +16,7 @@ struct tally {
     uint64_t records;
     uint64_t bytes;
     uint64_t damaged;
-    uint64_t foreign; /* of another ring key */
+    uint64_t foreign; /* of another digest key */
 };
 
 static bool report(struct tally *t, const struct errinfo *why)
@@ -107,15 +107,16 @@ static bool print_tally(const struct tally *t)
     if (t->cli->json) {
         return json_line(json_pack(
             "{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "sum", "runs",
-            (json_int_t)t->runs, "journals", (json_int_t)t->journals, "records",
+            (json_int_t)t->runs, "wals", (json_int_t)t->journals, "records",
             (json_int_t)t->records, "bytes", (json_int_t)t->bytes, "damaged",
             (json_int_t)t->damaged, "other_ring_key", (json_int_t)t->foreign));
     }
     printf("%" PRIu64 " runs with %" PRIu64 " keys in %" PRIu64 " bytes, and %" PRIu64
-           " journals: %" PRIu64 " damaged\n",
+           " write-ahead logs: %" PRIu64 " damaged\n",
            t->runs, t->records, t->bytes, t->journals, t->damaged);
     if (t->foreign > 0) {
-        printf("%" PRIu64 " runs were made with a ring key that is not here; they are "
+        printf("%" PRIu64
+               " runs were made with a digest key that is not here; they are "
                "not asked\n",
                t->foreign);
     }

@@ -104,9 +104,10 @@ static void check_member(struct doctor *d, const json_t *row, unsigned *nmembers
     }
     ++*nmembers;
     print_why(row, why);
-    if (json_is_true(json_object_get(row, "is_set_aside"))) {
+    if (json_is_true(json_object_get(row, "is_distrusted"))) {
         doctor_say(d, DOCTOR_WARN, "ring", "see WHAT TO DO in gillnet-peers(7)",
-                   "%.64s is set aside: it signed two histories", text_of(row, "name"));
+                   "%.64s is distrusted: it signed two histories",
+                   text_of(row, "name"));
     } else if (json_is_true(json_object_get(row, "is_stale"))) {
         doctor_say(d, DOCTOR_WARN, "ring",
                    "is its hub running and reachable? gillnet peer status there",

@@ -130,7 +130,7 @@ static void check_keys(struct doctor *d)
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
     if (keyring_load(cli->config->state_dir, &cli->keys, &why) == ERR_OK) {
-        doctor_say(d, DOCTOR_OK, "keys", "", "%u ring key%s and the node key",
+        doctor_say(d, DOCTOR_OK, "keys", "", "%u digest key%s and the filter key",
                    cli->keys.n, cli->keys.n == 1 ? "" : "s");
     } else if (why.code == ERR_NOT_FOUND) {
         doctor_say(d, DOCTOR_WARN, "keys",
@@ -149,8 +149,8 @@ void doctor_state(struct doctor *d)
         const char *name;
         bool is_secret;
     } inside[] = {{"keys", false},
-                  {"keys/ring.key", true},
-                  {"keys/node.key", true},
+                  {"keys/digest.key", true},
+                  {"keys/filter.key", true},
                   {"lists", false},
                   {"lists/LOCK", false},
                   {"counts", false},
@@ -227,9 +227,10 @@ static void check_key(struct doctor *d, const struct list_reader *reader,
     }
     (void)snprintf(advice, sizeof(advice), "make it anew: gillnet list rekey %.*s",
                    SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
-    doctor_say(d, DOCTOR_WARN, what, advice,
-               "it is made with a former ring key: found here, but not by the servers "
-               "of the ring that it is shared with");
+    doctor_say(
+        d, DOCTOR_WARN, what, advice,
+        "it is made with a former digest key: found here, but not by the servers "
+        "of the ring that it is shared with");
 }
 
 /* Filters that err more than designed cost time, never an answer. */

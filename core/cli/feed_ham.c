@@ -13,7 +13,7 @@
 enum { US_PER_S = 1000000, FOLDER_MODE = 02750 };
 
 struct giving {
-    struct ham_log *journal;
+    struct ham_log *ham_log;
     const struct hashkey *key;
     uint64_t messages;
 };
@@ -28,7 +28,7 @@ static int on_message(void *context, struct arena *arena, const struct message *
         struct ham_log_message kept = {.time_s = now_s, .is_good = true};
 
         at = ham_keys_gather(m->features, at, g->key, arena, &kept);
-        ham_log_add(g->journal, &kept);
+        ham_log_add(g->ham_log, &kept);
     }
     g->messages++;
     return CLI_CLEAN;
@@ -71,11 +71,11 @@ static int give(struct cli *cli, const char *path, char **paths)
         return EX_USAGE;
     }
     (void)unlink(fresh); /* of a run that was broken off */
-    if (ham_log_open(fresh, g.key->id, &g.journal, &why) != ERR_OK) {
+    if (ham_log_open(fresh, g.key->id, &g.ham_log, &why) != ERR_OK) {
         return cli_fail(&why);
     }
     int status = messages_each(cli, &envelope, paths, on_message, &g);
-    ham_log_close(&g.journal);
+    ham_log_close(&g.ham_log);
     if (g.messages == 0 && status <= CLI_HIT) {
         (void)fprintf(stderr, "gillnet: feed ham: no message was found there; what was "
                               "given before stays\n");

@@ -50,7 +50,7 @@ static uint32_t expiry_of(const struct import *i, const struct feed_item *item)
     return is_own ? item->expiry_s : i->expiry_s;
 }
 
-/* What feeds may not list, a file may not either: neither our own names nor giants. An allow list may
+/* What feeds may not list, a file may not either: neither our own names nor major domains. An allow list may
  * hold both. Made with the first entry: a file without any makes no keys. */
 static enum err guard_open(struct import *i)
 {
@@ -176,7 +176,7 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
             (json_int_t)c->entries, "added", (json_int_t)r->added, "known",
             (json_int_t)r->known, "duplicates", (json_int_t)r->duplicates, "revoked",
             (json_int_t)r->revoked, "ignored", (json_int_t)c->ignored, "bad",
-            (json_int_t)c->bad, "left_out", (json_int_t)i->guarded, "listed",
+            (json_int_t)c->bad, "excluded", (json_int_t)i->guarded, "listed",
             (json_int_t)r->entries, "time_us", (json_int_t)us, "unused",
             unused_json(c)));
     }

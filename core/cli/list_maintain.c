@@ -48,7 +48,7 @@ int list_cmd_rebuild(struct cli *cli, int argc, char **argv)
 static void rekeyed(const char *name, const struct list_rekeyed *r, uint32_t key)
 {
     printf("%s: %" PRIu64 " entries and %" PRIu64
-           " revoked ones are made with the ring key %08" PRIx32 " now\n",
+           " revoked ones are made with the digest key %08" PRIx32 " now\n",
            name, r->listed, r->revoked, key);
     if (r->without_text > 0) {
         printf("%s: %" PRIu64 " entries without text are left out\n", name,
@@ -73,7 +73,7 @@ static int rekey_one(struct cli *cli, const char *name, bool drops_textless)
         return status;
     }
     if (list_writer_key(writer) == cli->keys.ring[0].id) {
-        printf("%s: is made with the newest ring key %08" PRIx32 "\n", name,
+        printf("%s: is made with the newest digest key %08" PRIx32 "\n", name,
                cli->keys.ring[0].id);
         list_writer_close(&writer);
         return 0;

@@ -171,7 +171,7 @@ const char *list_numbers_trouble(const struct list_numbers *n)
     }
     if ((alarms & LOOKUP_STATS_ALARM_TRAFFIC) != 0) {
         return "mail asks for too many false positives: somebody may know "
-               "keys/node.key";
+               "keys/filter.key";
     }
     return n->is_over ? "the filters err more than their target" : NULL;
 }

@@ -250,7 +250,7 @@ static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *ret
         s->is_output_bad = !json_line(one_json(o));
     } else if (o->first_s == 0) {
         text_print(stdout, o->text, EVIDENCE_SHOWN);
-        printf(": not counted as %s in the last fortnight\n",
+        printf(": not counted as %s in the last 14 days\n",
                feature_type_name((uint16_t)o->type));
     } else {
         print_one(s, o);
@@ -281,7 +281,7 @@ static int show_value(struct show *s, struct arena *arena, struct slice value)
     }
     if (nshown == 0 && !s->cli->json) {
         text_print(stdout, value, EVIDENCE_SHOWN);
-        (void)puts(": not counted in the last fortnight");
+        (void)puts(": not counted in the last 14 days");
     }
     return 0;
 }

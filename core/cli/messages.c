@@ -222,7 +222,7 @@ static void take_path(struct run *r, char *path)
     }
 }
 
-/* Fingerprints need the ring key; an installation that has none yet has none of them. */
+/* Fingerprints need the digest key; an installation that has none yet has none of them. */
 static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -232,7 +232,7 @@ static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
         shingle_keys_make(&keys.ring[0], clock_wall_us() / US_PER_SECOND, ret);
     } else if (e != ERR_NOT_FOUND) {
         (void)cli_fail(&why);
-        (void)fputs("gillnet: without the ring key text_band, template_sender and "
+        (void)fputs("gillnet: without the digest key text_band, template_sender and "
                     "template_network are left out\n",
                     stderr);
     }

@@ -61,7 +61,7 @@ static int drop(struct change *c, const char *name)
     bool was_invited = invite_withdraw(c->hold.dir, name, NULL) == ERR_OK;
 
     if (member == NULL && was_invited) {
-        (void)printf("The invitation of %s is taken back.\n", name);
+        (void)printf("The invitation of %s is revoked.\n", name);
         return 0;
     }
     if (member != NULL &&
@@ -75,8 +75,8 @@ static int drop(struct change *c, const char *name)
     int status = change_make(c, ring_edit_state, &edit, what);
     if (status == 0 && c->outcome.is_in_force) {
         (void)puts("What it said about lists and counts goes, here at once, elsewhere "
-                   "with the new version. It still knows the ring key: `gillnet peer "
-                   "rotate --ring-key` makes another.");
+                   "with the new version. It still knows the digest key: `gillnet peer "
+                   "rotate --digest-key` makes another.");
     }
     return status;
 }
@@ -165,7 +165,7 @@ static int rotate_signing(struct change *c, uint64_t not_before_ms, bool is_now,
     return status == 0 ? turn(c, not_before_ms, is_now) : status;
 }
 
-/* ---- the ring's key ---- */
+/* ---- the digest key ---- */
 
 static int rotate_ring_key(struct change *c, uint64_t from_ms)
 {
@@ -210,7 +210,7 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
     uint32_t at_s = 0;
     struct change c;
     const struct cli_option table[] = {
-        {"--ring-key", NULL, &is_ring_key, NULL},
+        {"--digest-key", NULL, &is_ring_key, NULL},
         {"--now", NULL, &is_now, NULL},
         {"--after", &after, NULL, NULL},
     };
@@ -220,7 +220,8 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 1 || (is_now && (is_ring_key || after != NULL))) {
-        return peer_cmd_usage("rotate: --now or --after, and --ring-key takes --after");
+        return peer_cmd_usage(
+            "rotate: --now or --after, and --digest-key takes --after");
     }
     if (!cli_expiry(after != NULL ? after : is_ring_key ? "1d" : "1h", &at_s)) {
         return peer_cmd_usage("--after: a time such as 1h or 2d");

@@ -222,8 +222,8 @@ static void print_refusals(const json_t *row)
 
 static void print_row(const json_t *row)
 {
-    const char *say = json_is_true(json_object_get(row, "is_set_aside"))
-                          ? "ASIDE: it signed two histories"
+    const char *say = json_is_true(json_object_get(row, "is_distrusted"))
+                          ? "DISTRUSTED: it signed two histories"
                       : json_is_true(json_object_get(row, "is_stale"))  ? "stale"
                       : json_is_true(json_object_get(row, "connected")) ? "connected"
                                                                         : "";

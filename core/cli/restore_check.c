@@ -1,4 +1,4 @@
-/* restore_check - what was unpacked from a back-up, read through by the rooms that its files are of. */
+/* restore_check - what was unpacked from a backup, read through by the rooms that its files are of. */
 #include "core/cli/restore_check.h"
 
 #include <dirent.h>
@@ -138,7 +138,7 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
         check_fn *check;
     } rows[] = {{"counts/runs", ".run", check_run},
                 {"peers/counts/runs", ".run", check_run},
-                {"counts", ".journal", check_journal},
+                {"counts", ".wal", check_journal},
                 {"peers/lists", "", check_lists}};
     char path[FILE_PATH_MAX];
     enum err e = keyring_load(state_dir, keys, reterr);
@@ -170,11 +170,11 @@ enum err restore_check(const char *state_dir, struct errinfo *reterr)
     enum err e = check_all(&keys, state_dir, &why);
 
     explicit_bzero(&keys, sizeof(keys));
-    if (e != ERR_OK) { /* the folder goes, so name the file as it is in the back-up */
+    if (e != ERR_OK) { /* the folder goes, so name the file as it is in the backup */
         const bool is_below = strncmp(why.source, state_dir, n) == 0;
 
         (void)errinfo_set(reterr, e, is_below ? why.source + n + 1 : why.source, 0,
-                          "the back-up holds it damaged, so nothing was restored; take "
+                          "the backup holds it damaged, so nothing was restored; take "
                           "an older one (%.300s)",
                           why.text);
     }

@@ -49,7 +49,7 @@ static bool print_json(const struct history_view *v,
     }
     for (unsigned i = 0; ok && i < RATING_COUNT; i++) {
         if (rating_is_from_lists((enum rating)i)) {
-            ok = json_line(json_pack("{s:s, s:s, s:I}", "type", "urls", "standing",
+            ok = json_line(json_pack("{s:s, s:s, s:I}", "type", "urls", "rating",
                                      rating_name((enum rating)i), "count",
                                      (json_int_t)v->url_checks[i]));
         }

@@ -161,7 +161,8 @@ static void print_counts(const struct count_numbers *c)
                     : "counting: off, or not begun");
         return;
     }
-    double fill = c->door_fill > c->cells_fill ? c->door_fill : c->cells_fill;
+    double fill =
+        c->doorkeeper_fill > c->cells_fill ? c->doorkeeper_fill : c->cells_fill;
     (void)printf("counting: sized for %s messages a day, %.0f %% full\n",
                  humanize_count(c->value[STAT_count_messages_per_day], a), fill * 100);
 }

@@ -86,8 +86,8 @@ enum rule_distinct { RULE_RECIPIENTS, RULE_NETWORKS, RULE_SENDERS, RULE_DISTINCT
 /* One bulk rule as configured. */
 struct config_rule {
     char *name;   /* [a-z0-9_-]{1,32} */
-    char *type;   /* name of a counted feature type; "": the sign alone decides */
-    char *sign;   /* that the message must have, or "" */
+    char *type;   /* name of a counted feature type; "": the trait alone decides */
+    char *trait;  /* that the message must have, or "" */
     double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
     double score;
     enum rule_window window;
@@ -186,7 +186,7 @@ typedef bool config_is_type_fn(struct slice name);
 struct config_types {
     config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
     config_is_type_fn *is_counted; /* feature_is_counted */
-    config_is_type_fn *is_sign;    /* sign_is_known */
+    config_is_type_fn *is_trait;   /* trait_is_known */
     config_is_type_fn *is_format;  /* of feeds: feed_format_is_known; NULL: any name */
 };
 

@@ -51,7 +51,7 @@ struct config_feed {
     uint64_t expanded; /* after decompression */
     uint64_t timeout_s;
     unsigned entries;
-    unsigned entries_least;
+    unsigned entries_min;
     double shrink; /* least share of the last good version; 0: any */
     double grow;   /* most times the last good version; 0: any */
     double bad;    /* most share of lines that cannot be read */

@@ -153,11 +153,11 @@ static void check_rule_type(const struct config *c, size_t rule,
     char label[64];
 
     (void)snprintf(label, sizeof(label), "rules.%s.type", r->name);
-    if (*r->type == '\0' && *r->sign == '\0') {
+    if (*r->type == '\0' && *r->trait == '\0') {
         config_errors_add(
             errors, ERR_NOT_FOUND, c->origin->files[source.file], source.line,
-            "%s: the rule says neither whose counts it reads nor which sign "
-            "it wants; write type = \"text_band\"; or sign = \"limit_cpu\"; or "
+            "%s: the rule says neither whose counts it reads nor which trait "
+            "it wants; write type = \"text_band\"; or trait = \"limit_cpu\"; or "
             "others",
             label);
     } else if (*r->type != '\0' && is_counted != NULL &&
@@ -166,19 +166,19 @@ static void check_rule_type(const struct config *c, size_t rule,
     }
 }
 
-static void check_rule_sign(const struct config *c, size_t rule,
-                            config_is_type_fn *is_sign, struct config_errors *errors)
+static void check_rule_trait(const struct config *c, size_t rule,
+                             config_is_type_fn *is_trait, struct config_errors *errors)
 {
     const struct config_rule *r = &c->rules[rule];
     struct config_source source =
-        rule_source(c, rule, offsetof(struct config_rule, sign));
+        rule_source(c, rule, offsetof(struct config_rule, trait));
 
-    if (*r->sign != '\0' && !is_sign(slice_str(r->sign))) {
+    if (*r->trait != '\0' && !is_trait(slice_str(r->trait))) {
         config_errors_add(errors, ERR_NOT_FOUND, c->origin->files[source.file],
                           source.line,
-                          "rules.%s.sign: there is no sign \"%s\"; `gillnet extract "
+                          "rules.%s.trait: there is no trait \"%s\"; `gillnet extract "
                           "--types` shows them",
-                          r->name, r->sign);
+                          r->name, r->trait);
     }
 }
 
@@ -221,7 +221,7 @@ static void check_rules(struct config *c, const struct config_types *types,
     for (size_t i = 0; i < c->nrules; i++) {
         check_rule_type(c, i, types != NULL ? types->is_counted : NULL, errors);
         if (types != NULL) {
-            check_rule_sign(c, i, types->is_sign, errors);
+            check_rule_trait(c, i, types->is_trait, errors);
         }
         if (c->origin->group[SCHEMA_RULES][i].named.file != 0) {
             check_rule_distinct(c, i, errors);

@@ -16,7 +16,7 @@ uint64_t count_key64(const struct digest *d)
 
 /* ---- asking for the truth ---- */
 
-/* The key under the writers' ring key: only that is in the tables of this process. */
+/* The key under the writers' digest key: only that is in the tables of this process. */
 void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
                         struct count_history *ret)
 {
@@ -250,7 +250,7 @@ static void add_windows(struct count_value *value, uint64_t w[COUNT_WINDOWS])
     }
 }
 
-/* What was counted under the ring key before this one. */
+/* What was counted under the digest key before this one. */
 static void add_other_keys(struct count *c, struct count_item *item, bool *retready)
 {
     for (unsigned i = 1; i < c->keys.n && *retready; i++) {
@@ -389,7 +389,7 @@ void count_stat(struct count *c, struct count_stat *ret)
     pthread_rwlock_unlock(&c->use);
     totals_stat(c->totals, &sketch);
     ret->doorkeeper_entries = sketch.doorkeeper_entries;
-    ret->door_room = sketch.door_room;
+    ret->doorkeeper_capacity = sketch.doorkeeper_capacity;
     ret->cell_lines_used = sketch.cell_lines_used;
     ret->cell_lines = sketch.cell_lines;
     ret->overflowed = sketch.overflowed;

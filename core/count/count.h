@@ -35,7 +35,7 @@ struct count_value {
 
 /* One key of a batch. */
 struct count_item {
-    struct digest digest[KEYRING_MAX]; /* under each ring key, writers' first */
+    struct digest digest[KEYRING_MAX]; /* under each digest key, writers' first */
     uint64_t amount;                   /* 0: only read */
     struct count_value value;          /* out: amount included; at least the truth */
 };
@@ -82,7 +82,7 @@ struct count_stat {
     uint64_t live_slots;
     struct runset_stat runs;
     uint64_t doorkeeper_entries;
-    uint64_t door_room;
+    uint64_t doorkeeper_capacity;
     uint64_t cell_lines_used;
     uint64_t cell_lines;
     uint64_t overflowed;

@@ -71,8 +71,8 @@ static enum err open_runs(struct count *c, uint64_t *retnewest, bool *rethas,
     if (look.nours == 0 && look.nforeign > 0) {
         return errinfo_set(
             reterr, ERR_KEY, c->runs, 0,
-            "the counts here were made with another ring key; bring back "
-            "keys/ring.key, or move this folder away to count anew");
+            "the counts here were made with another digest key; bring back "
+            "keys/digest.key, or move this folder away to count anew");
     }
     *retnewest = look.newest_s / COUNT_BUCKET_S;
     *rethas = look.nours > 0;
@@ -106,15 +106,14 @@ static enum err recover(struct count *c, struct errinfo *reterr)
     }
     if (saved.damaged > 0) {
         log_warn(
-            "event=counts dir=%s damaged=%u: running tables or journals were damaged or "
+            "event=counts dir=%s damaged=%u: running tables or write-ahead logs were damaged or "
             "cannot be read; what could be read of them is kept, so counts of that "
             "time may be low",
             c->dir, saved.damaged);
     }
     if (saved.keys > 0) {
         log_info("event=counts result=recovered keys=%llu by=%s",
-                 (unsigned long long)saved.keys,
-                 saved.by_journal ? "journal" : "table");
+                 (unsigned long long)saved.keys, saved.by_journal ? "wal" : "table");
     }
     return ERR_OK;
 }
@@ -176,7 +175,7 @@ static enum err make_shards(struct count *c, bool is_ready)
 static enum err make_memory(struct count *c, bool is_new, struct errinfo *reterr)
 {
     const struct totals_size size = {.nshards = c->size.nshards,
-                                     .door_lines = c->size.door_lines,
+                                     .doorkeeper_lines = c->size.doorkeeper_lines,
                                      .cell_lines = c->size.cell_lines};
     enum err e =
         totals_new(&size, &c->keys.node, c->dir, c->period.bucket, &c->totals, reterr);

@@ -62,7 +62,7 @@ static bool read_digest(struct slice text, struct digest *ret)
     return true;
 }
 
-/* As many digests as there are ring keys, with "+" between. */
+/* As many digests as there are digest keys, with "+" between. */
 static bool read_digests(struct slice text, unsigned n, struct digest ret[KEYRING_MAX])
 {
     for (unsigned i = 0; i < n; i++) {
@@ -400,8 +400,9 @@ void count_wire_answer(struct slice request, const struct count_port *port,
         refuse(ret, "this gillnetd does not count; see count.messages_per_day and its "
                     "log");
     } else if (!are_our_keys(named, keys)) {
-        refuse(ret, "the ring keys differ: gillnetd counts with those that it started "
-                    "with; restart it, or mend state_dir");
+        refuse(ret,
+               "the digest keys differ: gillnetd counts with those that it started "
+               "with; restart it, or mend state_dir");
     } else if (slice_eq(what, SLICE_LIT("count-batch"))) {
         answer_batch(request, port, keys, ret);
     } else if (slice_eq(what, SLICE_LIT("count-exact"))) {

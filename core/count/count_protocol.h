@@ -7,7 +7,7 @@
  *   count-shares KEYS DIGEST[+DIGEST]              the same, then "quorum N", and for each peer with a say
  *                                                  "peer ORIGIN NAME CAP FIRST LAST DAMAGED 10m 1h 1d 14d"
  *
- * KEYS are the numbers of the ring keys that the digests were made with ("1f00aa02+22b1c0de"),
+ * KEYS are the numbers of the digest keys that the digests were made with ("1f00aa02+22b1c0de"),
  * which must be those of who answers: counting under another key would be counting for nobody.
  * Numbers are decimal, digests 32 hexadecimal digits. Answers begin with "ok" or "error WHY".
  * Depends: base, count.h.   Threads: pure but for the port's calls.

@@ -16,8 +16,8 @@ static void publish_sizes(const struct count_stat *s)
     stats_set(STAT_count_disk_bytes, s->runs.bytes);
     stats_set(STAT_count_oldest, s->runs.oldest_s);
     stats_set(STAT_count_memory_bytes, s->memory_bytes);
-    stats_set(STAT_count_door_entries, s->doorkeeper_entries);
-    stats_set(STAT_count_door_room, s->door_room);
+    stats_set(STAT_count_doorkeeper_entries, s->doorkeeper_entries);
+    stats_set(STAT_count_doorkeeper_capacity, s->doorkeeper_capacity);
     stats_set(STAT_count_cells_used, s->cell_lines_used);
     stats_set(STAT_count_cells, s->cell_lines);
     stats_set(STAT_count_overflowed, s->overflowed);
@@ -44,7 +44,7 @@ static void publish_peers(const struct remote_stat *r)
     stats_set(STAT_count_peers, r->norigins);
     stats_set(STAT_count_peer_streams, r->nstreams);
     stats_set(STAT_count_peer_keys, r->nkeys);
-    stats_set(STAT_count_peer_aside, r->naside + r->runs.ndamaged);
+    stats_set(STAT_count_peer_unreadable, r->nunreadable + r->runs.ndamaged);
     stats_set(STAT_count_peer_runs, r->runs.nbuckets + r->runs.ndays);
     stats_set(STAT_count_peer_bytes, r->runs.bytes);
 }

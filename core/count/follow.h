@@ -3,7 +3,7 @@
  *
  * Reads gillnetd's journals and the runs that they become. For each bucket it knows the whole count of each
  * key over all of gillnetd's incarnations, and tells those that changed. What is told is on the disk: a
- * journal is synced before it is read on. Counts of gillnetd's own origin and the writers' ring key only;
+ * journal is synced before it is read on. Counts of gillnetd's own origin and the writers' digest key only;
  * imported ones are not ours to tell.
  * After a start the buckets of the last FOLLOW_BUCKETS are told once more from the begin.
  * Depends: base, store, live, runset.   Threads: one.   Owns: what it remembers of open buckets.   ADR 0033.

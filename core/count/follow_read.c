@@ -5,7 +5,7 @@
 #include "core/count/follow_internal.h"
 
 /* A journal that is open. */
-struct ham_log {
+struct wal {
     const char *path;
     int fd;
     uint64_t size;
@@ -48,8 +48,7 @@ static enum err take_pairs(struct follow_bucket *b, struct follow_source *s,
 
 /* The next record; *retmore: there was one, whole. */
 static enum err take_record(struct follow_bucket *b, struct follow_source *s,
-                            const struct ham_log *j, bool *retmore,
-                            struct errinfo *reterr)
+                            const struct wal *j, bool *retmore, struct errinfo *reterr)
 {
     char head[LIVE_RECORD_HEAD];
     uint64_t left = j->size - s->at;
@@ -93,7 +92,7 @@ static enum err take_record(struct follow_bucket *b, struct follow_source *s,
 
 /* Another file than before, or the first: gillnetd writes its journal anew where it grew too long. */
 static enum err begin_journal(const struct follow *f, const struct follow_bucket *b,
-                              struct follow_source *s, const struct ham_log *j,
+                              struct follow_source *s, const struct wal *j,
                               struct errinfo *reterr)
 {
     char head[LIVE_JOURNAL_HEADER];
@@ -111,7 +110,7 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
     }
     if (id.start_s != b->start_s || id.inc != s->inc || id.key_id != f->key_id ||
         memcmp(id.origin, f->origin, sizeof(id.origin)) != 0) {
-        s->is_bad = true; /* of another ring key, or a copy */
+        s->is_bad = true; /* of another digest key, or a copy */
     }
     s->inode = j->inode;
     s->at = LIVE_JOURNAL_HEADER;
@@ -123,7 +122,7 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
 /* What gillnetd has written is made durable before it is read: else peers might know of counts that we
  * lose with the power. */
 static enum err read_on(const struct follow *f, struct follow_bucket *b,
-                        struct follow_source *s, const struct ham_log *j,
+                        struct follow_source *s, const struct wal *j,
                         struct errinfo *reterr)
 {
     bool has_more = true;
@@ -137,7 +136,7 @@ static enum err read_on(const struct follow *f, struct follow_bucket *b,
         return e;
     }
     if (fdatasync(j->fd) != 0) {
-        return errinfo_errno(reterr, j->path, "the disk refuses the journal");
+        return errinfo_errno(reterr, j->path, "the disk refuses the write-ahead log");
     }
     while (e == ERR_OK && has_more && !s->is_bad) {
         e = take_record(b, s, j, &has_more, reterr);
@@ -145,15 +144,14 @@ static enum err read_on(const struct follow *f, struct follow_bucket *b,
     return e;
 }
 
-static enum err open_journal(const char *path, struct ham_log *ret,
-                             struct errinfo *reterr)
+static enum err open_journal(const char *path, struct wal *ret, struct errinfo *reterr)
 {
     struct stat st;
 
-    *ret = (struct ham_log){.path = path};
+    *ret = (struct wal){.path = path};
     enum err e = file_sys_open_regular(path, O_RDONLY, &ret->fd, &ret->size, reterr);
     if (e == ERR_OK && fstat(ret->fd, &st) != 0) {
-        e = errinfo_errno(reterr, path, "cannot look at the journal");
+        e = errinfo_errno(reterr, path, "cannot look at the write-ahead log");
         (void)close(ret->fd);
     }
     if (e == ERR_OK) {
@@ -168,7 +166,7 @@ enum err follow_read_journal(const struct follow *f, struct follow_bucket *b,
 {
     const struct run_id id = {.start_s = name->start_s, .inc = name->inc};
     char path[FILE_PATH_MAX];
-    struct ham_log j;
+    struct wal j;
     struct follow_source *s = follow_source(b, name->inc);
 
     if (s == NULL) {

@@ -73,7 +73,7 @@ void live_forget(struct live *l);
 /* At start, by the holder of the folder's lock, before live_new: turns what an ended gillnetd left in dir
  * into runs: the table as it
  * stands after a kill, the journal after a power loss or when the table cannot be trusted; nothing
- * that has become a run already. Which ring key they were counted with does not matter here: runs name
+ * that has become a run already. Which digest key they were counted with does not matter here: runs name
  * theirs. Files of another version: ERR_UNSUPPORTED, and they stay. Where the run cannot be written the
  * error is told and the files stay for the next start. */
 struct live_recovered {

@@ -202,7 +202,7 @@ enum err live_journal_header_parse(struct slice bytes, const char *path,
     if (!cursor_done(&c) || magic != LIVE_JOURNAL_MAGIC ||
         sum != checksum64(slice_head(bytes, JOURNAL_SUMMED))) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "the journal of the running table is damaged");
+                           "the write-ahead log of the running table is damaged");
     }
     if (version != LIVE_VERSION) {
         return another_version(path, version, reterr);
@@ -233,8 +233,8 @@ enum err live_table_path(char dst[FILE_PATH_MAX], const char *dir,
 enum err live_journal_path(char dst[FILE_PATH_MAX], const char *dir,
                            const struct run_id *id)
 {
-    return file_path(dst, "%s/live.%0*" PRIu64 "-%016" PRIx64 ".journal", dir,
-                     START_DIGITS, id->start_s, id->inc);
+    return file_path(dst, "%s/live.%0*" PRIu64 "-%016" PRIx64 ".wal", dir, START_DIGITS,
+                     id->start_s, id->inc);
 }
 
 /* Cuts a number off s; false: there is none, or it is too long. */
@@ -277,7 +277,7 @@ struct live_name live_name_parse(struct slice name)
         !cut_text(&name, SLICE_LIT("."))) {
         return other;
     }
-    if (slice_eq(name, SLICE_LIT("journal"))) {
+    if (slice_eq(name, SLICE_LIT("wal"))) {
         n.kind = LIVE_JOURNAL;
         return n;
     }

@@ -4,7 +4,7 @@
  * live.START-INC.GEN.table: header A at 0, B at LIVE_HEADER (magic, version, state, run id, shards,
  * generation, slots of a shard, boot; XXH3-64 in the last 8 bytes), then the slots {key, count} in
  * the machine's byte order: a table is only read on the boot that wrote it. Growing makes the next
- * generation. live.START-INC.journal: a header of LIVE_JOURNAL_HEADER bytes, then records {magic u32,
+ * generation. live.START-INC.wal: a header of LIVE_JOURNAL_HEADER bytes, then records {magic u32,
  * n u32, seq u64, n times (key u64, count u64), checksum u64}, little-endian.
  * Not for other rooms.
  */

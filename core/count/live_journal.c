@@ -59,7 +59,7 @@ static enum err journal_write_new(struct live *l, struct errinfo *reterr)
     }
     enum err e =
         buf_failed(&bytes) || buf_failed(&j->pending)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for a journal")
+            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for a write-ahead log")
             : file_write_atomic(path, buf_slice(&bytes), LIVE_FILE_MODE, reterr);
     j->bytes = bytes.n;
     buf_fini(&bytes);
@@ -67,7 +67,8 @@ static enum err journal_write_new(struct live *l, struct errinfo *reterr)
         return e;
     }
     j->fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
-    return j->fd >= 0 ? ERR_OK : errinfo_errno(reterr, path, "cannot open the journal");
+    return j->fd >= 0 ? ERR_OK
+                      : errinfo_errno(reterr, path, "cannot open the write-ahead log");
 }
 
 enum err live_journal_open(struct live *l, struct errinfo *reterr)
@@ -138,7 +139,7 @@ static enum err flush_more(struct live *l, struct errinfo *reterr)
     if (e != ERR_OK) {
         return errinfo_set(
             reterr, e, l->dir, 0,
-            "cannot write the journal of the counts: %s; counting goes on, "
+            "cannot write the write-ahead log of the counts: %s; counting goes on, "
             "but what is counted until the next bucket is lost when the "
             "machine stops",
             err_text(e));

@@ -12,7 +12,7 @@ enum {
     NAME_LEN = NAME_DIGITS + 1 + LEN_DIGITS + 1 + ID_DIGITS,
     FIRST_ROOM = 256
 };
-#define SUFFIX ".sheet"
+#define SUFFIX ".merged"
 
 /* ---- names ---- */
 
@@ -61,7 +61,7 @@ bool merged_runs_name_parse(struct slice name, struct merged_runs_name *ret)
 /* ---- which runs there are ---- */
 
 struct names {
-    struct run_id *v; /* by begin, ring key, origin, incarnation */
+    struct run_id *v; /* by begin, digest key, origin, incarnation */
     size_t n;
     size_t room;
 };
@@ -174,7 +174,7 @@ static enum err write_sheet(const char *path, struct run **runs, size_t n,
     return e == ERR_CORRUPT ? ERR_OK : e;
 }
 
-/* n runs of one bucket and ring key. */
+/* n runs of one bucket and digest key. */
 static enum err make(const char *dir, const char *path, const struct run_id *v,
                      size_t n, struct errinfo *reterr)
 {

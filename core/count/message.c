@@ -48,7 +48,7 @@ void count_digest(const struct keyring *keys, const struct config *config,
     digests(keys, type, slice_of(bytes, prefix.n + 1 + value.n), ret);
 }
 
-/* kind, day and key, then a member: the keys are those of each ring key.
+/* kind, day and key, then a member: the keys are those of each digest key.
  * NOLINTNEXTLINE(readability-function-size): what is hashed, each its own */
 static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind,
                         uint64_t day, const struct digest key[KEYRING_MAX],

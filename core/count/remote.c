@@ -245,11 +245,11 @@ void remote_stat(struct remote *r, struct remote_stat *ret)
     for (unsigned i = 0; i < r->origins.n; i++) {
         ret->norigins += count_has_say(&r->origins, &r->origins.v[i]);
     }
-    ret->naside = __atomic_load_n(&r->naside, __ATOMIC_RELAXED);
+    ret->nunreadable = __atomic_load_n(&r->nunreadable, __ATOMIC_RELAXED);
     for (size_t i = 0; i < r->nstreams; i++) {
         const struct remote_stream *s = r->streams[i];
         ret->nstreams += !s->has_run;
-        ret->naside += s->is_aside;
+        ret->nunreadable += s->is_unreadable;
         ret->nkeys += s->counts.n;
         ret->memory_bytes += sizeof(*s) + s->counts.nslots * sizeof(s->counts.slots[0]);
     }

@@ -54,15 +54,15 @@ void remote_each_stream(struct remote *r, uint64_t first, uint64_t end,
 
 /* ---- for all ---- */
 
-/* Puts the shares of peers to io, whose [0] is there. keys[i] is the key under ring key key_ids[i]. */
+/* Puts the shares of peers to io, whose [0] is there. keys[i] is the key under digest key key_ids[i]. */
 void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
                 unsigned nkeys, uint64_t now, struct count_breakdown *io);
 
 struct remote_stat {
-    unsigned norigins; /* with a say */
-    uint64_t nstreams; /* open */
-    uint64_t nkeys;    /* in them */
-    uint64_t naside;   /* open ones that cannot be read, or are too large */
+    unsigned norigins;    /* with a say */
+    uint64_t nstreams;    /* open */
+    uint64_t nkeys;       /* in them */
+    uint64_t nunreadable; /* open ones that cannot be read, or are too large */
     uint64_t memory_bytes;
     struct runset_stat runs;
 };

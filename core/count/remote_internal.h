@@ -28,10 +28,10 @@ struct remote_stream {
     struct run_id id;
     struct stream_reader reader;
     struct tally counts;
-    bool is_open;  /* reader is */
-    bool was_anew; /* it was damaged once, and read again */
-    bool is_aside; /* it cannot be read on, and that was said */
-    bool is_seen;  /* in the folder, by the last look */
+    bool is_open;       /* reader is */
+    bool was_anew;      /* it was damaged once, and read again */
+    bool is_unreadable; /* it cannot be read on, and that was said */
+    bool is_seen;       /* in the folder, by the last look */
     bool has_run;
 };
 
@@ -43,7 +43,7 @@ struct remote_fed {
     bool is_in_day;
 };
 
-/* A sheet, and which runs it stands for. */
+/* A merged run, and which runs it stands for. */
 struct remote_sheet {
     struct merged_runs_name name;
     struct merged_run *sheet;
@@ -79,7 +79,8 @@ struct remote {
     size_t nloose;
     struct remote_stream *streams[REMOTE_STREAMS_MAX];
     size_t nstreams;
-    uint64_t naside; /* files that were left out for their number; atomic (a figure) */
+    uint64_t
+        nunreadable; /* files that were left out for their number; atomic (a figure) */
 
     /* of who refreshes: */
     bool is_loaded;
@@ -121,12 +122,12 @@ void remote_read_streams(struct remote *r, remote_fn *fn, void *context);
 void remote_refresh_runs(struct remote *r); /* with lock */
 void remote_feed_runs(struct remote *r, remote_fn *fn, void *context);
 
-/* ---- sheets (remote_sheet.c) ---- */
+/* ---- merged runs (remote_merged.c) ---- */
 
 /* Which there are, and what they stand for. With lock, behind remote_refresh_runs. */
 void remote_refresh_sheets(struct remote *r);
 void remote_close_sheets(struct remote *r);
-/* Adds what runs have of a key, through sheets where there are some; keys as in remote_ask. */
+/* Adds what runs have of a key, through merged runs where there are some; keys as in remote_ask. */
 struct remote_question {
     const uint64_t *keys;
     const uint32_t *key_ids;

@@ -1,4 +1,4 @@
-/* remote_merged - peers' runs asked for one key: by sheets, the others one by one. */
+/* remote_merged - peers' runs asked for one key: by merged runs, the others one by one. */
 #include <dirent.h>
 
 #include "core/base/log.h"
@@ -107,7 +107,7 @@ static void list_sheets(struct remote *r, const char *folder)
 
 /* ---- what they stand for ---- */
 
-/* Marks the runs that are in it: each in one sheet, once. */
+/* Marks the runs that are in it: each in one merged run, once. */
 static void map_sheet(struct remote *r, struct remote_sheet *s, bool *is_covered)
 {
     size_t n = merged_run_sources(s->sheet);
@@ -237,7 +237,7 @@ static void ask_sheet(struct remote_sheet *s, uint64_t key, uint64_t now,
         /* relaxed: a word for the log */
         if (!__atomic_exchange_n(&s->was_bad, true, __ATOMIC_RELAXED)) {
             log_warn(
-                "event=peer-counts sheet=%llu: a block is damaged; the runs it was "
+                "event=peer-counts merged_run=%llu: a block is damaged; the runs it was "
                 "made of are asked instead, which takes longer",
                 (unsigned long long)s->name.start_s);
         }

@@ -36,7 +36,7 @@ static size_t streams_of(const struct remote *r, const uint8_t origin[RUN_ORIGIN
 
 static void say_too_many(struct remote *r)
 {
-    (void)__atomic_fetch_add(&r->naside, 1, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_add(&r->nunreadable, 1, __ATOMIC_RELAXED);
     if (!r->is_said) {
         r->is_said = true;
         log_warn("event=peer-counts dir=%s: more open streams than %d of one server or "
@@ -125,7 +125,7 @@ void remote_list_streams(struct remote *r)
             r->streams[i]->is_seen = false;
         }
     }
-    __atomic_store_n(&r->naside, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->nunreadable, 0, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < r->origins.n; i++) {
         const struct origin_row *row = &r->origins.v[i];
         char hex[HEX_ORIGIN + 1];
@@ -210,11 +210,11 @@ static bool has_room(const struct remote *r, const struct remote_stream *s, size
     return own <= REMOTE_KEYS_OF_ORIGIN && all <= REMOTE_KEYS_MAX;
 }
 
-static void put_aside(struct remote *r, struct remote_stream *s, const char *path,
-                      const struct errinfo *why)
+static void mark_unreadable(struct remote *r, struct remote_stream *s, const char *path,
+                            const struct errinfo *why)
 {
     pthread_rwlock_wrlock(&r->lock);
-    s->is_aside = true;
+    s->is_unreadable = true;
     pthread_rwlock_unlock(&r->lock);
     remote_complain(path, why);
 }
@@ -244,7 +244,7 @@ static bool open_stream(struct remote *r, struct remote_stream *s, const char *p
     }
     s->is_open = e == ERR_OK;
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
-        put_aside(r, s, path, &why);
+        mark_unreadable(r, s, path, &why);
     }
     return s->is_open;
 }
@@ -255,7 +255,7 @@ static void begin_anew(struct remote *r, struct remote_stream *s)
     pthread_rwlock_wrlock(&r->lock);
     r->wants_rebuild = r->wants_rebuild || s->counts.n > 0;
     tally_fini(&s->counts);
-    s->is_aside = false;
+    s->is_unreadable = false;
     pthread_rwlock_unlock(&r->lock);
     s->is_open = false;
 }
@@ -271,7 +271,7 @@ static bool is_wanted(struct remote *r, struct remote_stream *s, const char *pat
     if (s->is_open && (uint64_t)st.st_ino != s->reader.inode) {
         begin_anew(r, s);
     }
-    return !s->is_aside && (!s->is_open || (uint64_t)st.st_size != s->reader.at);
+    return !s->is_unreadable && (!s->is_open || (uint64_t)st.st_size != s->reader.at);
 }
 
 static void read_stream(struct remote *r, struct remote_stream *s, remote_fn *fn,
@@ -299,7 +299,7 @@ static void read_stream(struct remote *r, struct remote_stream *s, remote_fn *fn
         return;
     }
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
-        put_aside(r, s, path, &why);
+        mark_unreadable(r, s, path, &why);
     }
     if (p->n > 0 && e != ERR_LIMIT && fn != NULL) {
         qsort(p->v, p->n, sizeof(p->v[0]), by_key);

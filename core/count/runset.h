@@ -53,7 +53,7 @@ enum err runset_refresh(struct runset *s, struct errinfo *reterr);
 enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX]);
 bool runset_name_parse(struct slice name, struct run_id *ret);
 
-/* keys[i] is the key under ring key key_ids[i]; each run is asked for the one it was made with. */
+/* keys[i] is the key under digest key key_ids[i]; each run is asked for the one it was made with. */
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
                     unsigned nkeys, uint64_t now, struct count_history *ret);
 /* Adds what a running table has of the bucket that begins at start_s (count_history.c). */
@@ -67,7 +67,7 @@ typedef bool runset_each_fn(void *context, const struct run *run);
 void runset_each(struct runset *s, uint32_t len_s, uint64_t first_s, uint64_t end_s,
                  runset_each_fn *fn, void *context);
 
-/* Merges each whole day before `today` that has runs of buckets and no run of the day (per origin and ring key). */
+/* Merges each whole day before `today` that has runs of buckets and no run of the day (per origin and digest key). */
 enum err runset_merge_days(struct runset *s, uint64_t today, struct errinfo *reterr);
 /* Deletes runs that no window needs any more at bucket `now`: buckets older than COUNT_BUCKETS whose
  * day has its run, days older than COUNT_DAYS. A run of the future stays. */

@@ -13,7 +13,7 @@
 enum {
     RUNSET_FILES_OPEN = 512, /* of the others the file is opened for each question */
     RUNSET_BUCKETS_OPEN =
-        192, /* of these, of buckets: those of peers are in sheets soon */
+        192, /* of these, of buckets: those of peers are in merged runs soon */
     RUNSET_MERGE_MAX = 1024 /* runs in one merge: 4 KiB of memory each */
 };
 
@@ -58,11 +58,11 @@ bool runset_place_is_none(struct runset_place p);
 void count_history_take(struct count_history *h, struct runset_place p, uint64_t count);
 /* All was taken: sets first and last. */
 void count_history_end(struct count_history *h);
-/* The one of keys that was made with ring key id; NULL: none. */
+/* The one of keys that was made with digest key id; NULL: none. */
 const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
                                unsigned nkeys, uint32_t id);
 
-/* The order of lists: length, begin, origin, ring key, incarnation. */
+/* The order of lists: length, begin, origin, digest key, incarnation. */
 int runset_id_cmp(const struct run_id *x, const struct run_id *y);
 
 /* NULL: it is not there. */

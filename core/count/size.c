@@ -111,17 +111,18 @@ static double all_cells_raised(double keys)
 
 static void expect(const struct traffic_day *d, struct count_size *ret)
 {
-    double in_line = keys_in(d, DOOR_DAYS) / (double)ret->door_lines;
+    double in_line = keys_in(d, DOOR_DAYS) / (double)ret->doorkeeper_lines;
 
-    ret->door_false = -expm1(-in_line / DOOR_FINGERPRINTS);
+    ret->doorkeeper_false = -expm1(-in_line / DOOR_FINGERPRINTS);
     for (unsigned w = 0; w < COUNT_SIZE_WINDOWS; w++) {
         double days = window_days[w];
         double inside = traffic_expected_ranks(d->ranks, d->draws * days) +
-                        ret->door_false * d->first * days;
+                        ret->doorkeeper_false * d->first * days;
         double raised = all_cells_raised(inside / (double)ret->cell_lines);
         ret->error[w] = w == 0 ? 0 : raised; /* the first window is counted exactly */
-        ret->noise_floor[w] =
-            w == 0 ? 0 : ret->door_false * (door_days[w] + (1 - door_days[w]) * raised);
+        ret->noise_floor[w] = w == 0 ? 0
+                                     : ret->doorkeeper_false *
+                                           (door_days[w] + (1 - door_days[w]) * raised);
     }
 }
 
@@ -130,13 +131,13 @@ static void weigh(const struct traffic_day *d, struct count_size *ret)
     double bucket = run_bytes((double)ret->bucket_keys);
     double day = run_bytes((double)ret->day_keys);
     double again = traffic_expected_ranks(d->ranks, d->draws / DAY_BUCKETS) +
-                   ret->door_false * d->first / DAY_BUCKETS;
+                   ret->doorkeeper_false * d->first / DAY_BUCKETS;
     double shares = again * CELLS_OF_KEY * spill_bytes * DAY_BUCKETS * DOOR_DAYS;
     double journal = (double)ret->bucket_keys * SLOT_BYTES;
     double live = (double)ret->live_slots * SLOT_BYTES * LIVE_TABLES;
 
     ret->memory_bytes =
-        (ret->door_lines + ret->cell_lines) * COUNT_SIZE_LINE + (uint64_t)live;
+        (ret->doorkeeper_lines + ret->cell_lines) * COUNT_SIZE_LINE + (uint64_t)live;
     /* One more day and bucket: what is merged stands beside what it is merged from. */
     ret->disk_bytes = (uint64_t)(bucket * (2 * DAY_BUCKETS) + day * (DOOR_DAYS + 1) +
                                  shares + 2 * journal + live);
@@ -162,7 +163,8 @@ enum err count_size_for(uint64_t messages_per_day, struct count_size *ret)
     size.bucket_keys = (uint64_t)keys_in(&d, 1.0 / DAY_BUCKETS);
     size.day_keys = (uint64_t)keys_in(&d, 1);
     size.fortnight_keys = (uint64_t)keys_in(&d, TRAFFIC_DAYS);
-    size.door_lines = rounded_up(keys_in(&d, DOOR_DAYS) / DOOR_USED, size.nshards);
+    size.doorkeeper_lines =
+        rounded_up(keys_in(&d, DOOR_DAYS) / DOOR_USED, size.nshards);
     /* A line for each key that comes again, and for each that the doorkeeper takes for one. */
     double again =
         (double)d.ranks + d.first * DOOR_DAYS * DOOR_USED / DOOR_FINGERPRINTS;

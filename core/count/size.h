@@ -24,8 +24,9 @@ enum {
 
 struct count_size {
     uint64_t messages_per_day;
-    unsigned nshards;    /* a power of two */
-    uint64_t door_lines; /* of all shards, as are the next two; multiples of nshards */
+    unsigned nshards; /* a power of two */
+    uint64_t
+        doorkeeper_lines; /* of all shards, as are the next two; multiples of nshards */
     uint64_t cell_lines;
     uint64_t
         live_slots; /* of the running bucket's table; a power of two for each shard */
@@ -39,7 +40,8 @@ struct count_size {
     uint64_t fortnight_keys; /* in 14 days */
 
     /* What to expect, per window: the first is exact. */
-    double door_false; /* share of first sights that the doorkeeper takes for seen */
+    double
+        doorkeeper_false; /* share of first occurrences that the doorkeeper takes for seen */
     double noise_floor
         [COUNT_SIZE_WINDOWS]; /* share of keys never counted that read above 0, of 14 d above 1 */
     double error

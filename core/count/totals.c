@@ -27,7 +27,7 @@ uint64_t totals_day(uint64_t bucket)
 
 static size_t door_bytes(const struct totals_size *size)
 {
-    return size->door_lines / size->nshards * DOORKEEPER_LINE_BYTES;
+    return size->doorkeeper_lines / size->nshards * DOORKEEPER_LINE_BYTES;
 }
 
 static size_t cell_bytes(const struct totals_size *size)
@@ -38,7 +38,7 @@ static size_t cell_bytes(const struct totals_size *size)
 /* Rounded up to a whole line of memory for each shard. */
 static size_t away_bytes(const struct totals_size *size)
 {
-    size_t n = size->door_lines / size->nshards * sizeof(uint16_t);
+    size_t n = size->doorkeeper_lines / size->nshards * sizeof(uint16_t);
 
     return (n + HOT_ALIGN - 1) / HOT_ALIGN * HOT_ALIGN;
 }
@@ -54,7 +54,7 @@ static void place_shards(struct totals *t, const struct totals_size *size, uint6
         s->door = (struct doorkeeper){
             .lines = (void *)(door + i * door_bytes(size)),
             .away = (void *)(away + i * away_bytes(size)),
-            .nlines = size->door_lines / size->nshards,
+            .nlines = size->doorkeeper_lines / size->nshards,
             .today = totals_day(now),
             .figures = &t->hot[i].door,
         };
@@ -71,8 +71,8 @@ static enum err check_size(const struct totals_size *size)
     unsigned n = size->nshards;
     bool is_power = n > 0 && n <= SHARDS_MAX && (n & (n - 1)) == 0;
 
-    if (!is_power || size->door_lines == 0 || size->cell_lines == 0 ||
-        size->door_lines / n > LINES_MAX || size->cell_lines / n > LINES_MAX) {
+    if (!is_power || size->doorkeeper_lines == 0 || size->cell_lines == 0 ||
+        size->doorkeeper_lines / n > LINES_MAX || size->cell_lines / n > LINES_MAX) {
         return ERR_RANGE;
     }
     return ERR_OK;
@@ -121,17 +121,17 @@ enum err totals_new(const struct totals_size *size, const struct hashkey *node,
 {
     struct totals_size whole = *size;
 
-    if (whole.nshards && whole.door_lines < whole.nshards) {
-        whole.door_lines = whole.nshards;
+    if (whole.nshards && whole.doorkeeper_lines < whole.nshards) {
+        whole.doorkeeper_lines = whole.nshards;
     }
     if (whole.nshards && whole.cell_lines < whole.nshards) {
         whole.cell_lines = whole.nshards;
     }
-    if (check_size(&whole) != ERR_OK || size->door_lines == 0 ||
+    if (check_size(&whole) != ERR_OK || size->doorkeeper_lines == 0 ||
         size->cell_lines == 0 || now > UINT32_MAX) {
         return errinfo_set(reterr, ERR_RANGE, "", 0,
                            "counts of %u parts, %llu and %llu lines cannot be",
-                           size->nshards, (unsigned long long)size->door_lines,
+                           size->nshards, (unsigned long long)size->doorkeeper_lines,
                            (unsigned long long)size->cell_lines);
     }
     struct totals *t = calloc(1, sizeof(*t));
@@ -295,7 +295,7 @@ void totals_stat(const struct totals *t, struct totals_stat *ret)
     for (unsigned i = 0; i < t->nshards; i++) {
         const struct totals_shard *s = &t->shards[i];
         st.doorkeeper_entries += doorkeeper_entries(&s->door);
-        st.door_room += s->door.nlines * DOORKEEPER_ENTRIES;
+        st.doorkeeper_capacity += s->door.nlines * DOORKEEPER_ENTRIES;
         st.doorkeeper_turned_away += doorkeeper_turned_away(&s->door);
         st.cell_lines_used += cells_used(&s->cells);
         st.cell_lines += s->cells.nlines;

@@ -26,8 +26,8 @@ enum totals_window { TOTALS_1H, TOTALS_1D, TOTALS_14D, TOTALS_WINDOWS };
 
 struct totals_size {
     unsigned nshards;
-    uint64_t door_lines; /* 64 bytes each, of all shards */
-    uint64_t cell_lines; /* likewise */
+    uint64_t doorkeeper_lines; /* 64 bytes each, of all shards */
+    uint64_t cell_lines;       /* likewise */
 };
 
 struct totals;
@@ -94,7 +94,7 @@ void totals_rebuild_end(struct totals *t, unsigned shard, totals_source_fn *runn
 
 struct totals_stat {
     uint64_t doorkeeper_entries;
-    uint64_t door_room;
+    uint64_t doorkeeper_capacity;
     uint64_t
         doorkeeper_turned_away; /* first sights that found no room (counted in cells) */
     uint64_t cell_lines_used;   /* lines with a count in the fortnight */

@@ -1,9 +1,9 @@
 /*
  * adblock - the rules of browser block lists that name a host or a page.
  *
- * Taken are ||host^, ||host/path^ (also without a final ^ after a path) and lines that are just
- * a name or an address; with options only those that do not narrow the rule. Everything else
- * (exceptions, element hiding, patterns) says nothing about mail and is ignored.
+ * Entries are ||host^, ||host/path^ (also without a final ^ after a path) and lines with only a
+ * name or an address, without options that narrow the rule. Everything else (exceptions, element
+ * hiding, patterns) does not apply to mail and is ignored.
  */
 #include "core/feed/parser_internal.h"
 
@@ -58,7 +58,7 @@ static bool has_any(struct slice s, const char *bytes)
     return false;
 }
 
-/* What stands behind "||". */
+/* rule: the text behind "||". */
 static void host_rule(struct feed *f, struct slice rule)
 {
     struct slice pattern;

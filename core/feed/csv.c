@@ -59,7 +59,7 @@ static bool is_number(struct slice s, size_t *ret)
     return s.n > 0 && v > 0;
 }
 
-/* A native form: keeps the names of all columns; false: the one that must be is not there. */
+/* A native form: keeps the names of all columns; false: the required column is missing. */
 static bool read_names(struct feed *f, struct slice record)
 {
     struct feed_fields *r = &f->fields;

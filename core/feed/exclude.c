@@ -1,5 +1,5 @@
 /*
- * exclude - each class of entries has its rules; what an entry would cover decides.
+ * exclude - rules for each class of entries, by the names that an entry would cover.
  */
 #include "core/feed/exclude.h"
 
@@ -77,7 +77,7 @@ static bool is_at_or_below(struct slice name, struct slice domain)
             (name.n > domain.n && name.p[name.n - domain.n - 1] == '.'));
 }
 
-/* A name of ours lies at or below domain. */
+/* True: domain is one of our names, or above one. */
 static bool covers_any(struct slice domain, const struct config_strings *names)
 {
     for (size_t i = 0; i < names->n; i++) {
@@ -159,10 +159,10 @@ static const char *refuse_host(struct slice host, const char **retwhy)
         return "suffix";
     }
     switch (name_kind_of(host)) {
-    case NAME_GIANT:
+    case NAME_MAJOR:
         *retwhy = "a name so large that listing it whole is a mistake; a page there "
                   "can be listed by its path";
-        return "giant";
+        return "major_domain";
     case NAME_SHARED:
         *retwhy = "a host that many strangers share; a page there can be listed by "
                   "its path";
@@ -175,7 +175,7 @@ static const char *refuse_host(struct slice host, const char **retwhy)
 
 /* ---- URLs ---- */
 
-/* The host of a URL without its scheme, and what stands behind it. */
+/* The host of a URL without its scheme, and the text behind it. */
 static struct slice url_host(struct slice url, struct slice *retrest)
 {
     size_t end = 0;
@@ -243,7 +243,7 @@ static const char *refuse_by_class(const struct feed_exclude *g,
     case FEATURE_url_hash:
         if (exclude_hashes_have(&g->hashes, e->text)) {
             *retwhy = "the sum of a whole host that no feed may list";
-            return "giant";
+            return "major_domain";
         }
         return NULL;
     case FEATURE_attachment:

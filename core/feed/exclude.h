@@ -1,13 +1,15 @@
 /*
- * exclude - which entries of a feed are never taken, whatever the feed says.
- *
- * Our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them and our networks; public
- * suffixes; giants (core/feed/major_domain.def: names so large that listing them whole is always a mistake); hosts that many
- * strangers share (core/feed/hosting.def, link shorteners), which are listed by path or by a customer's name only; private,
- * local and very wide networks; and what much of this site's good mail of late has in it (core/telemetry/ham_log.h).
- * Of the last only what was seen for longer than a day counts: names of a fresh campaign are in mail that nothing speaks
- * against as well, and are what feeds are for.
- * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the journal's keys.
+ * exclude - entries that a list never takes from a feed:
+ *   our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them, our networks;
+ *   public suffixes;
+ *   major domains (core/feed/major_domain.def), because a feed that lists one whole is mistaken;
+ *   hosts that many strangers share (core/feed/hosting.def, link shorteners), unless the entry has
+ *   a path or a customer's name;
+ *   private, local and very wide networks;
+ *   keys of much recent good mail of this site (core/telemetry/ham_log.h).
+ * A key of good mail counts only if it was seen for longer than a day. Mail of a fresh campaign is in
+ * that log too as long as no list has it, and such names are the ones that feeds are for.
+ * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the log's keys.
  */
 #ifndef CORE_FEED_EXCLUDE_H
 #define CORE_FEED_EXCLUDE_H
@@ -18,36 +20,36 @@
 
 enum {
     FEED_HAM_LEAST =
-        3, /* messages that an entry must be in, whatever `ham` is; of what was given: one */
+        3, /* messages that an entry must be in, whatever `ham_share` is; of `feed test --ham`: one */
     FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
     FEED_POPULAR_MESSAGES =
-        20, /* in so many of so many networks: a name that people use here */
+        20, /* messages, of FEED_POPULAR_NETWORKS networks: a name that people use here */
     FEED_POPULAR_NETWORKS = 5,
     FEED_REPLAY_TIMES =
-        10, /* `ham` times this of all good mail hit by what is new: refused */
+        10, /* new entries that hit `ham_share` times this of all good mail are refused */
     FEED_NETWORK_V4 = 16, /* wider networks are left out */
     FEED_NETWORK_V6 = 32
 };
 
-/* Good mail that an administrator gave (`gillnet feed ham`), as a journal in the state folder. */
-#define STATE_HAM_FILE "feeds/ham.journal"
+/* Good mail that an administrator gave (`gillnet feed ham`), as a ham log in the state folder. */
+#define STATE_HAM_FILE "feeds/ham.log"
 
 struct feed_exclude;
-/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the journal. The journal need not be
+/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the ham log. The ham log need not be
  * there. */
 enum err feed_exclude_new(const struct config *config, const struct config_feed *feed,
                           const struct keyring *keys, struct feed_exclude **ret,
                           struct errinfo *reterr);
 void feed_exclude_free(struct feed_exclude **g); /* accepts NULL */
-/* NULL: it may be taken; else why not, a word for metrics ("giant", "shared", "suffix", "protected", "allowed", "network",
+/* NULL: it may be taken; else why not, a word for metrics ("major_domain", "shared", "suffix", "protected", "allowed", "network",
  * "empty", "ham") and *retwhy a sentence for people. */
 const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy);
-/* Good messages of the journal; 0: there is none. */
+/* Good messages of the ham log; 0: there is none. */
 uint64_t feed_exclude_ham(const struct feed_exclude *g);
 /* Marks the good messages that have the entry in them; returns how many are marked by now. */
 uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e);
-/* What is marked is too much for one update (FEED_REPLAY_TIMES). */
+/* The marked entries hit too much good mail for one update (FEED_REPLAY_TIMES). */
 bool feed_exclude_is_too_much(const struct feed_exclude *g);
 
 #endif

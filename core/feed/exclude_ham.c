@@ -1,5 +1,5 @@
 /*
- * exclude_ham - which keys good mail had of late, and in how many messages.
+ * exclude_ham - keys of recent good mail, and the number of messages with each.
  */
 
 #include "core/base/clock.h"
@@ -14,7 +14,7 @@ struct seen_message {
     uint64_t network;
 };
 
-/* While the journal is read. */
+/* While the ham log is read. */
 struct reading {
     struct ham *h;
     struct seen_message *message; /* MESSAGES_MAX */
@@ -95,7 +95,7 @@ static bool is_given(const struct ham *h, const struct reading *r, size_t from,
     return found;
 }
 
-/* Its messages lie so far apart that somebody would have noticed. */
+/* Its messages are so far apart that somebody would have noticed a campaign. */
 static bool is_lasting(const struct ham *h, const struct reading *r, size_t from,
                        size_t to)
 {
@@ -134,7 +134,7 @@ static bool gather_keys(struct ham *h, const struct reading *r)
     return true;
 }
 
-/* One file; that there is none is no trouble. What was made with another key than what is there says nothing. */
+/* One file, or none. Keys made with another digest key are ignored. */
 static enum err read_file(struct reading *r, const struct keyring *keys,
                           const char *state_dir, const char *name, uint32_t since_s,
                           struct errinfo *reterr)
@@ -177,7 +177,7 @@ enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *ke
         qsort(h->pair, h->npairs, sizeof(*h->pair), compare_pairs);
     }
     if (e == ERR_OK && (r.failed || !gather_keys(h, &r))) {
-        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the journal");
+        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the ham log");
     }
     free(r.message);
     if (e != ERR_OK) {
@@ -231,7 +231,7 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
         return "ham";
     }
     if ((double)k->n > h->share * (double)h->messages) {
-        *retwhy = "too much of our good mail of late has it (`ham`)";
+        *retwhy = "too much of our good mail of late has it (`ham_share`)";
         return "ham";
     }
     return NULL;

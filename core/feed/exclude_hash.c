@@ -1,6 +1,6 @@
 /*
- * exclude_hash - entries that are SHA-256 sums of URL expressions: those of whole hosts that are not to be listed are known
- * here, so that a feed of sums cannot list what one of names could not.
+ * exclude_hash - entries that are SHA-256 sums of URL expressions. It knows the sums of whole hosts
+ * that must not be listed, so a feed of sums cannot list more than a feed of names.
  */
 
 #include "core/base/checksum.h"

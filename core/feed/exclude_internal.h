@@ -23,9 +23,9 @@ struct ham_pair {
     uint64_t key;
     uint32_t message;
 };
-/* Good mail of the journal, by key. */
+/* Good mail of the ham log, by key. */
 struct ham {
-    const struct hashkey *hash; /* of its digests; NULL: no journal */
+    const struct hashkey *hash; /* of its digests; NULL: no ham log */
     uint64_t messages;
     struct ham_pair *pair;
     size_t npairs;
@@ -33,7 +33,7 @@ struct ham {
     size_t nkeys;
     uint8_t *mark; /* of each message */
     uint64_t marked;
-    double share; /* `ham` of the feed */
+    double share; /* `ham_share` of the feed */
 };
 enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *keys,
                   struct errinfo *reterr);
@@ -43,8 +43,8 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
                         const char **retwhy);
 uint64_t ham_mark(struct ham *h, const struct feature_entry *e);
 
-enum name_kind { NAME_PLAIN, NAME_GIANT, NAME_SHARED };
-/* What the shipped tables say of a host (of the whole of it, not of a page there). */
+enum name_kind { NAME_PLAIN, NAME_MAJOR, NAME_SHARED };
+/* The kind of a whole host (not of a page there) in the shipped tables. */
 enum name_kind name_kind_of(struct slice host);
 
 /* The i-th name of the tables; NULL behind the last. */

@@ -12,7 +12,7 @@ struct row {
 };
 
 /* Each part of the table is sorted. */
-static const struct row giants[] = {
+static const struct row major_domains[] = {
 #define MAJOR_DOMAIN(name, who) {(name), who},
 #include "core/feed/major_domain.def"
 #undef MAJOR_DOMAIN
@@ -29,7 +29,7 @@ static const struct row shorteners[] = {
 };
 
 enum {
-    MAJOR_DOMAINS = LENGTH(giants),
+    MAJOR_DOMAINS = LENGTH(major_domains),
     HOSTS = LENGTH(hosts),
     SHORTENERS = LENGTH(shorteners)
 };
@@ -48,7 +48,7 @@ static const struct row *find(const struct row *v, size_t n, struct slice name)
 
 static const struct row *find_giant(struct slice name)
 {
-    return find(giants, MAJOR_DOMAINS, name);
+    return find(major_domains, MAJOR_DOMAINS, name);
 }
 
 static bool is_shared(struct slice name)
@@ -56,8 +56,8 @@ static bool is_shared(struct slice name)
     return find(hosts, HOSTS, name) || find(shorteners, SHORTENERS, name);
 }
 
-/* The giant itself, its www, and what lies below one that has no customers there. */
-static bool is_giant(struct slice host)
+/* The major domain itself, its www, and names below one without customers there. */
+static bool is_major_domain(struct slice host)
 {
     struct slice rest = host;
     while (rest.n > 0) {
@@ -89,13 +89,13 @@ enum name_kind name_kind_of(struct slice host)
             return NAME_PLAIN; /* a customer's name */
         }
     }
-    return is_giant(host) ? NAME_GIANT : NAME_PLAIN;
+    return is_major_domain(host) ? NAME_MAJOR : NAME_PLAIN;
 }
 
 const char *name_at(size_t i)
 {
     if (i < MAJOR_DOMAINS) {
-        return giants[i].name;
+        return major_domains[i].name;
     }
     if (i < MAJOR_DOMAINS + HOSTS) {
         return hosts[i - MAJOR_DOMAINS].name;

@@ -1,5 +1,5 @@
 /*
- * exclude_net - addresses that are nobody's on the Internet, or ours.
+ * exclude_net - addresses that no host of the Internet has, and our own.
  */
 #include <ifaddrs.h>
 #include <netinet/in.h>

@@ -1,12 +1,12 @@
 /*
  * feed - lists in the formats of the world -> entries, line by line or record by record.
  *
- * The formats are one table, format.def; found from the beginning of the file or given. Those
- * of a provider have a text and a JSON form under one name. Bad lines and records are counted
- * and reported with their number, never fatal; lines longer than FEED_LINE_MAX and JSON records
- * longer than FEED_RECORD_MAX are bad ones. JSON that is not closed at the end is an error: the
- * rest of it is missing. Linear, streaming, constant memory.
- * What becomes what: hosts -> host (exact); dnsmasq address/server/local, unbound local-zone,
+ * The formats are one table, format.def; the format is given, or found from the first lines. A
+ * provider's text and JSON form have one name. Bad lines and records are counted and reported with
+ * their number, never fatal; so are lines longer than FEED_LINE_MAX and JSON records longer than
+ * FEED_RECORD_MAX. JSON that is not closed at the end is an error, because the rest is missing.
+ * Linear, streaming, constant memory.
+ * Classes: hosts -> host (exact); dnsmasq address/server/local, unbound local-zone,
  * adblock ||host^, RPZ *.name, rbldnsd .name -> domain; unbound local-data, RPZ and rbldnsd
  * name -> host; rpz-ip, CIDR and ranges -> network; URLs and adblock ||host/path -> url;
  * SHA-256 -> attachment; hashes of Safe Browsing -> url_hash; nothing widens a URL to its host.
@@ -68,7 +68,7 @@ struct feed_counts {
     uint32_t made_s; /* when the feed says it was made; 0: it does not */
 };
 
-/* An entry, and what the feed says of its time: 0 where it says nothing. */
+/* An entry, and its times in the feed; 0: not given. */
 struct feed_item {
     struct feature_entry entry;
     uint64_t line; /* or the number of its record */
@@ -85,7 +85,7 @@ typedef void feed_bad_fn(void *context, uint64_t line, const char *reason,
 struct feed_sink {
     feed_entry_fn *on_entry;
     feed_bad_fn *on_bad; /* may be NULL */
-    /* bytes read so far, now and then; may be NULL */
+    /* bytes read until now, called now and then; may be NULL */
     void (*on_progress)(void *context, uint64_t bytes);
     void *context;
 };

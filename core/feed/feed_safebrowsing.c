@@ -2,8 +2,8 @@
  * feed_safebrowsing - hash lists of Safe Browsing: a text of hexadecimal or base64 hashes, or the
  * JSON of the Update API (versions 4 and 5).
  *
- * Listed are whole hashes of URL expressions. The beginnings of hashes, of which those lists
- * are mostly made, are left out: what they hit has to be asked of the provider (ADR 0041).
+ * Entries are whole hashes of URL expressions. Most entries of such lists are prefixes of hashes;
+ * these are left out, because each hit of one would need a query to the provider (ADR 0041).
  */
 
 #include "core/base/checksum.h"

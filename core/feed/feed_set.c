@@ -27,7 +27,7 @@ static void print_header(const struct feed_set_out *o, struct buf *ret)
     buf_add_u64(ret, checksum64(buf_slice(ret)));
 }
 
-/* The sum of all blocks so far and the next. */
+/* The sum of the former blocks (sum) and this one. */
 static uint64_t chain(uint64_t sum, struct slice block)
 {
     struct buf b;

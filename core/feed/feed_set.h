@@ -38,7 +38,7 @@ struct feed_set {
 uint64_t set_form(enum url_match match);
 /* Verified as a whole. ERR_CORRUPT, ERR_VERSION: it cannot be used. */
 enum err feed_set_open(struct feed_set *s, const char *path, struct errinfo *reterr);
-/* Accepts one that is not open. */
+/* s may be closed already. */
 void feed_set_close(struct feed_set *s);
 /* As set_open, of bytes that stay: nothing is to be closed. */
 enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path,

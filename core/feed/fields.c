@@ -72,7 +72,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
            (1969 / 4 - 1969 / 100 + 1969 / 400) + before[month - 1] + day - 1;
 }
 
-/* Seconds east of UTC behind a time of day; 0 where none is said. */
+/* Seconds east of UTC behind a time of day; 0: not given. */
 static int64_t cut_zone(struct slice s)
 {
     int64_t sign = 1;

@@ -2,8 +2,8 @@
  * json_records - JSON of any length, one record at a time, in constant memory.
  *
  * A scanner follows strings and brackets and finds the objects that are records; jansson reads
- * each of them. What lies around them is only followed. Text that ends in the middle, or whose
- * brackets do not match, is an error: what else it lost cannot be known.
+ * each of them. Text around records is only skipped. Text that ends in the middle, or whose brackets
+ * do not match, is an error, because more of it may be lost.
  */
 #include "core/base/buf.h"
 #include "core/feed/lines.h"

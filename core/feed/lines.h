@@ -2,7 +2,7 @@
  * lines - a file or pipe cut into lines with a fixed buffer.
  *
  * A line ends at LF or CR LF, or at the end of the file. A line longer than FEED_LINE_MAX is
- * told once, with its beginning, and skipped. Threads: one at a time.   Owns: its buffer.
+ * given once as too long, with its beginning, and skipped. Threads: one at a time.   Owns: its buffer.
  */
 #ifndef CORE_FEED_LINES_H
 #define CORE_FEED_LINES_H
@@ -34,11 +34,11 @@ enum err feed_lines_init(struct feed_lines *l, int fd);
 void feed_lines_fini(struct feed_lines *l);
 /* Reads ahead up to FEED_SNIFF_BYTES and gives what there is; before the first feed_lines_next. */
 enum feed_lines_result feed_lines_peek(struct feed_lines *l, struct slice *ret);
-/* Drops n bytes of what feed_lines_peek gave. */
+/* Drops n bytes that feed_lines_peek gave. */
 void feed_lines_skip(struct feed_lines *l, size_t n);
 /* The next line without its end; valid until the next call. */
 enum feed_lines_result feed_lines_next(struct feed_lines *l, struct slice *ret);
-/* What is in the buffer, and more when that is nothing; valid until the next call. */
+/* The bytes in the buffer, which is filled first when empty; valid until the next call. */
 enum feed_lines_result feed_lines_chunk(struct feed_lines *l, struct slice *ret);
 
 #endif

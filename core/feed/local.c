@@ -188,7 +188,7 @@ static enum err join(const struct files *f, int to, const struct config_feed *fe
         *retbytes += (uint64_t)st.st_size;
         e = *retbytes > feed->bytes
                 ? errinfo_set(reterr, ERR_LIMIT, f->path[i], 0,
-                              "more than `bytes` of the feed allows")
+                              "more than `download_bytes` of the feed allows")
                 : feed_unpack(fd, f->path[i], to, &left, reterr);
         (void)close(fd);
         if (e == ERR_OK && i + 1 < f->n) {

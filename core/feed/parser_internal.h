@@ -1,5 +1,5 @@
 /*
- * parser_internal - what the readers of the feed formats share; private to this room.
+ * parser_internal - declarations that the readers of the feed formats share; private to this room.
  *
  * feed.c hands each line, and json_records.c each JSON record, to the reader of the format; the
  * reader calls feed_emit, feed_ignored, feed_unused or feed_bad. Threads: one at a time.
@@ -88,7 +88,7 @@ struct feed_rpz {
 };
 
 struct feed_rbldnsd {
-    bool is_other; /* the dataset at hand is of a type that says nothing here */
+    bool is_other; /* the current dataset has a type that is not read */
     bool is_error; /* its entries stand for an error of the server */
 };
 
@@ -126,7 +126,7 @@ bool feed_record_add(struct feed *f, struct slice line, const char *reason);
 /* Forgets the open record after it was read; its lines but one count as ignored. */
 void feed_record_end(struct feed *f);
 
-/* One line each; what is open at the end of the file is told by feed.c. */
+/* Read one line each; feed.c ends records that are open at the end of the file. */
 feed_line_fn feed_line_plain, feed_line_hosts, feed_line_dnsmasq, feed_line_unbound,
     feed_line_adblock, feed_line_csv, feed_line_rpz, feed_line_rbldnsd,
     feed_line_openphish, feed_line_malwarebazaar, feed_line_drop,
@@ -180,7 +180,7 @@ bool feed_csv_field(struct slice *rest, char separator, struct slice *ret);
 bool feed_csv_is_word_row(struct slice text, char separator);
 /* Digits of a hexadecimal number only. */
 bool feed_is_hex(struct slice s);
-/* The first byte of JSON's containers, and what may follow it. */
+/* The first byte of a JSON array or object, and a byte that may follow it. */
 bool feed_looks_like_json(struct slice beginning);
 /* The native form of a provider that a table with these column names is of; FEED_CSV: none. */
 enum feed_format feed_sniff_columns(struct slice header, char separator);

@@ -2,9 +2,9 @@
  * rbldnsd - zone files of the DNS list server rbldnsd, as SURBL and others give them by rsync.
  *
  * Entries of ip4set, ip4tset, ip4trie, ip6tset, ip6trie and dnset, alone or behind $DATASET;
- * other datasets are left out. Exclusions ("!") make no entry: what covers them stays listed,
- * and `gillnet allow` is for them. Values (":127.0.0.2:text") are not kept, but one that
- * stands for an error of the server (127.255.255.0/24) takes its entries along.
+ * other datasets are left out. Exclusions ("!") make no entry, and the entry above them stays listed;
+ * `gillnet allow` can exempt them. Values (":127.0.0.2:text") are dropped; entries with the value of
+ * a server error (127.255.255.0/24) are left out.
  * Source: rbldnsd(8), "Zone file formats".
  */
 
@@ -46,7 +46,7 @@ static void directive(struct feed *f, struct slice line)
     }
 }
 
-/* "192.0" -> 192.0.0.0 to 192.0.255.255. Returns how many numbers there are; 0: it is none such. */
+/* "192.0" -> 192.0.0.0 to 192.0.255.255. Returns how many numbers there are; 0: another form. */
 static unsigned ip4_range_of(struct slice text, uint32_t *retfirst, uint32_t *retlast)
 {
     uint32_t v = 0;
@@ -93,7 +93,7 @@ static void emit_range(struct feed *f, uint32_t first, uint32_t last)
     }
 }
 
-/* "192.0.2.1-192.0.2.9", "192.0.2.1-9", "192.0.2"; false: it is none of these. */
+/* "192.0.2.1-192.0.2.9", "192.0.2.1-9", "192.0.2"; false: another form. */
 static bool ip4_entry(struct feed *f, struct slice word)
 {
     struct slice rest = word;

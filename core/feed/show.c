@@ -104,20 +104,20 @@ void feed_report_json(json_t *to, const struct update_report *r)
     (void)json_object_set_new(to, "format",
                               json_string(feed_format_name(r->counts.format)));
     put(to, "entries", r->entries);
-    put(to, "entered", r->entered);
-    put(to, "left", r->left);
-    put(to, "left_out", r->left_out);
+    put(to, "added", r->entered);
+    put(to, "removed", r->left);
+    put(to, "excluded", r->left_out);
     put(to, "lines_read", r->counts.lines);
-    put(to, "bad", r->counts.bad);
+    put(to, "bad_lines", r->counts.bad);
     (void)json_object_set_new(to, "reason", json_string(r->refusal.reason));
     (void)json_object_set_new(to, "text", json_string(r->refusal.text));
 }
 
 json_t *feed_line_json(const struct update_line *line)
 {
-    static const char *const changes[] = {[UPDATE_ENTERED] = "entered",
-                                          [UPDATE_LEFT] = "left",
-                                          [UPDATE_LEFT_OUT] = "left_out"};
+    static const char *const changes[] = {[UPDATE_ENTERED] = "added",
+                                          [UPDATE_LEFT] = "removed",
+                                          [UPDATE_LEFT_OUT] = "excluded"};
     const struct feature_info *info = feature_info((enum feature_type)line->class_type);
     json_t *text = json_stringn(line->text.n > 0 ? line->text.p : "", line->text.n);
 

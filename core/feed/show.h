@@ -1,7 +1,7 @@
 /*
- * show - what is shown of a feed: its address without secrets, its state, and what an update did, as JSON.
+ * show - a feed as JSON: its address without secrets, its state, and the result of an update.
  *
- * The hub's rows and answers and those of `gillnet feed` without a hub are the same.
+ * The hub and `gillnet feed` without a hub give the same rows and answers.
  * Depends: base, jansson.   Threads: any.   Owns: nothing.
  */
 #ifndef CORE_FEED_SHOW_H
@@ -13,14 +13,14 @@
 
 enum { FEED_SHOWN_MAX = 512 };
 
-/* An address without what must stay secret: no user, no values of a query, no key for a path's part. */
+/* An address without secrets: no user, no values of a query, no key in the path. */
 char *feed_shown(char dst[FEED_SHOWN_MAX], const char *url);
 
 /* Adds "format", "entries", "good_s", "changed_s", "version", "versions", "added_total", "pinned". */
 void feed_state_json(json_t *to, const struct update_state *s);
-/* Adds "entries", "entered", "left", "left_out", "lines_read", "bad", "format", "reason" and "text" of a refusal. */
+/* Adds "entries", "added", "removed", "excluded", "lines_read", "bad_lines", "format", "reason" and "text" of a refusal. */
 void feed_report_json(json_t *to, const struct update_report *r);
-/* {"change": "entered|left|left_out", "type", "text", "reason"}; text is null where it is no UTF-8. */
+/* {"change": "added|removed|excluded", "type", "text", "reason"}; text is null where it is no UTF-8. */
 json_t *feed_line_json(const struct update_line *line);
 
 #endif

@@ -22,7 +22,7 @@ struct score {
     size_t rbldnsd; /* directives and values that only it has */
     size_t csv;     /* lines with as many separators as the first */
     bool has_csv_header;
-    enum feed_format native; /* by the header; FEED_AUTO: none was seen */
+    enum feed_format native; /* by the header; FEED_AUTO: no known header */
     bool has_adblock_comment;
     char separator;
     size_t nseparators;

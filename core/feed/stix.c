@@ -1,10 +1,9 @@
 /*
  * stix - indicators of STIX 2: bundles, and the envelopes of TAXII 2.1.
  *
- * Of a pattern are read comparisons by = and IN (ISSUBSET of addresses), joined by OR within
- * and between [observations]. What AND joins must all be there, so it lists nothing alone, but
- * for a SHA-256, which names the file whatever else is known of it. Patterns with anything else
- * are left out. valid_from and valid_until are the times of the entries.
+ * It reads comparisons by = and IN (ISSUBSET of addresses), joined by OR within and between
+ * [observations]. Values joined by AND must all be present, so they make no entry, except a SHA-256,
+ * which alone identifies the file. Patterns with anything else are left out. valid_from and valid_until are the times of the entries.
  * Source: STIX 2.1 (OASIS), sections 4.7 and 9.
  */
 
@@ -195,7 +194,7 @@ static void read_observation(struct pattern *p)
     }
 }
 
-/* [...] OR [...]; anything more makes it one that is not read. */
+/* [...] OR [...]; a pattern with more is left out. */
 static void read_pattern(struct pattern *p)
 {
     bool is_more = true;

@@ -8,7 +8,7 @@
 
 enum { CONFIDENCE_MIN = 50 };
 
-/* "75" -> 75; a field that is not there says nothing against the indicator. */
+/* "75" -> 75; without the field the indicator counts. */
 static unsigned confidence_of(struct slice text)
 {
     unsigned v = 0;

@@ -46,7 +46,7 @@ static enum err put(struct copy *c, const char *p, size_t n)
     if (n > c->left) {
         return errinfo_set(c->reterr, ERR_LIMIT, c->name, 0,
                            "it holds more than it may; if that is right, raise "
-                           "`expanded` of the feed");
+                           "`decompressed_bytes` of the feed");
     }
     c->left -= n;
     while (n > 0) {
@@ -134,7 +134,7 @@ static enum err copy_member(struct copy *c, struct archive *a)
         }
     }
     if (archive_filter_bytes(a, -1) == 0) {
-        return damaged(c, a); /* to libarchive a header that is none is an end */
+        return damaged(c, a); /* libarchive takes a broken header for the end */
     }
     rc = next_file(a, &entry);
     if (rc == ARCHIVE_OK) {

@@ -1,8 +1,8 @@
 /*
- * unpack - a file that may be compressed, copied as what is in it.
+ * unpack - copies a file, decompressed if it is compressed.
  *
- * gzip, xz, zstd, bzip2 and a zip of one member, known by their own first bytes, one layer; anything else as it is.
- * Streamed: memory does not depend on the file, and what comes out is bounded.
+ * gzip, xz, zstd, bzip2 and a zip of one member, recognised by their first bytes, one layer; other files
+ * unchanged. Streamed: memory does not depend on the file, and the output is bounded.
  * Depends: base, libarchive.   Threads: any.   Allocates: its buffers.   ADR 0043.
  */
 #ifndef CORE_FEED_UNPACK_H

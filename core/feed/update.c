@@ -73,7 +73,7 @@ static bool is_needed(const struct feed_update *s, const char *name)
     return strncmp(name, "changes.", 8) != 0 && update_version_find(s, number);
 }
 
-/* What of the folder is not needed goes, unless only the highest number is sought. */
+/* The highest number in the folder; sweeps: removes files that are no longer needed. */
 static uint64_t look_through(const struct feed_update *s, bool sweeps)
 {
     uint64_t highest = 0;
@@ -104,7 +104,7 @@ void update_sweep(const struct feed_update *s)
     }
 }
 
-/* A state that cannot be read: the versions there are say nothing, but the list does. */
+/* The state is unreadable: the versions on disk no longer count, but the list does. */
 static void state_lost(struct feed_update *s, const char *path)
 {
     struct errinfo why;
@@ -195,8 +195,8 @@ void update_close(struct feed_update **s)
     *s = NULL;
 }
 
-enum err stage_note_failures(struct feed_update *s, unsigned failures,
-                             const char *trouble, struct errinfo *reterr)
+enum err update_note_failures(struct feed_update *s, unsigned failures,
+                              const char *trouble, struct errinfo *reterr)
 {
     struct update_state *w = &s->saved.shown;
 
@@ -373,7 +373,7 @@ static void note_good(struct update *u)
                    b->last_modified ? b->last_modified : "");
 }
 
-/* The version is as it was; the list may lack something of it all the same. */
+/* The version is unchanged, but the list may lack some of its entries. */
 static enum err mend(struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -410,7 +410,7 @@ static enum err apply(struct update *u, struct errinfo *reterr)
     return update_save(s, reterr);
 }
 
-/* Lines of what entered and left, where somebody wants them. */
+/* One line for each entry that came or left, if the caller wants them. */
 static enum err tell(struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];

@@ -1,10 +1,10 @@
 /*
- * update - what was downloaded of a feed becomes its next good version, or is refused.
+ * update - a downloaded feed becomes its next good version, or is refused.
  *
- * A body is parsed into a sorted set beside the ones in use, checked (docs: gillnet-feeds(7)), compared with
- * the last good version, and only then applied to the feed's list: entries that are new are listed, those that
- * left get an expiry. What a person said of an entry stands. Until all of that is done the last good version
- * serves; a crash at any point leaves it, and the next update begins anew.
+ * A body is parsed into a sorted set, checked (gillnet-feeds(7)), compared with the last good version,
+ * and then applied to the feed's list: new entries are listed, entries that left get an expiry. A
+ * decision of a person about an entry stays. The last good version serves until all of that is done;
+ * a crash at any point leaves it, and the next update starts again.
  * STATE/feeds/NAME: state.json, set.N and body.N of the good versions, incoming.* .
  * Depends: base, config, url, feature, list.   Threads: one feed, one thread at a time; several feeds at once.
  * Owns: STATE/feeds/NAME.   ADR 0038.
@@ -27,7 +27,7 @@ struct update_refusal {
     uint64_t at_s;
 };
 
-/* What one update did, or would do. */
+/* The result of one update, or of a trial. */
 struct update_report {
     struct update_refusal refusal;
     struct feed_counts counts;
@@ -47,13 +47,13 @@ struct update_line {
     enum update_change change;
     uint16_t class_type;
     struct slice text;
-    const char *reason; /* of STAGE_LEFT_OUT, a word of guard.h; else NULL */
+    const char *reason; /* of UPDATE_LEFT_OUT, a word of exclude.h; else NULL */
     const char *why;    /* the same as a sentence */
 };
 typedef void update_line_fn(void *context, const struct update_line *line);
 
-/* What is known of a feed between updates: state.json. */
-enum { STAGE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
+/* The state of a feed between updates: state.json. */
+enum { UPDATE_TROUBLE_MAX = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX };
 struct update_state {
     uint64_t version;  /* of the good one that serves; 0: none yet */
     uint64_t versions; /* that are kept */
@@ -67,8 +67,8 @@ struct update_state {
     struct update_refusal refusal; /* of the last update, when it was refused */
     char etag[256];                /* of the body that serves; for the fetcher */
     char last_modified[64];
-    unsigned failures; /* in a row, of stage_note_failures */
-    char trouble[STAGE_TROUBLE_MAX];
+    unsigned failures; /* in a row, of update_note_failures */
+    char trouble[UPDATE_TROUBLE_MAX];
 };
 
 struct feed_update;
@@ -80,18 +80,19 @@ struct update_options {
     void *context;
 };
 /* Opens or makes STATE/feeds/NAME. ERR_LOCKED: another process works on this feed. */
-/* A state that is damaged is told in the log; the next update begins anew with what the list holds. */
+/* A damaged state is logged, and the next update starts from the entries of the list. */
 enum err update_open(const struct update_options *options, struct feed_update **ret,
                      struct errinfo *reterr);
 void update_close(struct feed_update **s);
 void update_get_state(const struct feed_update *s, struct update_state *ret);
 
-/* Where the fetcher puts what it downloads: STATE/feeds/NAME/incoming.body. stage_update takes it away, whatever it
- * makes of it; so does the next stage_open. */
+/* The fetcher downloads to this file: STATE/feeds/NAME/incoming.body. update_update always removes it;
+ * so does the next update_open. */
 const char *update_incoming(const struct feed_update *s);
 /* Takes the incoming body (decompressed, of its validators) through all checks; applied when it passes and
- * !only_checks. is_by_hand: ends a pin and ignores the size band, as `gillnet feed update --force` does. on_line may be NULL.
- * ERR_OK also when it was refused: see ret->refusal. An error is trouble of ours (disk, list): tried again. */
+ * !only_checks. is_by_hand: ends a pin and ignores the size band, as `gillnet feed update --force`
+ * does. on_line may be NULL. ERR_OK also for a refused body: see ret->refusal. Other errors are local
+ * (disk, list), and the caller tries again. */
 struct update_body {
     const char *etag;
     const char *last_modified;
@@ -105,10 +106,10 @@ enum err update_update(struct feed_update *s, const struct update_body *body,
 enum err update_unchanged(struct feed_update *s, struct errinfo *reterr);
 /* How many questions failed in a row, and why the last one did (printable ASCII): kept on disk, so that a restart of the hub
  * forgets neither. Writes only what changed. */
-enum err stage_note_failures(struct feed_update *s, unsigned failures,
-                             const char *trouble, struct errinfo *reterr);
-/* Nothing good was heard for feed->silent_after_s: all entries get an expiry of now, and the validators are forgotten, so
- * that the next good body lists them again. No-op before. */
+enum err update_note_failures(struct feed_update *s, unsigned failures,
+                              const char *trouble, struct errinfo *reterr);
+/* After feed->silent_after_s without a good body all entries get an expiry of now, and the validators
+ * are forgotten, so that the next good body lists them again. Before that it does nothing. */
 enum err update_expire_silent(struct feed_update *s, bool *retdid,
                               struct errinfo *reterr);
 /* Back to the version before the one that serves (or to `version`), and pinned there. ERR_NOT_FOUND: it is not kept. */
@@ -117,8 +118,8 @@ enum err update_rollback(struct feed_update *s, uint64_t version,
 /* Differences between two kept versions (0: the one before, the one that serves). */
 enum err update_diff(struct feed_update *s, uint64_t from, uint64_t to,
                      update_line_fn *on_line, void *context, struct errinfo *reterr);
-/* The feed is not configured any more: its entries leave its list by `keep`, its folder goes. options->feed: its name,
- * list and keep_s are used. */
+/* The feed is no longer configured: its entries leave its list by `keep`, and its folder is removed.
+ * options->feed: its name, list and keep_s are used. */
 enum err update_drop(const struct update_options *options, struct errinfo *reterr);
 
 #endif

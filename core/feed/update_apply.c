@@ -1,6 +1,6 @@
 /*
- * update_apply - a version is told to the list, durably in this order: set, body and changes; that they
- * are to be applied; the list; that they are.
+ * update_apply - applies a version to the list. The order on disk: set, body and changes; the mark that
+ * they must be applied; the list; the mark that they are.
  */
 
 #include "core/base/log.h"
@@ -12,7 +12,7 @@ enum url_match stage_url_match(const struct feed_update *s)
     return (enum url_match)config_list_find(s->config, slice_str(s->list))->url_match;
 }
 
-/* Opening it for writing makes it anew as it is configured. */
+/* Opening the list for writing rebuilds it in its configured form. */
 static enum err make_formed(const struct feed_update *s, struct errinfo *reterr)
 {
     const struct list_opening opening = {
@@ -93,9 +93,10 @@ enum err update_set_open(const struct feed_update *s, uint64_t number,
     if (e == ERR_OK &&
         (ret->key_id != key->id || ret->form != set_form(stage_url_match(s)))) {
         feed_set_close(ret);
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "this version was made with another ring key or url_match than "
-                        "the list");
+        e = errinfo_set(
+            reterr, ERR_CORRUPT, path, 0,
+            "this version was made with another digest key or url_match than "
+            "the list");
     }
     return e;
 }

@@ -49,21 +49,21 @@ static bool check_form(const struct feed_update *s, const struct intake *in,
     const struct feed_counts *c = &in->counts;
     char first = first_byte(s);
     if (first == ' ') {
-        update_refuse(ret, STAGE_REASON_empty,
+        update_refuse(ret, UPDATE_REASON_empty,
                       "the answer is empty: an error of the feed, not the end of its "
                       "entries");
     } else if (first == '<' && (in->is_refused || c->entries == 0)) {
-        update_refuse(ret, STAGE_REASON_first_line,
+        update_refuse(ret, UPDATE_REASON_first_line,
                       "the answer is a web page, not a list: was the address right, or "
                       "does the feed want a login?");
     } else if (in->has_too_many) {
         update_refuse(
-            ret, STAGE_REASON_entries,
+            ret, UPDATE_REASON_entries,
             "more than %u entries; raise `entries` of the feed if that is right",
             s->feed->entries);
     } else if (in->is_refused) {
         bool is_object = first == '{' || first == '[';
-        update_refuse(ret, is_object ? STAGE_REASON_first_line : STAGE_REASON_format,
+        update_refuse(ret, is_object ? UPDATE_REASON_first_line : UPDATE_REASON_format,
                       "%.300s", in->why.text);
     }
     return ret->reason[0] == '\0';
@@ -75,18 +75,18 @@ static bool check_lines(const struct feed_update *s, const struct intake *in,
     const struct feed_counts *c = &in->counts;
     uint64_t all = c->bad + c->entries;
     if (c->bad > 0 && (double)c->bad > s->feed->bad * (double)all) {
-        update_refuse(ret, STAGE_REASON_bad_lines,
+        update_refuse(ret, UPDATE_REASON_bad_lines,
                       "%" PRIu64 " of %" PRIu64 " lines cannot be read as %s; name the "
-                      "right `format`, or raise `bad` of the feed",
+                      "right `format`, or raise `bad_lines` of the feed",
                       c->bad, all, feed_format_name(c->format));
     } else if (c->entries == 0) {
-        update_refuse(ret, STAGE_REASON_empty,
+        update_refuse(ret, UPDATE_REASON_empty,
                       "no entry in %" PRIu64
                       " lines (%s): an error of the feed, not the "
                       "end of its entries",
                       c->lines, feed_format_name(c->format));
     } else if (in->taken == 0) {
-        update_refuse(ret, STAGE_REASON_left_out,
+        update_refuse(ret, UPDATE_REASON_excluded,
                       "none of its %" PRIu64
                       " entries may be taken; `gillnet feed test "
                       "%s` says why",
@@ -108,7 +108,7 @@ static void check_size(const struct feed_update *s, uint64_t entries,
     bool shrank = f->shrink > 0 && now < f->shrink * before;
     bool grew = f->grow > 0 && now > f->grow * before;
     if (shrank || grew) {
-        update_refuse(ret, STAGE_REASON_size,
+        update_refuse(ret, UPDATE_REASON_size,
                       "%" PRIu64 " entries where the last good version has %" PRIu64
                       "; if that is right: `gillnet feed update --force %s`, or change "
                       "`%s` of the feed",
@@ -124,16 +124,16 @@ void update_check(const struct feed_update *s, const struct intake *in,
     if (!check_form(s, in, ret) || !check_lines(s, in, ret) || !c) {
         return;
     }
-    if (c->entries < s->feed->entries_least) {
-        update_refuse(ret, STAGE_REASON_entries,
-                      "%" PRIu64
-                      " entries, fewer than `entries_least` of the feed (%u)",
-                      c->entries, s->feed->entries_least);
+    if (c->entries < s->feed->entries_min) {
+        update_refuse(ret, UPDATE_REASON_entries,
+                      "%" PRIu64 " entries, fewer than `entries_min` of the feed (%u)",
+                      c->entries, s->feed->entries_min);
     } else if (feed_exclude_is_too_much(guard)) {
-        update_refuse(ret, STAGE_REASON_ham,
-                      "its new entries are in too much of our good mail of late (`ham` "
-                      "%g); `gillnet feed test %s` shows them",
-                      s->feed->ham, s->feed->name);
+        update_refuse(
+            ret, UPDATE_REASON_ham,
+            "its new entries are in too much of our good mail of late (`ham_share` "
+            "%g); `gillnet feed test %s` shows them",
+            s->feed->ham, s->feed->name);
     } else if (!is_by_hand) {
         check_size(s, c->entries, ret);
     }

@@ -45,7 +45,7 @@ static void lesser(const struct digest **least, bool has, const struct digest *d
     }
 }
 
-/* What each stream has of one digest. */
+/* One digest in each stream. */
 struct found {
     bool is_fresh;
     bool is_old;

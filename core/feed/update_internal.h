@@ -22,7 +22,7 @@ enum {
 };
 
 enum update_reason {
-#define UPDATE_REASON(name) STAGE_REASON_##name,
+#define UPDATE_REASON(name) UPDATE_REASON_##name,
 #include "core/feed/update_reason.def"
 #undef UPDATE_REASON
     UPDATE_REASONS
@@ -50,13 +50,13 @@ struct update_saved {
     struct update_pending pending;
     uint64_t last;       /* the highest number that was ever given */
     uint64_t compared_s; /* when list and version were last compared as a whole */
-    bool is_lost; /* versions were damaged: what the list holds is what there was */
-    char list[LIST_NAME_MAX + 1]; /* that holds the version; "": none yet */
+    bool is_lost;        /* versions were damaged: the list has the only entries */
+    char list[LIST_NAME_MAX + 1]; /* that has the version; "": no list yet */
     bool
         is_silent; /* the entries went for silence: the next body lists all of them again */
 };
 
-/* Text of state.json and back. ERR_CORRUPT: it is none. */
+/* Text of state.json and back. ERR_CORRUPT: the text is no state. */
 enum err saved_parse(struct slice bytes, struct update_saved *ret);
 enum err saved_print(const struct update_saved *s, struct buf *ret);
 
@@ -112,7 +112,7 @@ struct intake {
 };
 enum err intake_read(struct intake *in, const char *path, struct errinfo *reterr);
 
-/* What the sorter carries of an entry. */
+/* An entry in the sorter. */
 struct intake_entry {
     struct digest digest;
     uint16_t class_type;
@@ -157,8 +157,8 @@ void update_refuse(struct update_refusal *ret, enum update_reason reason,
 
 /* ---- the list ---- */
 
-/* Reader of the feed's list, which is made anew first where its form is not the configured one, and the key of its
- * digests; *ret NULL when there is no such list yet. */
+/* Reader of the feed's list, rebuilt first if its form is not the configured one, and the key of its
+ * digests; *ret NULL: no such list yet. */
 enum err update_list_open(const struct feed_update *s, struct list_reader **ret,
                           struct hashkey *retkey, struct errinfo *reterr);
 /* How the URLs of the feed's list match. */

@@ -1,5 +1,5 @@
 /*
- * update_state - state.json: what a feed's stage knows between updates.
+ * update_state - state.json: the state of a feed between updates.
  */
 #include <jansson.h>
 
@@ -84,7 +84,7 @@ enum err saved_parse(struct slice bytes, struct update_saved *ret)
     shown_parse(o, &s.shown);
     s.pending.version = version_parse(pending);
     s.pending.is_rollback = json_is_true(json_object_get(pending, "rollback"));
-    s.pending.entered = number(pending, "entered");
+    s.pending.entered = number(pending, "added");
     s.last = number(o, "last");
     s.compared_s = number(o, "compared_s");
     text(o, "list", s.list, sizeof(s.list));
@@ -141,7 +141,7 @@ static json_t *saved_json(const struct update_saved *s)
     if (o && s->pending.version.number != 0) {
         json_t *p = version_json(&s->pending.version);
         (void)json_object_set_new(p, "rollback", json_boolean(s->pending.is_rollback));
-        (void)json_object_set_new(p, "entered",
+        (void)json_object_set_new(p, "added",
                                   json_integer((json_int_t)s->pending.entered));
         (void)json_object_set_new(o, "pending", p);
     }

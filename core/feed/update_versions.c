@@ -44,7 +44,7 @@ enum err update_unchanged(struct feed_update *s, struct errinfo *reterr)
 
 /* ---- changes of a whole version ---- */
 
-/* What c finds goes into the file at path. */
+/* Writes the changes that c finds to the file at path. */
 static enum err write_changes(struct feed_update *s, struct compare *c,
                               const char *path, struct errinfo *reterr)
 {

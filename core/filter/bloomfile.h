@@ -38,9 +38,9 @@ enum bloomfile_hash { BLOOMFILE_HASH_MIX = 1 /* core/filter/bloom.h */ };
 /* What the header says beside the sizes. */
 struct bloomfile_facts {
     enum bloomfile_role role;
-    uint32_t digest_key; /* id of the ring key of the digests inside */
+    uint32_t digest_key; /* id of the digest key of the digests inside */
     uint32_t
-        position_key; /* id of the key of the positions: node key, or the ring key in
+        position_key; /* id of the key of the positions: filter key, or the digest key in
                               filters that are meant to be merged */
     uint64_t entries;
     uint64_t capacity; /* planned entries, at least 1 */

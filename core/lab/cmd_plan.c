@@ -21,6 +21,7 @@ struct words {
     const char *plot;
     const char *cells;
     const char *threshold;
+    const char *variant;
     const char *prices;
     const char *queries;
     const char *messages;
@@ -273,11 +274,17 @@ static int plan_sizes(const struct cli *cli, const struct words *w)
 static int plan_counting(const struct cli *cli, const struct words *w)
 {
     struct plan_counting c = {0};
+    struct planning_refined r;
+    struct errinfo why = {0};
+    const bool is_refined = w->variant != NULL && strcmp(w->variant, "refined") == 0;
     int status = 0;
 
     if (w->items == NULL || w->cells == NULL || w->k == NULL || w->threshold == NULL) {
         return cli_usage(cli_command("plan"),
                          "--dcc needs --items, --cells, --k and --threshold");
+    }
+    if (w->variant != NULL && !is_refined && strcmp(w->variant, "plain") != 0) {
+        return cli_usage(cli_command("plan"), "--variant is plain or refined");
     }
     status = read_items(w, &c.items);
     if (status == 0) {
@@ -296,7 +303,11 @@ static int plan_counting(const struct cli *cli, const struct words *w)
     if (status != 0) {
         return status;
     }
-    return planning_print_counting(&c, cli->json) ? CLI_CLEAN : EX_OSERR;
+    if (is_refined && planning_refined(&c, &r, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    return planning_print_counting(&c, is_refined ? &r : NULL, cli->json) ? CLI_CLEAN
+                                                                          : EX_OSERR;
 }
 
 /* ---- costs ---- */
@@ -417,8 +428,9 @@ static const char *misplaced(const struct words *w, bool is_cost)
     if (w->is_dcc && is_cost) {
         return "--dcc and prices are two questions; ask them one after the other";
     }
-    if (!w->is_dcc && (w->cells != NULL || w->threshold != NULL)) {
-        return "--cells and --threshold belong to --dcc";
+    if (!w->is_dcc &&
+        (w->cells != NULL || w->threshold != NULL || w->variant != NULL)) {
+        return "--cells, --threshold and --variant belong to --dcc";
     }
     if (!is_size && (w->bits_per_key != NULL || w->scheme != NULL || w->plot != NULL ||
                      w->measures)) {
@@ -446,6 +458,7 @@ int lab_plan(struct cli *cli, int argc, char **argv)
         {"--dcc", NULL, &w.is_dcc, NULL},
         {"--cells", &w.cells, NULL, NULL},
         {"--threshold", &w.threshold, NULL, NULL},
+        {"--variant", &w.variant, NULL, NULL},
         {"--prices", &w.prices, NULL, NULL},
         {"--queries-per-day", &w.queries, NULL, NULL},
         {"--messages-per-day", &w.messages, NULL, NULL},

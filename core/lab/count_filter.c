@@ -29,7 +29,7 @@ struct fill {
     struct countingfile *f;
     uint8_t origin[KEYRING_DERIVED_BYTES];
     const struct run *day; /* in the filter already */
-    uint64_t foreign;      /* runs of another ring key, or of another server */
+    uint64_t foreign;      /* runs of another digest key, or of another server */
     uint64_t first_s;      /* of what was added */
     uint64_t end_s;
     struct errinfo damage;
@@ -161,7 +161,7 @@ static int fill(struct cli *cli, const char *dir, struct fill *x)
     runset_close(&set);
     if (x->foreign > 0) {
         (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " runs of another ring key or server were "
+                      "gillnet: %" PRIu64 " runs of another digest key or server were "
                       "left out\n",
                       x->foreign);
     }

@@ -346,7 +346,7 @@ static enum err open_fd(struct countingfile *f, int fd, const char *path,
     }
     if (key != NULL && key->id != h.facts.ring_key) {
         return errinfo_set(reterr, ERR_KEY, path, 0,
-                           "made with the ring key %08" PRIx32
+                           "made with the digest key %08" PRIx32
                            ", this installation's is %08" PRIx32,
                            h.facts.ring_key, key->id);
     }
@@ -435,9 +435,9 @@ static enum err merge(struct countingfile *f, const struct countingfile *more,
 
     if (f->facts.ring_key != more->facts.ring_key) {
         return errinfo_set(reterr, ERR_KEY, path, 0,
-                           "made with the ring key %08" PRIx32
+                           "made with the digest key %08" PRIx32
                            ", the others with %08" PRIx32
-                           "; only files of one ring key can be added",
+                           "; only files of one digest key can be added",
                            more->facts.ring_key, f->facts.ring_key);
     }
     e = join_sources(&facts, &more->facts, path, reterr);
@@ -461,7 +461,7 @@ enum err countingfile_merge(struct countingfile *f, const char *path,
     enum err e = countingfile_open(&more, path, NULL, reterr);
 
     if (e == ERR_OK) {
-        /* positions are not asked for here: the ring key's id tells whether they agree */
+        /* positions are not asked for here: the digest key's id tells whether they agree */
         more.c.mix[0] = f->c.mix[0];
         more.c.mix[1] = f->c.mix[1];
         e = merge(f, &more, path, reterr);

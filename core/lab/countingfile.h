@@ -2,7 +2,7 @@
  * countingfile - a counting filter on disk, for counts that sites exchange by hand: 4 KiB header, cells, checksums of
  * 64 KiB blocks.
  *
- * Format 1, little-endian. Header: magic "GNCOUNT1", version, variant, cell_bits, k, id of the ring key (of the keys
+ * Format 1, little-endian. Header: magic "GNCOUNT1", version, variant, cell_bits, k, id of the digest key (of the keys
  * and of the positions), cells, keys, total, creation, number of sources, reserved, checksum of the block table; from
  * COUNTINGFILE_SOURCES_AT on the sources, 32 bytes each: origin, begin, end; at the end the checksum of the header. The
  * file's size must equal what the header computes to. Flat cells in one chunk. The sources say whose counts of
@@ -45,12 +45,12 @@ struct countingfile {
     size_t bytes; /* of the cells; 0: not open */
 };
 
-/* Empty, refined. key: the ring key. ERR_RANGE, ERR_UNSUPPORTED: no filter has this size;
+/* Empty, refined. key: the digest key. ERR_RANGE, ERR_UNSUPPORTED: no filter has this size;
  * ERR_NOMEM. */
 enum err countingfile_new(struct countingfile *f, unsigned cell_bits, uint64_t cells,
                           unsigned k, const struct hashkey *key,
                           struct errinfo *reterr);
-/* key: of a run's record; only of a filter that countingfile_new made, or that was opened with its ring key. */
+/* key: of a run's record; only of a filter that countingfile_new made, or that was opened with its digest key. */
 void countingfile_add(struct countingfile *f, uint64_t key, uint64_t count);
 struct counting_read countingfile_get(const struct countingfile *f, uint64_t key);
 /* Verifies all of it. key: NULL where nobody will add or ask; ERR_KEY: the filter is of another one. */

@@ -8,8 +8,6 @@
 #include "core/lab/scheme.h"
 
 enum {
-    K_MAX = 8,
-    M_MAX = 1 << 24,
     CONSTANT_COUNT = 20, /* of experiments 1 to 3 */
     COUNT_MAX = 60,      /* of a key: below the cap of 6 bits */
     SLOTS = 32768,       /* of the table that keeps keys different; a power of two */
@@ -61,7 +59,7 @@ struct experiment_scratch {
     uint32_t table[SLOTS]; /* key + 1, or 0 */
     uint32_t keys[EXPERIMENT_KEYS];
     uint32_t counts[EXPERIMENT_KEYS];
-    uint64_t positions[EXPERIMENT_KEYS][K_MAX];
+    uint64_t positions[EXPERIMENT_KEYS][EXPERIMENT_K_MAX];
     uint64_t total;    /* of counts */
     uint64_t inserted; /* keys with a count */
     uint16_t sequence[(size_t)EXPERIMENT_KEYS * COUNT_MAX];
@@ -188,18 +186,34 @@ static void draw_counts(struct experiment_scratch *s, const struct experiment *e
     }
 }
 
+/* c of one hash function. Knuth: c / p lies in 1/4 to 3/7 or in 4/7 to 3/4, so that keys which
+ * follow one another spread over the whole table. */
+static uint64_t draw_multiplier(bool is_knuth, struct prng *p)
+{
+    uint64_t c = 0;
+    bool is_taken = false;
+
+    while (!is_taken) {
+        c = 1 + prng_below(p, SCHEME_PRIME_PAPER - 1);
+        is_taken = !is_knuth ||
+                   (4 * c > SCHEME_PRIME_PAPER && 7 * c < 3 * SCHEME_PRIME_PAPER) ||
+                   (7 * c > 4 * SCHEME_PRIME_PAPER && 4 * c < 3 * SCHEME_PRIME_PAPER);
+    }
+    return c;
+}
+
 static enum err draw_positions(struct experiment_scratch *s, const struct experiment *e,
                                struct prng *p)
 {
     struct scheme scheme;
     struct scheme_params params = {
         .kind = SCHEME_UNIVERSAL_PAPER, .m = e->m, .k = e->k};
-    struct scheme_constant constants[K_MAX];
+    struct scheme_constant constants[EXPERIMENT_K_MAX];
     uint64_t positions[SCHEME_K_MAX];
     enum err error = ERR_OK;
 
     for (unsigned i = 0; i < e->k; i++) {
-        constants[i].c = 1 + prng_below(p, SCHEME_PRIME_PAPER - 1);
+        constants[i].c = draw_multiplier(e->has_knuth_constants, p);
         constants[i].d = prng_below(p, SCHEME_PRIME_PAPER);
     }
     error = scheme_init_with(&scheme, &params, constants, NULL);
@@ -352,7 +366,7 @@ enum err experiment_round(struct experiment_scratch *s, const struct experiment 
     enum err error = ERR_OK;
 
     if (e->number < EXPERIMENT_FIRST || e->number > EXPERIMENT_LAST || e->k == 0 ||
-        e->k > K_MAX || e->m == 0 || e->m > M_MAX) {
+        e->k > EXPERIMENT_K_MAX || e->m == 0 || e->m > EXPERIMENT_CELLS_MAX) {
         return ERR_RANGE;
     }
     /* One stream for each round of each cell of each table. */

@@ -8,10 +8,11 @@
  * by all insertions. The order matters to the refined variant only. Where the paper says "shuffled"
  * two readings are run: every insertion for itself, and the keys, each inserted in a row.
  * The tables' intuitive columns of experiments 4, 5 and 8 come from one draw of the counts with 537
- * and 257 zeros (ADR 0028); rounds have as many unless draws_zeros is set.
+ * and 257 zeros (ADR 0028); rounds have as many unless draws_zeros is set. Knuth's constants make
+ * the steps between neighbouring keys neither small nor close to a simple share of p.
  * Depends: base, counting, scheme, prng.   Threads: one for each scratch; a round depends on seed
  * and number alone.   Owns: its scratch.
- * Source: Yan, Cho 2006, section 5.
+ * Source: Yan, Cho 2006, section 5; Knuth, The Art of Computer Programming 3, section 6.4.
  */
 #ifndef CORE_LAB_EXPERIMENT_H
 #define CORE_LAB_EXPERIMENT_H
@@ -23,6 +24,8 @@ enum {
     EXPERIMENT_FIRST = 1,
     EXPERIMENT_LAST = 8,
     EXPERIMENT_KEYS = 10000,
+    EXPERIMENT_K_MAX = 8,
+    EXPERIMENT_CELLS_MAX = 1 << 24,
     EXPERIMENT_CELL_BITS = 6,
     EXPERIMENT_WIDE_BITS = 16, /* where cells are looked at */
     EXPERIMENT_COLUMNS_MAX = 3,
@@ -66,9 +69,10 @@ bool experiment_published(unsigned number, enum counting_variant variant, uint32
 struct experiment {
     unsigned number; /* EXPERIMENT_FIRST..EXPERIMENT_LAST */
     uint32_t m;
-    unsigned k; /* up to 8 */
+    unsigned k; /* up to EXPERIMENT_K_MAX */
     uint64_t seed;
     bool draws_zeros;
+    bool has_knuth_constants; /* c / p as Knuth advises, not any c */
     bool looks_at_cells; /* max_cell and high_cells are filled, of cells of 16 bits */
 };
 
@@ -85,7 +89,7 @@ struct experiment_scratch;
 /* ERR_NOMEM. */
 enum err experiment_new(struct experiment_scratch **ret);
 void experiment_free(struct experiment_scratch **s);
-/* Writes a tally for each column. ERR_RANGE: no such number or k; m is 0 or above 2^24. */
+/* Writes a tally for each column. ERR_RANGE: no such number or k; m is 0 or above EXPERIMENT_CELLS_MAX. */
 enum err experiment_round(struct experiment_scratch *s, const struct experiment *e,
                           uint64_t round,
                           struct experiment_tally ret[EXPERIMENT_COLUMNS_MAX]);

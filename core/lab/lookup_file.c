@@ -20,7 +20,7 @@ struct asking {
     bool is_output_bad;
 };
 
-/* One of the ring keys that are here must be the file's. */
+/* One of the digest keys that are here must be the file's. */
 static enum err open_file(struct asking *a, const char *path, struct errinfo *reterr)
 {
     enum err e = ERR_KEY;

@@ -39,7 +39,21 @@ const struct planning_row *planning_chosen(const struct planning *p);
 
 /* The textbook's m, k and error, the rows, and the table of equation (1). False: no memory. */
 bool planning_print(const struct planning *p, bool json);
-bool planning_print_counting(const struct plan_counting *c, bool json);
+
+/* What the refined variant (conservative update) gains at the same cells an item and k, measured in
+ * Experiment 3 of the paper: shares of keys that are counted wrong, and the share of the cells
+ * with which the refined variant is as good as the plain one with all of them. */
+struct planning_refined {
+    double plain;
+    double refined;
+    double share;
+};
+/* ERR_RANGE: too many probes or cells to simulate. Takes seconds. */
+enum err planning_refined(const struct plan_counting *c, struct planning_refined *ret,
+                          struct errinfo *reterr);
+/* r is NULL for the plain variant. */
+bool planning_print_counting(const struct plan_counting *c,
+                             const struct planning_refined *r, bool json);
 /* best is NULL where no point is allowed. */
 bool planning_print_costs(const struct cost_question *q, const struct cost *all,
                           size_t n, const struct cost *best, bool json);

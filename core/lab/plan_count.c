@@ -30,19 +30,19 @@ static bool print_json(const struct count_size *s)
     return json_line(json_pack(
         "{s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
         "messages_per_day", (json_int_t)s->messages_per_day, "shards", (int)s->nshards,
-        "door_lines", (json_int_t)s->door_lines, "cell_lines",
+        "doorkeeper_lines", (json_int_t)s->doorkeeper_lines, "cell_lines",
         (json_int_t)s->cell_lines, "live_slots", (json_int_t)s->live_slots,
         "memory_bytes", (json_int_t)s->memory_bytes, "disk_bytes",
         (json_int_t)s->disk_bytes, "bucket_keys", (json_int_t)s->bucket_keys,
-        "day_keys", (json_int_t)s->day_keys, "fortnight_keys",
-        (json_int_t)s->fortnight_keys, "door_false", s->door_false, "error",
-        windows_json(s->error), "noise_floor", windows_json(s->noise_floor)));
+        "day_keys", (json_int_t)s->day_keys, "keys_14d", (json_int_t)s->fortnight_keys,
+        "doorkeeper_false", s->doorkeeper_false, "error", windows_json(s->error),
+        "noise_floor", windows_json(s->noise_floor)));
 }
 
 static void print_one(const struct count_size *s)
 {
     double cells = (double)s->cell_lines * COUNT_SIZE_LINE;
-    double door = (double)s->door_lines * COUNT_SIZE_LINE;
+    double door = (double)s->doorkeeper_lines * COUNT_SIZE_LINE;
     char a[HUMANIZE_MAX];
     char b[HUMANIZE_MAX];
     char c[HUMANIZE_MAX];
@@ -55,8 +55,7 @@ static void print_one(const struct count_size *s)
            humanize_bytes((double)s->memory_bytes, a), humanize_bytes(door, b),
            humanize_bytes(cells, c),
            humanize_bytes((double)s->memory_bytes - door - cells, d));
-    printf("  disk     %s for the fortnight\n",
-           humanize_bytes((double)s->disk_bytes, a));
+    printf("  disk     %s for 14 days\n", humanize_bytes((double)s->disk_bytes, a));
     printf("  keys     %s in 10 minutes, %s in a day, %s in 14 days; %u shards\n\n",
            humanize_count(s->bucket_keys, a), humanize_count(s->day_keys, b),
            humanize_count(s->fortnight_keys, c), s->nshards);

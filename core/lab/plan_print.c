@@ -243,7 +243,52 @@ static json_t *log10_json(double log_share)
     return isinf(log_share) ? json_null() : json_real(log_share / log(10));
 }
 
-bool planning_print_counting(const struct plan_counting *c, bool json)
+static bool print_counting_json(const struct plan_counting *c,
+                                const struct planning_refined *r)
+{
+    double error = plan_log_dcc_error(c);
+    json_t *row = json_pack("{s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:o}", "items",
+                            (json_int_t)c->items, "cells", (json_int_t)c->cells, "k",
+                            (int)c->k, "threshold", (json_int_t)c->threshold,
+                            "cell_equals", exp(plan_log_cell(c, c->threshold)),
+                            "cell_reaches", exp(plan_log_cell_reaches(c)), "error",
+                            exp(error), "log10_error", log10_json(error));
+
+    if (r != NULL) {
+        json_t *more =
+            json_pack("{s:f, s:f, s:f}", "plain_wrong", r->plain, "refined_wrong",
+                      r->refined, "refined_cells", ceil((double)c->cells * r->share));
+        if (json_object_update(row, more) != 0) {
+            json_decref(row);
+            row = NULL;
+        }
+        json_decref(more);
+    }
+    return json_line(row);
+}
+
+/* A share that a simulation of few rounds may not have seen at all. */
+static const char *share_seen(double share, char dst[HUMANIZE_MAX])
+{
+    return share > 0 ? humanize_share(share, dst) : "none seen";
+}
+
+static void print_refined(const struct plan_counting *c,
+                          const struct planning_refined *r)
+{
+    char text[HUMANIZE_MAX];
+
+    printf(
+        "Keys that came 20 times in mixed order and are counted wrong (simulated):\n");
+    printf("  plain filter     %s\n", share_seen(r->plain, text));
+    printf("  refined filter   %s\n", share_seen(r->refined, text));
+    printf(
+        "  %s cells are enough for the refined filter to be as good as the plain one\n",
+        humanize_count((uint64_t)ceil((double)c->cells * r->share), text));
+}
+
+bool planning_print_counting(const struct plan_counting *c,
+                             const struct planning_refined *r, bool json)
 {
     double at = plan_log_cell(c, c->threshold);
     double reaches = plan_log_cell_reaches(c);
@@ -252,11 +297,7 @@ bool planning_print_counting(const struct plan_counting *c, bool json)
     char other[HUMANIZE_MAX];
 
     if (json) {
-        return json_line(json_pack(
-            "{s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:o}", "items", (json_int_t)c->items,
-            "cells", (json_int_t)c->cells, "k", (int)c->k, "threshold",
-            (json_int_t)c->threshold, "cell_equals", exp(at), "cell_reaches",
-            exp(reaches), "error", exp(error), "log10_error", log10_json(error)));
+        return print_counting_json(c, r);
     }
     printf("%s items counted once in %s cells, k = %u:\n",
            humanize_count(c->items, text), humanize_count(c->cells, other), c->k);
@@ -266,6 +307,9 @@ bool planning_print_counting(const struct plan_counting *c, bool json)
     printf("  f_dcc: a key never counted seems to reach %s   %s  (equation 4)\n", other,
            share_of_log(error, text));
     (void)puts("An upper bound of the plain and the refined counting filter's error.");
+    if (r != NULL) {
+        print_refined(c, r);
+    }
     return true;
 }
 

@@ -25,6 +25,7 @@ struct simulation {
     unsigned threads;
     bool is_wanted[EXPERIMENT_LAST + 1];
     bool draws_zeros;
+    bool has_knuth_constants;
     bool shows_histogram;
 };
 
@@ -82,13 +83,13 @@ struct simulation_mail {
 };
 
 struct simulation_counts {
-    uint64_t distinct;  /* keys */
-    uint64_t again;     /* of them counted more than once */
-    double first_share; /* of events: keys not seen before */
-    double model_share; /* what the traffic model has for so many messages */
-    double door_fill;   /* share of the doorkeeper's places */
-    double cells_used;  /* share of the lines of cells */
-    double wrong_share; /* of additions: the fortnight's count that they gave */
+    uint64_t distinct;      /* keys */
+    uint64_t again;         /* of them counted more than once */
+    double first_share;     /* of events: keys not seen before */
+    double model_share;     /* what the traffic model has for so many messages */
+    double doorkeeper_fill; /* share of the doorkeeper's places */
+    double cells_used;      /* share of the lines of cells */
+    double wrong_share;     /* of additions: the fortnight's count that they gave */
     double too_high[3]; /* of keys that came again, by more than the doorkeeper's one */
     double noise_floor[3]; /* of keys never counted; of 14 d: above 1 */
     double false_share;   /* of additions below the threshold that seemed to reach it */

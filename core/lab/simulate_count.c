@@ -68,7 +68,7 @@ static enum err make_sketch(const struct simulation_mail *m, struct sketch *ret,
     double planned =
         fmax((double)m->messages_per_day, (double)COUNT_SIZE_MESSAGES_LEAST);
     double share = (double)m->messages / TRAFFIC_DAYS / planned;
-    lines.door_lines = (uint64_t)ceil((double)size.door_lines * share);
+    lines.doorkeeper_lines = (uint64_t)ceil((double)size.doorkeeper_lines * share);
     if (share < 1 && count_size_for(COUNT_SIZE_MESSAGES_LEAST, &least) == ERR_OK) {
         /* what mail repeats grows with the root of its amount, as presets have it (size.h) */
         double root = sqrt(fmax(share * planned / COUNT_SIZE_MESSAGES_LEAST, 0));
@@ -213,7 +213,7 @@ static void tell_fill(const struct sketch *s, struct simulation_counts *ret)
     struct totals_stat stat;
 
     totals_stat(s->totals, &stat);
-    ret->door_fill = share_of(stat.doorkeeper_entries, stat.door_room);
+    ret->doorkeeper_fill = share_of(stat.doorkeeper_entries, stat.doorkeeper_capacity);
     ret->cells_used = share_of(stat.cell_lines_used, stat.cell_lines);
 }
 
@@ -222,7 +222,8 @@ static void tell_fill(const struct sketch *s, struct simulation_counts *ret)
  * are planned for 15 days, of which 14 were simulated. */
 static void suggest(const struct simulation_mail *m, struct simulation_counts *ret)
 {
-    double door = ret->door_fill * (TRAFFIC_DAYS + 1) / TRAFFIC_DAYS / planned_fill;
+    double door =
+        ret->doorkeeper_fill * (TRAFFIC_DAYS + 1) / TRAFFIC_DAYS / planned_fill;
     double whole = (double)m->messages_per_day * TRAFFIC_DAYS;
     double again = (double)ret->again * sqrt(fmax(1, whole / (double)m->messages));
     double n = fmax(1, (double)m->messages_per_day * fmax(1, door));

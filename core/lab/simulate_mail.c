@@ -189,11 +189,12 @@ static bool show_json(const struct site *s, const struct simulation_counts *c,
         (json_int_t)m->messages_per_day, "messages", (json_int_t)m->messages, "keys",
         (json_int_t)m->nevents, "distinct", (json_int_t)c->distinct, "again",
         (json_int_t)c->again, "seed", (json_int_t)m->seed, "first_share",
-        c->first_share, "model_first_share", c->model_share, "door_fill", c->door_fill,
-        "cells_used", c->cells_used, "wrong_share", c->wrong_share, "too_high",
-        windows_json(c->too_high), "noise_floor", windows_json(c->noise_floor),
-        "threshold", (json_int_t)m->threshold, "false_threshold_share", c->false_share,
-        "undercounts", (json_int_t)c->undercounts, "suggested_messages_per_day",
+        c->first_share, "model_first_share", c->model_share, "doorkeeper_fill",
+        c->doorkeeper_fill, "cells_used", c->cells_used, "wrong_share", c->wrong_share,
+        "too_high", windows_json(c->too_high), "noise_floor",
+        windows_json(c->noise_floor), "threshold", (json_int_t)m->threshold,
+        "false_threshold_share", c->false_share, "undercounts",
+        (json_int_t)c->undercounts, "suggested_messages_per_day",
         (json_int_t)c->suggested));
 }
 
@@ -205,12 +206,12 @@ static void show_text(const struct site *s, const struct simulation_counts *c)
     char b[HUMANIZE_MAX];
 
     printf(
-        "\n%s counted keys, %.1f a message; first sights %.1f %% (the model: 40, %.1f "
+        "\n%s counted keys, %.1f a message; first occurrences %.1f %% (the model: 40, %.1f "
         "%%)\n\n",
         humanize_count(m->nevents, a), (double)m->nevents / (double)m->messages,
         100 * c->first_share, 100 * c->model_share);
     printf("  doorkeeper filled to %.1f %%, lines of cells in use %.1f %%\n",
-           100 * c->door_fill, 100 * c->cells_used);
+           100 * c->doorkeeper_fill, 100 * c->cells_used);
     printf("  wrong when counted: %s of keys; ever too low: %llu\n",
            humanize_share(c->wrong_share, a), (unsigned long long)c->undercounts);
     printf("  seemed to reach %llu: %s of keys that had not, before the runs are "
@@ -237,11 +238,11 @@ static bool show(struct site *s, bool is_model, bool json,
     char b[HUMANIZE_MAX];
 
     if (!json) {
-        printf(
-            "%s messages %s, over a fortnight, at the density of the preset for %s a "
-            "day:\n\n",
-            humanize_count(s->mail.messages, a), is_model ? "of the model" : "of yours",
-            humanize_count(s->mail.messages_per_day, b));
+        printf("%s messages %s, over 14 days, at the density of the preset for %s a "
+               "day:\n\n",
+               humanize_count(s->mail.messages, a),
+               is_model ? "of the model" : "of yours",
+               humanize_count(s->mail.messages_per_day, b));
     }
     if (!is_model && !show_types(&s->mail, json)) {
         return false;

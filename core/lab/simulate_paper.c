@@ -17,6 +17,7 @@ struct words {
     const char *seed;
     const char *threads;
     const char *plot;
+    const char *constants;
     bool draws_zeros;
     bool shows_histogram;
     bool shows_examples;
@@ -120,12 +121,14 @@ static int read_words(const struct words *w, struct simulation *ret)
 {
     uint64_t rounds = ROUNDS_USUAL;
     uint64_t threads = usual_threads();
+    const bool is_knuth = w->constants != NULL && strcmp(w->constants, "knuth") == 0;
     int status = read_whole(
         "--rounds", w->rounds, ROUNDS_LEAST, SIMULATE_ROUNDS_MOST,
         "give 2 to 100000 rounds; the paper has 1000, 200 take minutes", &rounds);
 
     *ret = (struct simulation){.seed = SEED_USUAL,
                                .draws_zeros = w->draws_zeros,
+                               .has_knuth_constants = is_knuth,
                                .shows_histogram = w->shows_histogram};
     if (status == 0) {
         status =
@@ -139,6 +142,10 @@ static int read_words(const struct words *w, struct simulation *ret)
                                          ret->is_wanted)) {
         status = refuse("--experiment", w->experiment,
                         "experiments are 1 to 8; give one, or 1..8, or 1,3,5");
+    }
+    if (status == 0 && !is_knuth && w->constants != NULL &&
+        strcmp(w->constants, "any") != 0) {
+        status = refuse("--constants", w->constants, "give any or knuth");
     }
     ret->rounds = rounds;
     ret->threads = (unsigned)threads;
@@ -233,6 +240,8 @@ static int run_experiment(struct run *r, unsigned number)
                                .k = experiment_ks[i % EXPERIMENT_K_COUNT],
                                .seed = r->simulation->seed,
                                .draws_zeros = r->simulation->draws_zeros,
+                               .has_knuth_constants =
+                                   r->simulation->has_knuth_constants,
                                .looks_at_cells = r->simulation->shows_histogram};
         progress_show(&r->progress, "simulating",
                       (double)r->ndone / (double)r->nwanted);
@@ -324,6 +333,7 @@ int simulate_paper(struct cli *cli, int argc, char **argv)
         {"--seed", &w.seed, NULL, NULL},
         {"--threads", &w.threads, NULL, NULL},
         {"--plot", &w.plot, NULL, NULL},
+        {"--constants", &w.constants, NULL, NULL},
         {"--draw-zeros", NULL, &w.draws_zeros, NULL},
         {"--histogram", NULL, &w.shows_histogram, NULL},
         {"--counter-example", NULL, &w.shows_examples, NULL},

@@ -47,7 +47,7 @@ struct network {
 
 const char *spread_topology_name(enum spread_topology t)
 {
-    static const char *const names[] = {"ring", "mesh", "relay", "mirror", "publish"};
+    static const char *const names[] = {"cycle", "mesh", "relay", "mirror", "publish"};
 
     return names[t];
 }
@@ -184,7 +184,7 @@ static void tell(struct network *net, double at_s, uint32_t node)
     uint32_t n = net->s->nodes;
 
     switch (net->s->topology) {
-    case SPREAD_RING:
+    case SPREAD_CYCLE:
         reach(net, at_s + hop_s(net), (node + 1) % n);
         reach(net, at_s + hop_s(net), (node + n - 1) % n);
         break;

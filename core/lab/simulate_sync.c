@@ -53,7 +53,7 @@ static int read_number(const char *option, const char *text, double least, doubl
 
 static int read_topology(const char *text, enum spread_topology *io)
 {
-    for (unsigned t = SPREAD_RING; text != NULL && t <= SPREAD_PUBLISH; t++) {
+    for (unsigned t = SPREAD_CYCLE; text != NULL && t <= SPREAD_PUBLISH; t++) {
         if (strcmp(text, spread_topology_name((enum spread_topology)t)) == 0) {
             *io = (enum spread_topology)t;
             return 0;
@@ -62,7 +62,7 @@ static int read_topology(const char *text, enum spread_topology *io)
     return text == NULL
                ? 0
                : cli_usage(cli_command("simulate"),
-                           "--topology is ring, mesh, relay, mirror or publish");
+                           "--topology is cycle, mesh, relay, mirror or publish");
 }
 
 static int read_words(const struct words *w, struct spread *ret)

@@ -43,7 +43,7 @@ enum err bare_run(unsigned nodes, double loss, uint64_t seed, struct bare_result
 /* ---- how objects spread ---- */
 
 enum spread_topology {
-    SPREAD_RING,   /* each exchanges with the two beside it */
+    SPREAD_CYCLE,  /* each exchanges with the two beside it */
     SPREAD_MESH,   /* each with each */
     SPREAD_RELAY,  /* each with two relays, the relays with one another */
     SPREAD_MIRROR, /* one publishes, mirrors copy, the others look at a mirror */

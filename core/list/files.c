@@ -23,7 +23,7 @@ enum {
 static const char *const prefixes[] = {
     [LIST_FILE_LOG] = "log.",         [LIST_FILE_INDEX] = "index.",
     [LIST_FILE_INDEX_SUM] = "index.", [LIST_FILE_BASE] = "base.",
-    [LIST_FILE_RECENT] = "recent.",   [LIST_FILE_FRONT] = "front.",
+    [LIST_FILE_RECENT] = "memtable.", [LIST_FILE_FRONT] = "front.",
     [LIST_FILE_SPAM] = "spam.",       [LIST_FILE_REVOKED] = "revoked.",
 };
 
@@ -313,7 +313,7 @@ enum err current_key(const struct list_current *c, const struct keyring *keys,
     if (!key) {
         return errinfo_set(
             reterr, ERR_KEY, dir, 0,
-            "made with the ring key %08" PRIx32 ", which keys/ring.key does "
+            "made with the digest key %08" PRIx32 ", which keys/digest.key does "
             "not hold; put that key back, or remove the list and import it "
             "again",
             c->key_id);

@@ -94,7 +94,7 @@ enum err current_write(const char *dir, const char *file, const struct list_curr
 /* The last segment of the tail: while a merge runs, additions go to a segment behind the one that
  * is merged. It counts when its header says SEGMENT_TAIL: an import's segments do not. */
 uint32_t list_tail_last(const char *dir, uint32_t tail);
-/* The ring key that a list's digests were made with; ERR_KEY when keys does not hold it. */
+/* The digest key that a list's digests were made with; ERR_KEY when keys does not hold it. */
 enum err current_key(const struct list_current *c, const struct keyring *keys,
                      const char *dir, struct hashkey *ret, struct errinfo *reterr);
 

@@ -167,7 +167,7 @@ static void describe(const struct list_health_entry *w, unsigned alarms,
     } else if ((alarms & LOOKUP_STATS_ALARM_TRAFFIC) != 0) {
         (void)snprintf(text, TEXT_MAX,
                        "%s of what mail asks for is a false positive, designed for %s: "
-                       "somebody may know keys/node.key; replace it and run `gillnet "
+                       "somebody may know keys/filter.key; replace it and run `gillnet "
                        "list rebuild %s`",
                        percent(share, is), should, w->name);
     } else {

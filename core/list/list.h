@@ -8,7 +8,7 @@
  *                        adds and revokes, each synced before it is acknowledged
  *   index.G, index.G.sum exact index of everything before the tail (core/store/index.h)
  *   base.G               filter over that index (core/filter/bloomfile.h)
- *   recent.G             small exact table over the tail and the delta filter before it,
+ *   memtable.G           small exact table over the tail and the delta filter before it,
  *                        changed in place by the writer, mapped by readers
  * One writer: the holder of STATE/lists/NAME.lock (core/list/locks.h). Readers never lock.
  * An import does not override what a person said: an explicit add or revoke stands until

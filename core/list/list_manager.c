@@ -113,8 +113,8 @@ struct list_manager *list_manager_new(const char *state_dir, const struct keyrin
         h->has_keys = true;
     }
     h->state_dir = strdup(state_dir);
-    h->ring_mark = list_key_mark(state_dir, "ring.key");
-    h->node_mark = list_key_mark(state_dir, "node.key");
+    h->ring_mark = list_key_mark(state_dir, "digest.key");
+    h->node_mark = list_key_mark(state_dir, "filter.key");
     h->current = set_new(0);
     h->arena = arena_new(NAMES_ARENA_BYTES);
     if (h->current) {
@@ -354,12 +354,12 @@ static void note_fault(struct list_manager *h, const struct list_place *place,
     }
 }
 
-/* A key that was put into keys/ring.key serves the lists made with it without a restart. Files
+/* A key that was put into keys/digest.key serves the lists made with it without a restart. Files
  * that cannot be read leave the keys as they are. */
 static void refresh_keys(struct list_manager *h)
 {
-    struct file_mark ring = list_key_mark(h->state_dir, "ring.key");
-    struct file_mark node = list_key_mark(h->state_dir, "node.key");
+    struct file_mark ring = list_key_mark(h->state_dir, "digest.key");
+    struct file_mark node = list_key_mark(h->state_dir, "filter.key");
     if (file_mark_eq(&ring, &h->ring_mark) && file_mark_eq(&node, &h->node_mark)) {
         return;
     }

@@ -1,5 +1,5 @@
 /*
- * listset - one batch per ring key and list; only what the filters let through is confirmed.
+ * listset - the look-up of a message: a batch for each digest key and list; the index confirms hits.
  */
 #include "core/list/listset.h"
 
@@ -18,7 +18,7 @@ _Static_assert((SEEN_SLOTS & (SEEN_SLOTS - 1)) == 0, "a power of two");
 _Static_assert((SEEN_SLOTS_PEERS & (SEEN_SLOTS_PEERS - 1)) == 0, "a power of two");
 _Static_assert((int)SEEN_SLOTS_PEERS > 2 * (HITS_MAX + PEER_HITS_MAX), "some are free");
 
-/* Keys of features, with their digests under the ring key at hand. */
+/* Keys of features, with their digests under the digest key at hand. */
 struct batch {
     size_t n;
     uint16_t type[KEYS_BATCH];    /* of the feature that the key comes from */
@@ -58,19 +58,6 @@ struct lookup {
     enum err failed;
 };
 
-void listset_types(struct listset_item *item)
-{
-    item->takes_all = item->config->types.n == 0;
-    item->types = (struct feature_classes){{0}};
-    for (size_t i = 0; i < item->config->types.n; i++) {
-        const struct feature_info *info =
-            feature_info_by_name(slice_str(item->config->types.v[i]));
-        if (info) {
-            feature_classes_add(&item->types, (uint16_t)info->type);
-        }
-    }
-}
-
 static bool has_type(const struct listset_item *item, uint16_t type)
 {
     return feature_classes_have(&item->types, type);
@@ -105,62 +92,6 @@ static void add_keys(struct lookup *l, struct batch *b, const struct feature *f,
         b->feature[b->n] = (uint32_t)index;
         b->type[b->n++] = f->type;
     }
-}
-
-size_t listset_count(const struct listset *s)
-{
-    return s->nown;
-}
-
-size_t listset_total(const struct listset *s)
-{
-    return s->n;
-}
-
-const char *listset_origin(const struct listset *s, size_t i)
-{
-    return i < s->nown ? NULL : s->item[i].origin_name;
-}
-
-unsigned listset_owner(const struct listset *s, size_t i)
-{
-    return s->item[i].owner;
-}
-
-double listset_weight(const struct listset *s, size_t i)
-{
-    return s->item[i].weight;
-}
-
-bool listset_is_degraded(const struct listset *s)
-{
-    return listset_fault(s) != LIST_FAULT_NONE;
-}
-
-enum list_fault listset_fault(const struct listset *s)
-{
-    return (enum list_fault)atomic_load_explicit(&s->fault, memory_order_relaxed);
-}
-
-const char *list_fault_name(enum list_fault fault)
-{
-    static const char *const names[] = {
-        [LIST_FAULT_LISTS] = "lists",
-        [LIST_FAULT_LIST_UNREADABLE] = "list_unreadable",
-        [LIST_FAULT_LISTS_UNREADABLE] = "lists_unreadable",
-        [LIST_FAULT_KEYS_UNREADABLE] = "keys_unreadable",
-    };
-    return names[fault];
-}
-
-const struct list_reader *listset_reader(const struct listset *s, size_t i)
-{
-    return s->item[i].shared->reader;
-}
-
-const struct config_list *listset_config(const struct listset *s, size_t i)
-{
-    return s->item[i].config;
 }
 
 /* Makes room for one more hit. */

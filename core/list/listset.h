@@ -38,7 +38,7 @@ bool list_is_protected(const struct config *c, struct slice value);
 /* Or an address in allow.networks. */
 bool list_is_allowed(const struct config *c, struct slice value);
 
-/* One feature's standing on one list. */
+/* The state of one feature on one list. */
 struct list_hit {
     uint16_t list;        /* index for listset_reader, listset_config */
     uint16_t report_type; /* feature type as shown */

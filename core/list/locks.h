@@ -2,7 +2,7 @@
  * locks - who may change a list: one at a time each list, and nobody while all of them are taken.
  *
  *   STATE/lists/NAME.lock   held by the writer of that list
- *   STATE/lists/LOCK        shared by every writer; taken whole by what concerns the folder itself: a back-up, a
+ *   STATE/lists/LOCK        shared by every writer; taken whole by what concerns the folder itself: a backup, a
  *                           restore, a list that is deleted or renamed
  * A lock file says who has it, for the message of who comes too late.
  * Depends: base.   Threads: any; one object, one thread.   Owns: descriptors.   ADR 0056.

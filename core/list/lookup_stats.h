@@ -15,7 +15,7 @@
 #include "core/base/slice.h"
 
 /* The file of gillnetd, in the state folder. */
-#define STATE_LOOKUP_STATS_FILE "counts/lists.hits"
+#define STATE_LOOKUP_STATS_FILE "counts/lists.lookups"
 
 enum {
     LOOKUP_STATS_WHOLE = 0, /* the period that stands for the list as a whole */

@@ -1,7 +1,7 @@
 /*
  * memtable - what the tail of the log says, exactly, with a small filter before it.
  *
- * One image of fixed size: header, delta filter, exact table. As the file recent.G the writer
+ * One image of fixed size: header, delta filter, exact table. As the file memtable.G the writer
  * changes it in place and readers map it; without a usable file a reader builds the same image
  * for itself from the tail. The header names the boot: after a power loss pages of the file may
  * be older than the log, so an image of another boot is not believed.

@@ -1,7 +1,7 @@
 /*
  * peer_filter - what is known of peers' entries: a filter of them and one of what they took back.
  *
- * A list's folder may hold spam.N and revoked.N (core/filter/bloomfile.h, keyed with the ring key,
+ * A list's folder may hold spam.N and revoked.N (core/filter/bloomfile.h, keyed with the digest key,
  * so that filters of several sites merge); CURRENT names them. They only hint:
  *   not in spam: nothing.   in spam, not in revoked: possible.   in both: revoked.
  * The list's exact entries win over both: an exact revocation silences a hit in spam, an exact
@@ -60,7 +60,7 @@ struct peer_filter {
 
 struct peer_filter_files {
     const char *dir;
-    const struct hashkey *key; /* the list's ring key */
+    const struct hashkey *key; /* the list's digest key */
     uint64_t spam;             /* numbers of the files; revoked 0: none */
     uint64_t revoked;
     enum bloomfile_hold hold;
@@ -99,7 +99,7 @@ struct peer_filter_shapes {
  * which it makes where there is none. Readers see them as they see any new generation. */
 enum err list_member_merge(struct list_writer *w, size_t n, char *const *paths,
                            struct peer_filter_shapes *ret, struct errinfo *reterr);
-/* Whether these files would merge into a list of this ring key that has no filters yet: asked before the list is
+/* Whether these files would merge into a list of this digest key that has no filters yet: asked before the list is
  * made. */
 enum err list_member_check(const struct hashkey *key, size_t n, char *const *paths,
                            struct errinfo *reterr);
@@ -114,7 +114,7 @@ struct peer_filter_belief {
  * MEMBER_ERROR_MAX, as full as the entries that it declares make it (6 standard deviations), its bits
  * as uneven as keys lie,
  * taking no more of 65,536 digests that nobody can foresee for listed than these explain, nor more of
- * the guarded names than chance does. ERR_CORRUPT; ERR_KEY: of another ring key. */
+ * the guarded names than chance does. ERR_CORRUPT; ERR_KEY: of another digest key. */
 #define PEER_FILTER_ERROR_MAX 0.01
 enum err peer_filter_believe(const char *path, const struct peer_filter_belief *b,
                              struct errinfo *reterr);

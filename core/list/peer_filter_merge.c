@@ -15,7 +15,7 @@ struct growing {
     bool is_changed;
 };
 
-/* The list's folder and ring key. */
+/* The list's folder and digest key. */
 struct ground {
     const char *dir;
     const struct hashkey *key;

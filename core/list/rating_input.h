@@ -1,7 +1,7 @@
 /*
- * rating_input - what each list is like, so that its answers can be summed up to a standing (standing.h).
+ * rating_input - what each list is like, so that its answers can be summed up to a rating (rating.h).
  *
- * Depends: base, config, listset.h, hits.h, standing.h.   Threads: pure.   Allocates: nothing.
+ * Depends: base, config, listset.h, lookup_stats.h, rating.h.   Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_LIST_RATING_INPUT_H
 #define CORE_LIST_RATING_INPUT_H

@@ -136,8 +136,8 @@ static enum err key_choose(struct list_writer *w, const struct extent *x,
         x->key_id != 0 ? keyring_find(&w->keys, x->key_id) : &w->key;
     if (!key) {
         return errinfo_set(reterr, ERR_KEY, w->dir, 0,
-                           "the log was written with the ring key %08" PRIx32
-                           ", which keys/ring.key does not hold; put that key back",
+                           "the log was written with the digest key %08" PRIx32
+                           ", which keys/digest.key does not hold; put that key back",
                            x->key_id);
     }
     w->key = *key;

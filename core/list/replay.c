@@ -87,8 +87,8 @@ static bool key_fits(struct replay *r, const struct segment *s, const char *path
     }
     struct errinfo info;
     errinfo_set(&info, ERR_KEY, path, 0,
-                "written with the ring key %08" PRIx32 " where the list has %08" PRIx32
-                "; its entries are left out",
+                "written with the digest key %08" PRIx32
+                " where the list has %08" PRIx32 "; its entries are left out",
                 s->header.key_id, r->key_id);
     damage_at(r, &info);
     return false;

@@ -344,8 +344,8 @@ static void verify_once(struct verify *v)
     }
     if (!keyring_find(v->keys, v->current.key_id)) {
         find(v, ERR_KEY, v->dir,
-             "made with the ring key %08" PRIx32
-             ", which keys/ring.key does not hold; put that key back",
+             "made with the digest key %08" PRIx32
+             ", which keys/digest.key does not hold; put that key back",
              v->current.key_id);
     }
     v->is_whole = true;

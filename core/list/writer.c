@@ -371,7 +371,7 @@ enum err mirror_open(const char *state_dir, struct slice name,
     const struct hashkey *key = keyring_find(keys, key_id);
     if (!key) {
         return errinfo_set(reterr, ERR_KEY, state_dir, 0,
-                           "the ring key %08" PRIx32 " is not here", key_id);
+                           "the digest key %08" PRIx32 " is not here", key_id);
     }
     struct list_writer *w = writer_new(keys);
     if (!w) {

@@ -1,11 +1,11 @@
 /*
  * merged_run - what several servers counted in one bucket, in one file: asked once instead of run by run.
  *
- * Made of runs of the same bucket and ring key, and of them alone: a copy that may go at any time. It names the runs it
+ * Made of runs of the same bucket and digest key, and of them alone: a copy that may go at any time. It names the runs it
  * was made of, with what identifies their content, so that whoever asks sees which of his runs it stands for.
  * Records (key, source, count) in rising order of key, in blocks of SHEET_BLOCK bytes with a checksum each, which every
  * look-up verifies. Blocks are read, not mapped.
- * Depends: base.   Threads: an open sheet is constant.   Owns: its index, the open file.   Format: sheet_own.h. ADR 0033.
+ * Depends: base.   Threads: an open merged run is constant.   Owns: its index, the open file.   Format: merged_run_internal.h. ADR 0033.
  */
 #ifndef CORE_STORE_MERGED_RUN_H
 #define CORE_STORE_MERGED_RUN_H
@@ -16,7 +16,7 @@
 enum {
     MERGED_RUN_BLOCK = 4096,
     MERGED_RUN_SOURCES_MAX =
-        1024 /* runs in one sheet; more are left to be asked themselves */
+        1024 /* runs in one merged run; more are left to be asked themselves */
 };
 
 struct merged_run_source {
@@ -32,8 +32,8 @@ struct merged_run_pair {
     uint64_t count;
 };
 
-/* Replaces path durably by a sheet of runs of one bucket and ring key, at most SHEET_SOURCES_MAX. ERR_CORRUPT: *retbad
- * is the first with a damaged block, no sheet is made. */
+/* Replaces path durably by a merged run of runs of one bucket and digest key, at most MERGED_RUN_SOURCES_MAX. ERR_CORRUPT: *retbad
+ * is the first with a damaged block, no merged run is made. */
 enum err merged_run_write(const char *path, const struct run *const *runs, size_t n,
                           size_t *retbad, struct errinfo *reterr);
 

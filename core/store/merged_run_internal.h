@@ -1,5 +1,5 @@
 /*
- * merged_run_internal - the format of sheets, for the files that write and read them.
+ * merged_run_internal - the format of merged runs, for the files that write and read them.
  *
  * Header: magic, version, key id, start, len, number of sources, records, blocks, XXH3-64 of all behind the blocks;
  * zeros; XXH3-64 of what precedes in the last 8 bytes of SHEET_HEADER. Then the blocks; then the first key of each

@@ -10,7 +10,7 @@ static const char *const states[] = {
     [ORIGIN_ACTIVE] = "active",
     [ORIGIN_LEFT] = "left",
     [ORIGIN_DROPPED] = "dropped",
-    [ORIGIN_ASIDE] = "aside",
+    [ORIGIN_DISTRUSTED] = "distrusted",
 };
 enum { STATES = LENGTH(states) };
 

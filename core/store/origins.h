@@ -3,7 +3,7 @@
  *
  * STATE/peers/origins, text, written by the hub from the ring's manifest, read by gillnetd and the commands: the line
  * "gillnet-origins 1", "self ORIGIN", "quorum N", then for each member "ORIGIN NAME CAP STATE" (32 hexadecimal digits,
- * [a-z0-9_-]+, a number, active|left|dropped|aside). What is not there has no say.
+ * [a-z0-9_-]+, a number, active|left|dropped|distrusted). What is not there has no say.
  * STATE/peers/origins.subscriptions has the same form and names the publishers that are followed: their lists are looked
  * up as peers' are, and of counts they have none (cap 0). Their lists lie under an origin of their own, so a row may have
  * a fifth word: the origin that the publisher's key would have in a ring, so that a member who publishes is one.
@@ -16,7 +16,7 @@
 
 enum { ORIGIN_BYTES = 16, ORIGIN_NAME_MAX = 32, ORIGINS_MAX = 256 };
 #define ORIGIN_NO_CAP (UINT64_C(1) << 53) /* more than anybody counts */
-enum origin_state { ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_ASIDE };
+enum origin_state { ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_DISTRUSTED };
 
 struct origin_row {
     uint8_t origin[ORIGIN_BYTES];

@@ -26,7 +26,7 @@ struct run_id {
     uint64_t inc;                     /* its incarnation; 0: several, merged */
     uint64_t start_s;                 /* unix time of the bucket's begin */
     uint32_t len_s;                   /* seconds of the bucket */
-    uint32_t key_id;                  /* the ring key that the keys were made with */
+    uint32_t key_id;                  /* the digest key that the keys were made with */
 };
 
 struct run_record {

@@ -8,8 +8,8 @@
 #include "core/base/checksum.h"
 #include "core/base/file.h"
 
-#define JOURNAL_MAGIC UINT64_C(0x314c4e524a474e47) /* "GNGJRNL1" */
-enum { JOURNAL_VERSION = 1, JOURNAL_MODE = 0640, FLAG_GOOD = 1 };
+#define HAM_MAGIC UINT64_C(0x314c4e524a474e47) /* "GNGJRNL1" */
+enum { HAM_VERSION = 1, HAM_MODE = 0640, FLAG_GOOD = 1 };
 #define EVERY_US ((uint64_t)HAM_LOG_EVERY_S * 1000000)
 
 /* Native byte order: the file never leaves the machine. */
@@ -36,7 +36,7 @@ struct page {
 struct ham_log {
     struct filemap map;
     struct page *page;
-    _Atomic uint64_t due_us; /* when the next is due; see journal_wants */
+    _Atomic uint64_t due_us; /* when the next is due; see ham_log_wants */
 };
 
 uint64_t ham_log_key(const struct digest *d)
@@ -63,16 +63,15 @@ static bool is_whole(const struct slot *s)
 static bool is_ours(const struct filemap *m)
 {
     const struct page *p = (const struct page *)(const void *)m->p;
-    return m->n == sizeof(*p) && p->magic == JOURNAL_MAGIC &&
-           p->version == JOURNAL_VERSION && p->nslots == HAM_LOG_SLOTS &&
-           p->slot_bytes == sizeof(struct slot);
+    return m->n == sizeof(*p) && p->magic == HAM_MAGIC && p->version == HAM_VERSION &&
+           p->nslots == HAM_LOG_SLOTS && p->slot_bytes == sizeof(struct slot);
 }
 
 static void fill(void *key_id, void *page)
 {
     struct page *p = page;
-    p->magic = JOURNAL_MAGIC;
-    p->version = JOURNAL_VERSION;
+    p->magic = HAM_MAGIC;
+    p->version = HAM_VERSION;
     p->key_id = *(const uint32_t *)key_id;
     p->nslots = HAM_LOG_SLOTS;
     p->slot_bytes = sizeof(struct slot);
@@ -86,7 +85,7 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     const struct page *p = (const struct page *)(const void *)m.p;
     if (e != ERR_OK || !is_ours(&m) || p->key_id != key_id) {
         filemap_close(&m);
-        e = filemap_make(&m, path, sizeof(struct page), JOURNAL_MODE, fill, &key_id,
+        e = filemap_make(&m, path, sizeof(struct page), HAM_MODE, fill, &key_id,
                          reterr);
     }
     if (e != ERR_OK) {
@@ -95,7 +94,7 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     struct ham_log *j = calloc(1, sizeof(*j));
     if (!j) {
         filemap_close(&m);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the journal");
+        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the ham log");
     }
     j->map = m;
     j->page = (struct page *)(void *)m.p;
@@ -163,7 +162,7 @@ enum err ham_log_read(const char *path, uint32_t since_s, ham_log_read_fn *fn,
     if (!is_ours(&m)) {
         filemap_close(&m);
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "not a journal of this version of gillnetd");
+                           "not a ham log of this version of gillnetd");
     }
     const struct page *p = (const struct page *)(const void *)m.p;
     *retkey_id = p->key_id;

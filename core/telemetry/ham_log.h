@@ -1,10 +1,10 @@
 /*
  * ham_log - by which names the mail of late was known: what protects them from a feed's mistakes.
  *
- * A ring of JOURNAL_SLOTS messages in a mmapped file of gillnetd. Of each only what is needed: when, from
+ * The last HAM_LOG_SLOTS messages in a mmapped file of gillnetd. Of each only what is needed: when, from
  * which network (a keyed hash), whether anything spoke against it, and 64 bits of the keyed digests that
  * lists were asked for. Not every message of a busy site is kept but a sample even over time, so that
- * the ring reaches back days everywhere. A record torn by a crash has a wrong checksum and is left out.
+ * the sample reaches back days everywhere. A record torn by a crash has a wrong checksum and is left out.
  * Depends: base.   Threads: any may add; readers are other processes, without locks.   Owns: the mapping.
  */
 #ifndef CORE_TELEMETRY_HAM_LOG_H
@@ -14,7 +14,7 @@
 #include "core/base/err.h"
 
 /* In the state folder. */
-#define STATE_HAM_LOG_FILE "counts/journal"
+#define STATE_HAM_LOG_FILE "counts/ham.log"
 
 enum {
     HAM_LOG_SLOTS = 50000,
@@ -29,7 +29,7 @@ struct ham_log_message {
     bool is_good;     /* examined, and nothing spoke against it */
     uint64_t network; /* keyed hash of the client's; 0: not known */
     size_t n;
-    uint64_t key[HAM_LOG_KEYS]; /* journal_key() of digests */
+    uint64_t key[HAM_LOG_KEYS]; /* ham_log_key() of digests */
 };
 uint64_t ham_log_key(const struct digest *d);
 

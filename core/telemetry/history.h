@@ -25,7 +25,7 @@ enum {
     HISTORY_HOURS = 25,    /* likewise */
     HISTORY_SCORES = 72,   /* ranges of scores */
     HISTORY_TIMES = 23,    /* ranges of times */
-    HISTORY_STATUSES = 8,  /* words for URLs: enum standing */
+    HISTORY_STATUSES = 8,  /* words for URLs: enum rating */
     HISTORY_SYMBOLS = 512, /* with names of their own; the others are one more */
     HISTORY_SYMBOL_NAME = 48,
     HISTORY_KEYS = 32,
@@ -43,7 +43,7 @@ enum history_number {
     HISTORY_REJECT,
     HISTORY_DISCARD,
     HISTORY_SKIPPED,  /* not examined, or let through; in accept, too */
-    HISTORY_ON_ERROR, /* trouble of ours; in no action */
+    HISTORY_ON_ERROR, /* internal error; in no action */
     HISTORY_BYTES,
     HISTORY_NUMBERS
 };

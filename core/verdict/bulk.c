@@ -346,10 +346,10 @@ static void show_rule(struct asking *a, const struct config_rule *rule, struct e
     }
 }
 
-bool bulk_has_sign(const struct allow_case *facts, const struct config_rule *rule)
+bool bulk_has_trait(const struct allow_case *facts, const struct config_rule *rule)
 {
-    return *rule->sign == '\0' ||
-           featureset_has(facts->features, FEATURE_sign, slice_str(rule->sign));
+    return *rule->trait == '\0' ||
+           featureset_has(facts->features, FEATURE_trait, slice_str(rule->trait));
 }
 
 static void judge_rule(struct asking *a, const struct config_rule *rule)
@@ -359,7 +359,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
     size_t n = a->counts->n;
     size_t key = n;
 
-    if (!rule->enabled || info == NULL || !bulk_has_sign(a->c->facts, rule)) {
+    if (!rule->enabled || info == NULL || !bulk_has_trait(a->c->facts, rule)) {
         return;
     }
     for (unsigned i = 0; i < BULK_TRIES_MAX; i++) {
@@ -370,7 +370,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
         if (!port->is_sound(port->context, (enum count_window)rule->window,
                             a->config->count.noise_floor)) {
             a->limits |= LIMIT_FLAG(noise);
-            stats_add(STAT_bulk_unsound, 1);
+            stats_add(STAT_bulk_skipped_noisy, 1);
             return;
         }
         struct exact *e = exact_of(a, key);

@@ -37,8 +37,8 @@ struct bulk_case {
     void *context; /* of both */
 };
 
-/* Whether the message has the sign that the rule wants, if it wants one. */
-bool bulk_has_sign(const struct allow_case *facts, const struct config_rule *rule);
+/* Whether the message has the trait that the rule wants, if it wants one. */
+bool bulk_has_trait(const struct allow_case *facts, const struct config_rule *rule);
 
 /* Runs the rules of the configuration over the counts of the context (NULL: there is nothing to
  * say). Returns LIMIT_FLAG bits. */

@@ -242,26 +242,26 @@ static void judge_limits(struct judging *j)
 
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if ((j->v->limits & (1U << bit)) != 0 && limit_is_odd(bit)) {
-            enum sign sign = (enum sign)(TRAIT_limit_message_bytes + bit);
+            enum trait trait = (enum trait)(TRAIT_limit_message_bytes + bit);
             add_symbol(j->v, "LIMIT_", limit_name(bit), score,
-                       slice_str(sign_help(sign)));
+                       slice_str(trait_help(trait)));
             score = 0;
         }
     }
 }
 
-/* Rules that a sign alone decides. */
+/* Rules that a trait alone decides. */
 static void judge_signs(struct judging *j)
 {
     const struct config *config = j->facts.config;
 
     for (size_t i = 0; i < config->nrules; i++) {
         const struct config_rule *rule = &config->rules[i];
-        if (!rule->enabled || *rule->type != '\0' || !bulk_has_sign(&j->facts, rule)) {
+        if (!rule->enabled || *rule->type != '\0' || !bulk_has_trait(&j->facts, rule)) {
             continue;
         }
-        add_symbol(j->v, "SIGN_", rule->name, rule->shadow ? 0 : rule->score,
-                   slice_str(rule->shadow ? "shadow" : rule->sign));
+        add_symbol(j->v, "TRAIT_", rule->name, rule->shadow ? 0 : rule->score,
+                   slice_str(rule->shadow ? "shadow" : rule->trait));
     }
 }
 

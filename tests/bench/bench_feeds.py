@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How soon an entry of a feed is found after its download, and what memory the hub holds, over many small updates.
+"""How soon an entry of a feed is found after its download, and the memory of the hub, over many small updates.
 
 Usage: bench_feeds.py [UPDATES]     prints one JSON line; GILLNET_BUILD names the build folder. A feed of 20,000 names, asked
 every second, gains one name and loses one each time. Timed: from the last byte that the server sent to the first

@@ -106,7 +106,7 @@ static bool prepare(struct bench *b)
     bool is_good = keyring_load_or_create(b->dir, &b->keys, NULL) == ERR_OK &&
                    make_folder(b, "own", b->own) && make_folder(b, "peers", path) &&
                    make_folder(b, "peers/counts", b->counts) &&
-                   make_folder(b, "peers/counts/sheets", path) &&
+                   make_folder(b, "peers/counts/merged", path) &&
                    make_folder(b, "peers/counts/runs", path);
 
     for (unsigned i = 0; i < POPULAR; i++) {

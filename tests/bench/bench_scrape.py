@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What GET /metrics takes: a hub with many lists and peers, beside gillnetd.
+"""Time of GET /metrics: a hub with many lists and peers, beside gillnetd.
 
 Usage: bench_scrape.py [LISTS [PEERS]]   (default 50 and 30). One JSON line. Each list holds 10,000 hosts; the other
 members of the ring have joined and do not run. Timed: 300 scrapes, one after the other over one connection, first byte

@@ -50,7 +50,7 @@ def write(path, text, mode=0o644):
 
 
 class Mta:
-    """What the two have in common."""
+    """Base of both MTAs."""
 
     kind = "?"
 
@@ -196,7 +196,7 @@ class _AuthHandler(socketserver.StreamRequestHandler):
 
 
 class AuthServer(socketserver.ThreadingUnixStreamServer):
-    """What Postfix asks about logins."""
+    """The service that Postfix queries for logins."""
 
     daemon_threads = True
 

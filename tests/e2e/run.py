@@ -21,7 +21,7 @@ import mta  # noqa: E402
 
 
 class Env:
-    """What a test is to use."""
+    """Settings of a test."""
 
     def __init__(self, kind, socket_kind, slow):
         self.kind = kind

@@ -1,4 +1,4 @@
-"""What is delivered is what was sent: compared with the same MTA without a milter, byte by byte."""
+"""Delivered messages are unchanged: compared with the same MTA without a milter, byte by byte."""
 
 import message
 

@@ -65,7 +65,7 @@ def test_kill__mta_is_told_to_accept__message_passes_unmarked(env):
 
 
 def test_kill__hundred_times_between_messages__every_message_is_answered(env):
-    """Whatever is on disk at a kill, the next start works (stale sockets, half-written files)."""
+    """The next start works with every state of the disk at a kill (stale sockets, half-written files)."""
     rounds = 100 if env.slow else 10
     with env.gillnet() as g, env.mta(g) as mta:
         for i in range(rounds):

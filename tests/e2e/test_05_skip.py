@@ -1,4 +1,4 @@
-"""Who is not examined: trusted networks, logins, and what local submission means."""
+"""Messages that are not examined: trusted networks, logins, and local submission."""
 
 import base64
 

@@ -46,18 +46,18 @@ CASES = [
     ("lists/phish/index.*[0-9]", lock, None, None, True, "Permission denied"),
     ("lists/phish/index.*.sum", flip, False, True, True, "rebuild"),
     ("lists/phish/index.*.sum", cut, False, True, True, "rebuild"),
-    ("lists/phish/recent.*", flip, True, True, None, ""),  # most of it is empty slots
-    ("lists/phish/recent.*", cut, True, True, None, "recent"),
+    ("lists/phish/memtable.*", flip, True, True, None, ""),  # most of it is empty slots
+    ("lists/phish/memtable.*", cut, True, True, None, "memtable"),
     ("lists/phish/log.*", flip, True, None, None, "backup"),
     ("lists/phish/log.*", cut, True, None, None, "backup"),
     ("lists/phish/CURRENT", flip, True, True, True, "rebuild"),
     ("lists/phish/CURRENT", cut, True, True, True, "rebuild"),
     ("lists/phish/CURRENT", lock, None, None, True, "Permission denied"),
     ("lists/LOCK", flip, True, True, False, None),
-    ("keys/ring.key", flip, None, None, True, "copy"),
-    ("keys/ring.key", cut, None, None, True, "copy"),
-    ("keys/ring.key", lock, None, None, True, "Permission denied"),
-    ("keys/node.key", flip, None, None, True, "copy"),
+    ("keys/digest.key", flip, None, None, True, "copy"),
+    ("keys/digest.key", cut, None, None, True, "copy"),
+    ("keys/digest.key", lock, None, None, True, "Permission denied"),
+    ("keys/filter.key", flip, None, None, True, "copy"),
     ("counts/*.stats", flip, True, True, False, ""),  # a number may be wrong, nothing else
     ("counts/*.stats", cut, True, True, False, None),
     ("counts/*.stats", lock, True, True, False, None),
@@ -92,7 +92,7 @@ def faults(g):
 
 
 def doctor(g):
-    """What doctor complains of. Of the machine's own MTA it may say what it likes."""
+    """Findings of doctor. Of the machine's own MTA it may say what it likes."""
     done = g.cli("doctor", check=False)
     return [line for line in done.stdout.decode().splitlines()
             if not line.startswith("ok") and not line.startswith("warn  mta")]
@@ -138,7 +138,7 @@ def test_damage__each_kind_of_file__mail_flows_and_the_fault_is_named(env):
 
 
 def test_filter__removed_while_in_use__gillnetd_lives_on(env):
-    """What is mapped stays until a new generation takes its place."""
+    """Mapped files stay in use until a new generation replaces them."""
     g = env.gillnet(lists=LISTS)
     fill(g)
     with g, env.mta(g) as server:

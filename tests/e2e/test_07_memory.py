@@ -1,4 +1,4 @@
-"""What a million listed URLs cost gillnetd in memory; each is found, and a million others are not."""
+"""Memory of gillnetd for a million listed URLs; each is found, and a million others are not."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def smaps(pid):
 
 
 def cost(g):
-    """RssAnon (with copies of base filters) + RssShmem, and what is mapped of filters, in bytes."""
+    """RssAnon (with copies of base filters) + RssShmem, and the mapped bytes of filters."""
     status = dict(line.split(":", 1) for line in
                   proc.read_text("/proc/%d/status" % g.child.pid).splitlines())
     own = sum(int(status[key].split()[0]) * 1024 for key in ("RssAnon", "RssShmem"))

@@ -197,7 +197,7 @@ def test_corpus__through_the_mta__nothing_lost_and_same_findings(env):
 
 
 def compare_delivered(g, messages, features, found):
-    """Own fields once, below Received; what is delivered has the features of what was sent."""
+    """Own fields once, below Received; the delivered message has the features of the sent one."""
     delivered = {}
     for name, raw in found.items():
         names = message.names(raw)

@@ -21,7 +21,7 @@ def send(mta, n):
 
 
 def counted(g, value=SENDER):
-    """What `gillnet lookup` knows of a value."""
+    """Answer of `gillnet lookup` for a value."""
     rows = [r for r in g.json_lines("lookup", value) if "counted_as" in r]
     assert len(rows) == 1, rows
     return rows[0]

@@ -13,7 +13,7 @@ PLACES = ["inet:127.0.0.1:8891", "unix:opendmarc/opendmarc.sock", "inet:localhos
 
 
 def setup(g, mta, *argv, command="setup", postconf=None):
-    """`gillnet setup` as root: (exit status, what it printed)."""
+    """`gillnet setup` as root: (exit status, its output)."""
     places = (["--postconf", postconf or mta_module.program("usr/sbin/postconf"),
                "--postconf-dir", mta.config] if mta.kind == "postfix" else
               ["--sendmail-mc", os.path.join(mta.folder, "sendmail.mc"),
@@ -66,7 +66,7 @@ def files(mta):
 
 
 def settings(mta):
-    """What the files say, blanks and the notes of the m4 macros aside."""
+    """Contents of the files without blanks and the notes of the m4 macros."""
     return [[line.split() for line in text.splitlines() if not line.startswith("#")]
             for text in files(mta)]
 

@@ -1,5 +1,5 @@
 """gillnetd is replaced under load as the package's upgrade does it: by a restart of its unit. No message is
-deferred or lost, and (next to) none passes unexamined, whatever the MTA's default action is."""
+deferred or lost, and (next to) none passes unexamined, with every default action of the MTA."""
 
 import array
 import os
@@ -17,7 +17,7 @@ OWN = "x-gillnet-status"
 
 
 class Unit:
-    """What systemd does with gillnetd.service: it keeps the socket (FileDescriptorStoreMax) and gives it to the next
+    """The part of systemd for gillnetd.service: it keeps the socket (FileDescriptorStoreMax) and gives it to the next
     process. The environment of the unit is the one of systemd/gillnetd.service."""
 
     def __init__(self, installation, programs):
@@ -102,7 +102,7 @@ class Unit:
 
 
 def other_version():
-    """The programs once more, in a folder of their own: what another version's package brings."""
+    """A second copy of the programs in a separate folder, as the package of another version installs them."""
     folder = proc.scratch("other")
     for name in ["gillnet", "gillnetd"]:
         shutil.copy(os.path.join(gillnet.programs(), name), folder)

@@ -1,4 +1,4 @@
-/* fuzz_backup - any bytes as a table of contents, or as a whole back-up: what is accepted prints back to itself, and names
+/* fuzz_backup - any bytes as a table of contents, or as a whole backup: what is accepted prints back to itself, and names
  * nothing outside a state folder.
  *
  * Input: a byte that chooses, the rest is the text or the archive (a plain tar will do). */

@@ -1,4 +1,4 @@
-/* fuzz_peer_invite - any bytes as a token, as a request, as an answer, as a line with a ring key: what is accepted prints
+/* fuzz_peer_invite - any bytes as a token, as a request, as an answer, as a line with a digest key: what is accepted prints
  * back to itself, and a sealed key opens under its own key alone.
  *
  * Input: a byte that chooses, the rest is the text. */

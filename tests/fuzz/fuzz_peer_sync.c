@@ -101,7 +101,7 @@ static void offer(struct slice header, struct slice payload)
         FUZZ_CHECK(r != SYNC_APPLIED);
     }
     if (r == SYNC_FORK || r == SYNC_REVOKED) {
-        server.rounds = ROUNDS; /* set aside: nothing more is taken */
+        server.rounds = ROUNDS; /* distrusted: nothing more is taken */
     }
     buf_fini(&whole);
 }

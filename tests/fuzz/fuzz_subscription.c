@@ -309,7 +309,7 @@ static void show(uint8_t says, uint64_t records, const uint8_t *change, size_t n
     buf_fini(&heads);
 }
 
-/* A list of two, the first standing, the second taken back. */
+/* A list of two: the first is listed, the second is revoked. */
 static void begin_list(void)
 {
     static const char raw[] = "\x11\x11\1\2\x14\x14\0\0"

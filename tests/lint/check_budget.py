@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Refuse a file that has grown past its budget, or whose name says nothing.
+"""Refuse a file that has grown past its budget, or that has a vague name.
 
 Usage: check_budget.py [ROOT]          exit 0 clean, 1 findings, 2 bad tree.
-A .c file has at most 600 lines and a header at most 250: above that it holds two modules.  A
-file is named for what it does; a name with util, misc, common or helper in it fits anything.
+A .c file has at most 600 lines and a header at most 250: above that it holds two modules. A
+file is named after its task; a name with util, misc, common or helper in it fits anything.
 """
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Refuse functions that this project does not use, by what the objects really call.
+"""Refuse functions that this project does not use, by the calls in the object files.
 
 Usage: check_symbols.py BUILD          exit 0 clean, 1 findings, 2 no libraries found.
 Reads the undefined symbols of every room library in the build folder. The first table is what

@@ -88,7 +88,7 @@ static bool has_name(struct slice text, struct slice name)
     return false;
 }
 
-/* The group of the ring's key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
+/* The group of the digest key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
  * own it has not. Else SERVICE_GROUP. False: no group is known. */
 static bool service_group(const struct config *config, gid_t *ret)
 {
@@ -173,7 +173,7 @@ int token_make(const struct config *config, const char *name, const char *role)
     }
     if (is_taken) {
         return fail(path, "there is a token of this name; `gillnet hub token --revoke "
-                          "NAME` takes it back");
+                          "NAME` revokes it");
     }
     random_bytes(secret, sizeof(secret));
     hex_print(secret, sizeof(secret), token + sizeof(TOKEN_PREFIX) - 1);

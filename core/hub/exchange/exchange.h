@@ -6,7 +6,7 @@
  * changes), then the objects that sync wants, up to FETCHES at once, no stream from two peers at the same time; what came is
  * offered to sync, which decides. Refusals are counted, and logged once for each peer and reason an hour. A peer that
  * cannot be reached, or hands out what no honest one could hold, is left alone for longer and longer.
- * Newer manifests and ring keys that it names are fetched on the way; one of those that are not called is asked for its
+ * Newer manifests and digest keys that it names are fetched on the way; one of those that are not called is asked for its
  * manifest now and then, so that those who are cannot keep a new one back.
  * Depends: base, config, peer.   Threads: one.   Owns: its client.   ADR 0034.
  */

@@ -1,4 +1,4 @@
-/* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and ring keys on the way. */
+/* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and digest keys on the way. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -115,7 +115,7 @@ enum err exchange_call(struct peer *p, const char *path, const struct query *ask
     return e;
 }
 
-/* ---- manifest and ring keys ---- */
+/* ---- manifest and digest keys ---- */
 
 /* What a peer gave out as its manifest. */
 static void take_manifest(struct peer *p, const struct peer_client_answer *a)
@@ -180,7 +180,7 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
     struct errinfo why = {.text = ""};
 
     p->call = NULL;
-    if (!is_good(p, a, "ringkey")) {
+    if (!is_good(p, a, "digest_key")) {
         return;
     }
     if (a->status == 200) {
@@ -189,11 +189,11 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
 
         THEN(e, digest_key_put(x->node->state_dir, &key, false, &why));
         if (e == ERR_OK) {
-            log_info("event=ringkey id=%08x from=%s: the keyring has it", p->ring_key,
-                     p->name);
+            log_info("event=digest_key id=%08x from=%s: the keyring has it",
+                     p->ring_key, p->name);
             x->hooks.ring_key(x->hooks.context);
         } else {
-            log_error("event=ringkey id=%08x from=%s error=\"%s\"", p->ring_key,
+            log_error("event=digest_key id=%08x from=%s error=\"%s\"", p->ring_key,
                       p->name, why.text);
         }
     }

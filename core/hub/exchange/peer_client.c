@@ -153,7 +153,7 @@ static void explain(struct client_call *call, CURLcode code)
                (code == CURLE_SEND_ERROR && is_shut_out(call))) {
         call->answer.why = "it does not take this server's key: this server is not in "
                            "its manifest, was dropped there, or its key is revoked or "
-                           "was changed since the back-up that was restored here; "
+                           "was changed since the backup that was restored here; "
                            "compare `gillnet peer list` here and there";
     } else {
         call->answer.why = call->why[0] != '\0' ? call->why : curl_easy_strerror(code);

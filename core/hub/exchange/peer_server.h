@@ -59,7 +59,7 @@ struct peer_server_options {
     /* Answers POST /v1/join of a stranger who showed this key. */
     enum err (*join)(void *context, const uint8_t key[OBJECT_KEY_BYTES],
                      struct slice request, struct buf *ret, struct errinfo *reterr);
-    /* Text of a ring key for a member. ERR_NOT_FOUND. */
+    /* Text of a digest key for a member. ERR_NOT_FOUND. */
     enum err (*ring_key)(void *context, uint32_t id, struct buf *ret);
     void *context;
 };

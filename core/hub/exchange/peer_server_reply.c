@@ -159,7 +159,7 @@ void serve_request(struct peer_server *s, const struct http_request *request,
         break;
     case ROUTE_RING_KEY:
         settle(ret, s->o.ring_key(s->o.context, (uint32_t)request->from, &ret->body),
-               "ringkey", NULL);
+               "digest_key", NULL);
         break;
     case ROUTE_MEMBER:
         break;

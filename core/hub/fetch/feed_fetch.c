@@ -298,13 +298,14 @@ static enum err refused(const struct download *d, struct errinfo *reterr)
 
     switch (d->refusal) {
     case TOO_LONG:
-        return errinfo_set(reterr, ERR_LIMIT, d->place.shown, 0,
-                           "longer than the %llu bytes that `bytes` of the feed allows",
-                           (unsigned long long)feed->bytes);
+        return errinfo_set(
+            reterr, ERR_LIMIT, d->place.shown, 0,
+            "longer than the %llu bytes that `download_bytes` of the feed allows",
+            (unsigned long long)feed->bytes);
     case TOO_LARGE:
         return errinfo_set(reterr, ERR_LIMIT, d->place.shown, 0,
                            "decompressed it is longer than the %llu bytes that "
-                           "`expanded` of the feed allows",
+                           "`decompressed_bytes` of the feed allows",
                            (unsigned long long)feed->expanded);
     case LONG_HEAD:
         return errinfo_set(reterr, ERR_LIMIT, d->place.shown, 0,

@@ -23,7 +23,7 @@ enum feed_now {
     FEED_OFF
 };
 
-enum { FEED_NAME_MAX = 32, FEED_TROUBLE_MAX = STAGE_TROUBLE_MAX };
+enum { FEED_NAME_MAX = 32, FEED_TROUBLE_MAX = UPDATE_TROUBLE_MAX };
 
 /* What is shown of one. */
 struct feed_row {

@@ -229,8 +229,8 @@ static void log_result(const struct round *x, const char *result, bool is_new,
         log_debug("event=feed name=%s result=same", x->feed->name);
         return;
     }
-    log_info("event=feed name=%s result=%s entries=%" PRIu64 " entered=%" PRIu64
-             " left=%" PRIu64 " left_out=%" PRIu64 " bytes=%" PRIu64 " ms=%" PRIu64,
+    log_info("event=feed name=%s result=%s entries=%" PRIu64 " added=%" PRIu64
+             " removed=%" PRIu64 " excluded=%" PRIu64 " bytes=%" PRIu64 " ms=%" PRIu64,
              x->feed->name, is_rollback(x) ? "rollback" : result, p->entries,
              p->entered, p->left, p->left_out, x->fetched.bytes,
              (x->fetch_us + p->check_us + p->apply_us) / 1000);
@@ -293,8 +293,8 @@ static void answer(struct round *x, enum err e, const char *result)
     if (x->job->id == 0) {
         return;
     }
-    all = json_pack("{s:s, s:s, s:I}", "name", x->feed->name, "result", result, "bytes",
-                    (json_int_t)x->fetched.bytes);
+    all = json_pack("{s:s, s:s, s:I}", "name", x->feed->name, "result", result,
+                    "download_bytes", (json_int_t)x->fetched.bytes);
     if (x->was_applied) {
         feed_report_json(all, &x->report);
     }
@@ -343,13 +343,13 @@ static enum err open_stage(struct round *x)
 /* A restart forgets neither how often it failed in a row nor why. What cannot be kept is known until then. */
 static void keep_failures(struct round *x, enum err e)
 {
-    char trouble[STAGE_TROUBLE_MAX] = "";
+    char trouble[UPDATE_TROUBLE_MAX] = "";
 
     if (e != ERR_OK) {
         clean(errinfo_format(&x->why, trouble, sizeof(trouble)));
     }
-    (void)stage_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
-                              trouble, NULL);
+    (void)update_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
+                               trouble, NULL);
 }
 
 /* Under the mutex. */

@@ -47,14 +47,14 @@ static json_t *row_of(const struct config_feed *feed, const struct feed_row *row
         return NULL;
     }
     feed_state_json(to, &row->stage);
-    put(to, "entered", row->entered);
-    put(to, "left", row->left);
-    put(to, "left_out", row->left_out);
+    put(to, "added", row->entered);
+    put(to, "removed", row->left);
+    put(to, "excluded", row->left_out);
     put(to, "asked_s", row->asked_s);
     put(to, "next_s", row->next_s);
     put(to, "interval_s", feed->interval_s);
     put(to, "failures", row->failures);
-    put(to, "bytes", row->bytes);
+    put(to, "download_bytes", row->bytes);
     put(to, "fetch_ms", row->fetch_ms);
     put(to, "check_ms", row->check_ms);
     put(to, "import_ms", row->import_ms);

@@ -180,7 +180,7 @@ static void close_all(struct subscribe *s)
     peerlists_close(&s->lists);
 }
 
-/* A ring key that came into force makes all digests others: the lists are made anew from what is remembered. */
+/* A digest key that came into force makes all digests others: the lists are made anew from what is remembered. */
 static void follow_keys(struct subscribe *s)
 {
     struct keyring keys;

@@ -119,7 +119,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 static void reload(struct hub *h, struct buf *ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              sign_is_known, feed_format_is_known};
+                                              trait_is_known, feed_format_is_known};
     struct config_errors errors = {.n = 0};
     struct config *fresh = NULL;
     struct buf restart;
@@ -221,7 +221,7 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                         .alerts = hub_answer_alerts,
                                         .reload = answer_reload,
                                         .feed = hub_answer_feed,
-                                        .hold = hub_ring_hold,
+                                        .pause = hub_ring_pause,
                                         .release = hub_ring_release};
 
     return h->o.is_once ? ERR_OK

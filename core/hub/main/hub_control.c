@@ -41,7 +41,7 @@ static void leave(struct visitor *v)
     }
 }
 
-static bool is_held(const struct control *c)
+static bool is_paused(const struct control *c)
 {
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         if (c->v[i].bev != NULL && c->v[i].is_holding) {
@@ -51,24 +51,24 @@ static bool is_held(const struct control *c)
     return false;
 }
 
-static void hold(struct visitor *v, struct buf *ret)
+static void pause_hub(struct visitor *v, struct buf *ret)
 {
     struct timeval most = {.tv_sec = CONTROL_HOLD_S};
     struct control *c = v->control;
 
     if (!v->may_hold) {
-        buf_add_str(ret, "error only root and the hub's own user may hold the ring's "
+        buf_add_str(ret, "error only root and the hub's own user may pause the ring's "
                          "files\n");
         return;
     }
-    if (is_held(c)) {
+    if (is_paused(c)) {
         buf_add_str(ret, "error another command holds the ring's files; try again\n");
         return;
     }
-    c->hooks.hold(c->hooks.context);
+    c->hooks.pause(c->hooks.context);
     v->is_holding = true;
     (void)bufferevent_set_timeouts(v->bev, &most, &most);
-    buf_add_str(ret, "ok held\n");
+    buf_add_str(ret, "ok paused\n");
 }
 
 static void answer(struct visitor *v, struct slice line, struct buf *ret)
@@ -89,8 +89,8 @@ static void answer(struct visitor *v, struct slice line, struct buf *ret)
             return;
         }
     }
-    if (slice_eq(line, SLICE_LIT("hold"))) {
-        hold(v, ret);
+    if (slice_eq(line, SLICE_LIT("pause"))) {
+        pause_hub(v, ret);
         return;
     }
     if (slice_has_prefix(line, SLICE_LIT("feed"))) {
@@ -98,7 +98,7 @@ static void answer(struct visitor *v, struct slice line, struct buf *ret)
         return;
     }
     buf_add_str(ret, "error unknown request; understood are ping, stat, status, "
-                     "alerts, reload, hold, feeds and feed-...\n");
+                     "alerts, reload, pause, feeds and feed-...\n");
 }
 
 static void on_read(struct bufferevent *bev, void *context)
@@ -142,7 +142,7 @@ static void on_event(struct bufferevent *bev, short what, void *context)
     leave(context);
 }
 
-/* A free place; the oldest that does not hold gives way. */
+/* A free place; the oldest that does not pause the hub gives way. */
 static struct visitor *place_of(struct control *c)
 {
     struct visitor *oldest = NULL;

@@ -1,10 +1,10 @@
 /*
- * hub_control - a Unix socket on which `gillnet` asks the hub: ping, stat, status, alerts, reload, hold,
+ * hub_control - a Unix socket on which `gillnet` asks the hub: ping, stat, status, alerts, reload, pause,
  * and feeds.
  *
- * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is closed. After "hold"
- * the hub lets go of STATE/peers and answers "ok held"; the connection stays open until the other side closes it or
- * HOLD_S passed, then the hub takes everything up again from the files. The socket is the group's (mode 0660); hold, and what
+ * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is closed. After "pause"
+ * the hub lets go of STATE/peers and answers "ok paused"; the connection stays open until the other side closes it or
+ * HOLD_S passed, then the hub takes everything up again from the files. The socket is the group's (mode 0660); pause, and what
  * changes feeds, is for root and the hub's own user.
  * Depends: base, libevent.   Threads: one.   Owns: its socket.   ADR 0034.
  */
@@ -34,7 +34,7 @@ struct control_hooks {
     void (*reload)(void *context, struct buf *ret);
     /* "feed..."; may_change: root or the hub's own user asks */
     void (*feed)(void *context, struct slice line, bool may_change, struct buf *ret);
-    void (*hold)(void *context);
+    void (*pause)(void *context);
     void (*release)(void *context);
 };
 

@@ -53,7 +53,7 @@ struct hub {
     struct control *control;
     struct subscribe *subscribe; /* NULL: nobody is followed */
     struct feeds *feeds;
-    bool is_held;
+    bool is_paused;
     bool is_locked;     /* somebody else has the folder */
     bool is_waiting;    /* for a ring: it was said */
     bool needs_reopen;  /* keys changed: node and all, not only connections */
@@ -82,7 +82,7 @@ void hub_ring_on_renew(evutil_socket_t fd, short what, void *context);
 void hub_ring_tick(struct hub *h);
 enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr);
 /* A command works on the files; it is done. */
-void hub_ring_hold(void *context);
+void hub_ring_pause(void *context);
 void hub_ring_release(void *context);
 
 /* ---- its HTTP API: hub_api.c ---- */

@@ -92,7 +92,7 @@ void hub_ring_open(struct hub *h)
     struct errinfo why = {.text = ""};
     enum err e = ERR_OK;
 
-    if (h->is_held || h->node.is_open) {
+    if (h->is_paused || h->node.is_open) {
         return;
     }
     e = node_open(&h->node, &why);
@@ -141,7 +141,7 @@ static void turn_keys(struct hub *h)
     h->turn_ticks = h->ticks + TURN_TICKS;
     if (digest_key_turn(h->node.state_dir, &h->node.manifest, &h->node.keys, now_ms,
                         &changed, &why) != ERR_OK) {
-        hub_trouble(h, "ringkey", &why);
+        hub_trouble(h, "digest_key", &why);
     }
     if (!changed && ring_turn_identity(h->node.dir, &h->node.manifest, &h->node.self,
                                        now_ms, &changed, &why) != ERR_OK) {
@@ -265,25 +265,25 @@ static enum err answer_ring_key(void *context, uint32_t id, struct buf *ret)
     return digest_key_print(&h->node.keys, id, ret);
 }
 
-void hub_ring_hold(void *context)
+void hub_ring_pause(void *context)
 {
     struct hub *h = context;
 
     if (h->node.is_open) {
         publish(
-            h); /* a back-up that copied the counts just now must not have more than peers */
+            h); /* a backup that copied the counts just now must not have more than peers */
     }
-    h->is_held = true;
+    h->is_paused = true;
     hub_ring_close(h);
-    log_info("event=hold state=held");
+    log_info("event=pause state=paused");
 }
 
 void hub_ring_release(void *context)
 {
     struct hub *h = context;
 
-    h->is_held = false;
-    log_info("event=hold state=released");
+    h->is_paused = false;
+    log_info("event=pause state=resumed");
     hub_ring_open(h);
 }
 

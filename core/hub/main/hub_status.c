@@ -11,7 +11,7 @@ void hub_answer_ping(void *context, struct buf *ret)
 
     buf_printf(ret, "ok gillnet-hub %s pid=%ld ring=%s config=%08x\n", GILLNET_VERSION,
                (long)getpid(),
-               h->is_held        ? "held"
+               h->is_paused      ? "paused"
                : h->node.is_open ? "open"
                                  : "none",
                (unsigned)h->config_id);
@@ -151,7 +151,7 @@ static void add_origin(json_t *line, const struct sync_origin_stat *s)
     put(line, "seen_ms", s->seen_ms);
     put(line, "lag_s", lag_s(s->seen_ms));
     (void)json_object_set_new(line, "is_stale", json_boolean(s->is_stale));
-    (void)json_object_set_new(line, "is_set_aside", json_boolean(s->is_set_aside));
+    (void)json_object_set_new(line, "is_distrusted", json_boolean(s->is_distrusted));
 }
 
 static const struct sync_origin_stat *stat_of(const struct sync_origin_stat *v,
@@ -223,11 +223,11 @@ void hub_answer_status(void *context, struct buf *ret)
                    (unsigned long long)m->version, m->nmembers,
                    (unsigned long long)m->expires_ms, now_ms);
         add_lines(ret, members(h));
-    } else if (h->subscribe != NULL && !h->is_held) {
+    } else if (h->subscribe != NULL && !h->is_paused) {
         buf_printf(ret, "ok manifest=0 members=0 now_ms=%llu\n", now_ms);
     } else {
         buf_printf(ret, "error %s\n",
-                   h->is_held              ? "a command holds the ring's files"
+                   h->is_paused            ? "a command holds the ring's files"
                    : h->trouble[0] != '\0' ? h->trouble
                                            : "no ring yet: gillnet peer ring create, "
                                              "or gillnet peer join TOKEN");
@@ -359,7 +359,7 @@ void hub_show(struct hub *h)
     status_board_put(h->board, STATUS_BOARD_HUB, numbers(h));
     status_board_put(h->board, STATUS_BOARD_SUBSCRIPTIONS,
                      subscribe_rows(h->subscribe));
-    if (!h->is_held) { /* else what was seen last stays for the moment */
+    if (!h->is_paused) { /* else what was seen last stays for the moment */
         status_board_put(h->board, STATUS_BOARD_RING, ring(h));
         status_board_put(h->board, STATUS_BOARD_PEERS, members(h));
     }

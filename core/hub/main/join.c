@@ -92,7 +92,7 @@ static int take(struct join *j, const struct config *config)
     }
     printf(
         "This server is %s in the ring now (version %llu of its manifest).\n"
-        "Restart gillnetd (systemctl restart gillnetd): it counts with the ring's key "
+        "Restart gillnetd (systemctl restart gillnetd): it counts with the digest key "
         "from then on.\nStart gillnet-hub if it does not run.\n",
         answer.name, (unsigned long long)answer.version);
     return EX_OK;

@@ -108,7 +108,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
 static int load(const char *file, struct config **ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              sign_is_known, feed_format_is_known};
+                                              trait_is_known, feed_format_is_known};
     return config_load_or_print("gillnet-hub", file, &types, ret) ? EX_OK : EX_CONFIG;
 }
 

@@ -260,14 +260,14 @@ void alert_peer_lost(const struct alerts_case *c, struct alerts_sight *ret)
     }
 }
 
-void alert_peer_set_aside(const struct alerts_case *c, struct alerts_sight *ret)
+void alert_peer_distrusted(const struct alerts_case *c, struct alerts_sight *ret)
 {
     json_t *row = NULL;
     size_t i = 0;
 
     json_array_foreach(c->now->section[STATUS_BOARD_PEERS], i, row)
     {
-        if (is_active_peer(row) && metrics_number(row, "is_set_aside") != 0) {
+        if (is_active_peer(row) && metrics_number(row, "is_distrusted") != 0) {
             add_subject(ret, metrics_text(row, "name"));
         }
     }
@@ -294,9 +294,10 @@ void alert_counts_volatile(const struct alerts_case *c, struct alerts_sight *ret
 
 void alert_counts_full(const struct alerts_case *c, struct alerts_sight *ret)
 {
-    ret->value = fmax(
-        share(stat_now(c, STAT_count_door_entries), stat_now(c, STAT_count_door_room)),
-        share(stat_now(c, STAT_count_cells_used), stat_now(c, STAT_count_cells)));
+    ret->value =
+        fmax(share(stat_now(c, STAT_count_doorkeeper_entries),
+                   stat_now(c, STAT_count_doorkeeper_capacity)),
+             share(stat_now(c, STAT_count_cells_used), stat_now(c, STAT_count_cells)));
     ret->threshold = ALERTS_COUNTS_USED;
 }
 

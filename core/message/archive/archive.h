@@ -1,9 +1,9 @@
 /*
- * archive - what the readers of files inside a message share: budget, events, limits.
+ * archive - budget, events and limits that all readers of files inside a message share.
  *
- * A reader (zip, tnef, uuencode) is given a file in memory or in pieces and tells what lies in
- * it; pdf tells links. All are bounded by one budget a message, need no memory but a few fixed
- * kilobytes and zlib's, and believe no length, offset or count that the bytes do not bear out.
+ * A reader (zip, tnef, uuencode) takes a file in memory or in pieces and calls an event for each file
+ * in it; pdf calls one for each link. One budget a message bounds all of them. They need a few fixed
+ * kilobytes and zlib's memory. They check each length, offset and count against the bytes.
  * Threads: one at a time.   Depends: base, text, zlib.
  */
 #ifndef CORE_MESSAGE_ARCHIVE_ARCHIVE_H
@@ -15,7 +15,7 @@ enum {
     ARCHIVE_ENTRIES_MAX = 10000,     /* of one message, by default */
     ARCHIVE_INFLATED_MAX = 16 << 20, /* bytes, of one message, by default */
     ARCHIVE_RATIO_MAX = 200,         /* bytes out for one in, by default, ... */
-    ARCHIVE_RATIO_FREE = 1 << 20,    /* ... beyond so many out of one stream */
+    ARCHIVE_RATIO_FREE = 1 << 20,    /* ... beyond this many bytes of one stream */
     ARCHIVE_NAME_MAX = 1024          /* bytes of a name that are looked at */
 };
 
@@ -25,7 +25,7 @@ enum archive_limit_bit {
     ARCHIVE_LIMIT_INFLATED = 1 << 2
 };
 
-/* What one message may still cost; starts as archive_budget_start. */
+/* The cost that one message may still have; starts as archive_budget_start. */
 struct archive_budget {
     unsigned entries;
     uint64_t inflated;
@@ -51,7 +51,7 @@ struct archive_file {
 struct archive_events {
     /* A name that an entry has or has as well. charset: empty for UTF-8. */
     void (*name)(void *context, struct slice name, struct slice charset);
-    /* False: its data is not wanted, neither data nor end follow. */
+    /* False: the caller wants neither data nor end of it. */
     bool (*begin)(void *context, const struct archive_file *file);
     /* False: enough of this file. */
     bool (*data)(void *context, struct slice bytes);

@@ -63,7 +63,7 @@ static const struct magic_row rows[] = {
      {"application/rtf", "application/msword", "application/x-rtf", "text/richtext"}},
 };
 
-/* Types that say nothing about what a file is. */
+/* Types that any file may be declared with. */
 static const char *const silent[] = {"application/octet-stream",
                                      "application/binary",
                                      "application/force-download",

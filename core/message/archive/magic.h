@@ -1,5 +1,5 @@
 /*
- * magic - what a file is by its first bytes, and whether that is what it was said to be.
+ * magic - the type of a file by its first bytes, and whether its declared type can be true.
  *
  * Threads: pure.   Allocates: nothing.
  */
@@ -26,8 +26,8 @@ struct magic {
 };
 
 struct magic magic_of(struct slice head);
-/* A media type (lower case) that the file cannot have. Types that say nothing, like
- * application/octet-stream, never lie; one picture may pass for another. */
+/* A media type (lower case) that the file cannot have. Types that fit any
+ * file, like application/octet-stream, never lie; one picture may pass for another. */
 bool magic_contradicts(const struct magic *found, struct slice declared);
 
 #endif

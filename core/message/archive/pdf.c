@@ -104,7 +104,7 @@ static void put(struct scan *s, char c)
     s->text[s->ntext++] = c;
     s->state = STRING;
     if (s->only_url && s->ntext <= SCHEME_MAX && !may_be_url(text_of(s))) {
-        s->state = OUT; /* no string of ours, perhaps none at all */
+        s->state = OUT; /* it is no URL, or no string at all */
         s->ntext = 0;
     } else if (s->ntext == PDF_LINK_MAX) {
         tell(s);

@@ -8,7 +8,7 @@ enum {
     LEVEL_MESSAGE = 1,
     LEVEL_ATTACHMENT = 2,
     GUID_BYTES = 16,
-    PROPERTIES_MAX = 4096 /* of one block: what follows is not looked at */
+    PROPERTIES_MAX = 4096 /* of one block; later ones are ignored */
 };
 
 enum attribute {
@@ -273,7 +273,7 @@ void tnef_read(struct slice file, struct archive_budget *budget,
         if (!cursor_ok(&c) || (level != LEVEL_MESSAGE && level != LEVEL_ATTACHMENT)) {
             break;
         }
-        /* One that says it is longer than the file is: what is there is what it has. */
+        /* One that claims to be longer than the file ends with the file. */
         struct slice data = cursor_bytes(&c, n < c.rest.n ? n : c.rest.n);
         read_attribute(&t, level, id, data);
         (void)cursor_u16(&c);

@@ -18,7 +18,7 @@ enum {
     UNICODE_PATH_HEAD = 5 /* version and a checksum of the other name */
 };
 
-/* What a header of either kind says. */
+/* Fields of a header of either kind. */
 struct header {
     size_t at; /* of the local header in the file */
     unsigned flags;
@@ -83,7 +83,7 @@ static size_t find_signature(struct slice file, size_t from, struct slice signat
     return from + slice_find_slice(slice_from(file, from), signature);
 }
 
-/* What was put in front of the file (a program that unpacks it): offsets do not count it. */
+/* Bytes in front of the zip file (a program that unpacks it). Offsets begin behind them. */
 static size_t base_of(struct slice file)
 {
     size_t lowest =
@@ -260,7 +260,7 @@ static void walk_locals(struct zip *z, size_t max)
     }
 }
 
-/* What the directory points at and the walk has not come by; and names that only it has. */
+/* Entries that only the directory points at, and names that only it has. */
 static void walk_directory(struct zip *z)
 {
     for (size_t i = 0; i < z->ncentral; i++) {

@@ -1,10 +1,10 @@
 /*
  * zip - the entries of a zip file, as any reader may see them.
  *
- * Readers go by the central directory or by the local headers in front of the data, and these may
- * differ: the union is told. Local headers are sought in the whole file, what the central
- * directory points at is visited besides; names of both and of the Unicode path field. Stored and
- * deflated data is given, of other methods and of encrypted entries the names only.
+ * Some readers use the central directory, some the local headers in front of the data, and the two
+ * may differ. This one gives the union: local headers anywhere in the file, entries that the
+ * central directory points at, and the names of both and of the Unicode path field. It gives stored and deflated
+ * data; of other methods and of encrypted entries it gives the names only.
  * Linear in the file and in the bytes inflated. Threads: pure.   Allocates: heap, while it runs.
  * Source: PKWARE's APPNOTE 6.3.9.
  */

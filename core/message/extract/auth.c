@@ -38,7 +38,7 @@ static void add_bare(struct plain *d, char c)
     d->p[d->n++] = c;
 }
 
-/* What would be structure outside quotes is blanked inside them. */
+/* Inside quotes, characters with a meaning become blanks. */
 static void add_quoted(struct plain *d, char c)
 {
     bool is_structure = c == ';' || c == '=' || is_space(c);

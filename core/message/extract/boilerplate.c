@@ -30,7 +30,7 @@ enum { COMMON = UINT8_MAX, SENDERS_SHIFT = 48, DAY_SHIFT = 56 };
 struct boilerplate {
     pthread_mutex_t learning; /* guards: writing to slot[] */
     size_t mask;              /* of buckets */
-    unsigned char *memory;    /* of the buckets, and what aligns them */
+    unsigned char *memory;    /* of the buckets, with room to align them */
     struct bucket *bucket;    /* each a line of the cache */
 };
 
@@ -56,7 +56,7 @@ struct boilerplate *boilerplate_new(size_t nshingles)
     if (u == NULL) {
         return NULL;
     }
-    /* Not aligned_alloc: what calloc gives costs no memory before it is used. */
+    /* Not aligned_alloc: pages of calloc cost no memory before they are used. */
     u->memory = calloc(1, nbuckets * sizeof(u->bucket[0]) + sizeof(u->bucket[0]));
     if (u->memory == NULL) {
         free(u);
@@ -120,12 +120,12 @@ bool boilerplate_has(const struct boilerplate *u, uint64_t shingle)
     return false;
 }
 
-void ubiquity_prefetch(const struct boilerplate *u, uint64_t shingle)
+void boilerplate_prefetch(const struct boilerplate *u, uint64_t shingle)
 {
     __builtin_prefetch(bucket_of(u, shingle));
 }
 
-/* Days are kept modulo 256: a shingle that nobody confirmed for so long is taken for a new one. */
+/* Days are kept modulo 256: after 256 days without a sender a shingle counts as new. */
 static bool add_sender(struct slot *slot, uint16_t tag, uint8_t day, unsigned wait)
 {
     struct senders s = senders_of(slot);
@@ -143,7 +143,7 @@ static bool add_sender(struct slot *slot, uint16_t tag, uint8_t day, unsigned wa
     return s.n == COMMON;
 }
 
-/* Whether a gives way rather than b. */
+/* Whether a is replaced before b. */
 static bool is_worth_less(const struct slot *a, const struct slot *b, uint8_t day)
 {
     struct senders sa = senders_of(a);
@@ -154,7 +154,7 @@ static bool is_worth_less(const struct slot *a, const struct slot *b, uint8_t da
     return (uint8_t)(day - sa.day) > (uint8_t)(day - sb.day);
 }
 
-/* The slot of a shingle; NULL: there is none, and *retleast gives way for it. */
+/* The slot of a shingle; NULL: it has none and may replace *retleast. */
 static struct slot *find(struct boilerplate *u, uint64_t shingle, uint8_t day,
                          struct slot **retleast)
 {
@@ -205,7 +205,7 @@ static void learn_line(struct boilerplate *u, uint64_t line, uint8_t day)
     if (s.n != COMMON) {
         s.n++;
         bool is_old = (uint8_t)(day - s.day) >= BOILERPLATE_DAYS;
-        if (s.n >= UBIQUITY_FRONTS || (is_old && s.n >= BOILERPLATE_SENDERS)) {
+        if (s.n >= BOILERPLATE_FRONTS || (is_old && s.n >= BOILERPLATE_SENDERS)) {
             s.n = COMMON;
         }
         put_senders(slot, &s);
@@ -256,8 +256,9 @@ static bool is_among(const uint64_t *v, size_t n, uint64_t value)
     return false;
 }
 
-void ubiquity_learn_footer(struct boilerplate *u, const uint64_t *front, size_t nfront,
-                           const uint64_t *lines, size_t nlines, uint64_t day)
+void boilerplate_learn_footer(struct boilerplate *u, const uint64_t *front,
+                              size_t nfront, const uint64_t *lines, size_t nlines,
+                              uint64_t day)
 {
     pthread_mutex_lock(&u->learning);
     if (!is_any_known(u, front, nfront)) {

@@ -26,7 +26,7 @@ static const char *const stems[26] = {
     ['w' - 'a'] = "weiterga ",
 };
 
-/* The bit of a word that disclaimers are made of; 0: it is none. */
+/* The bit of a word that is typical of disclaimers; 0: another word. */
 static uint64_t mark_of(struct slice word)
 {
     unsigned letter = (unsigned char)word.p[0] - (unsigned)'a';
@@ -58,7 +58,7 @@ static struct closing_line *open_line(struct closing *c)
     return &c->line[c->nlines];
 }
 
-/* "> ", and "JM> " of those who quote by name; the line begins text. */
+/* "> ", or "JM> " with a quoted person's initials. text: the begin of a line. */
 static bool is_quoted(struct slice text)
 {
     size_t n = 0;

@@ -84,7 +84,7 @@ static inline void closing_shingle(struct closing *c, uint64_t shingle)
     c->shingle[c->nshingles++] = shingle;
     c->line[c->nlines].nshingles++;
 }
-/* Ends the open line. line: the line as it stands in the text; hash: of its words. */
+/* Ends the open line. line is its text, hash that of its words. */
 void closing_end(struct closing *c, struct slice line, uint64_t hash, size_t nwords);
 
 /* Sets the kind of the held lines at the end of the text. guard may be NULL. list: a hash of the

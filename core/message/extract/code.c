@@ -25,7 +25,7 @@ static bool has_suffix_of(struct slice name, const char *const *suffixes)
 
 static const char *const javascript[] = {".js", ".jse", ".mjs", ".py", NULL};
 static const char *const vbscript[] = {".vbs", ".vbe", ".vb", ".bas", NULL};
-/* What has no strings of its own kind is read like them: quotes, and no escapes. */
+/* Their strings have quotes and no escapes; other unknown code is read like them. */
 static const char *const shells[] = {".ps1", ".psm1", ".bat", ".cmd",     ".sh",
                                      ".url", ".lnk",  ".inf", ".desktop", NULL};
 

@@ -2,17 +2,15 @@
 
 #include "core/base/clock.h"
 #include "core/message/extract/extract_internal.h"
-#include "core/message/feature/network.h"
-#include "core/message/url/address.h"
 #include "core/message/url/host.h"
 
-_Static_assert(TRAIT_COUNT <= 64, "extract.signs holds a bit for each");
+_Static_assert(TRAIT_COUNT <= 64, "extract.traits holds a bit for each");
 
-enum { CLIENT_NET_V4 = 24, CLIENT_NET_V6 = 48, LINE_ENDS_AT_ONCE = 64 };
+enum { LINE_ENDS_AT_ONCE = 64 };
 
 static const uint64_t day_us = UINT64_C(86400) * 1000000;
 
-/* What the clock said at the last look. */
+/* Obeys the last reading of the clock. */
 static void obey_clock(struct extract *x)
 {
     if (shares_leaf_is_over(&x->shares) && !x->stopped) {
@@ -172,106 +170,13 @@ void extract_add_address(struct extract *x, enum feature_type type,
     featureset_add(x->set, domain_type, host_registrable(domain));
 }
 
-void extract_trait(struct extract *x, enum sign sign)
+void extract_trait(struct extract *x, enum trait trait)
 {
-    uint64_t bit = UINT64_C(1) << sign;
-    if ((x->signs & bit) == 0) {
-        x->signs |= bit;
-        featureset_add(x->set, FEATURE_sign, slice_str(sign_name(sign)));
+    uint64_t bit = UINT64_C(1) << trait;
+    if ((x->traits & bit) == 0) {
+        x->traits |= bit;
+        featureset_add(x->set, FEATURE_trait, slice_str(trait_name(trait)));
     }
-}
-
-void extract_add_mail_from(struct extract *x, struct slice address)
-{
-    struct address a;
-    x->has_mail_from = true;
-    if (address_parse(x->scratch, address, &a) == ERR_OK) {
-        extract_add_address(x, FEATURE_envelope_from, FEATURE_envelope_domain, a.text,
-                            a.domain);
-    }
-    arena_reset(x->scratch);
-}
-
-void extract_client(struct extract *x, const uint8_t addr[16], struct slice name)
-{
-    if (x->finished) {
-        return;
-    }
-    if (addr != NULL) {
-        unsigned length = host_ip_is_v4(addr) ? CLIENT_NET_V4 : CLIENT_NET_V6;
-        char text[HOST_IP_TEXT];
-        featureset_add(x->set, FEATURE_client_ip, host_ip_text(addr, text));
-        featureset_add(x->set, FEATURE_client_net,
-                       feature_network_text(x->scratch, addr, length));
-    }
-    struct host host;
-    /* Without a verified name the MTA gives "[192.0.2.1]" or "unknown". */
-    if (!slice_has_prefix(name, SLICE_LIT("[")) &&
-        !slice_eq_nocase(name, SLICE_LIT("unknown")) &&
-        host_parse(x->scratch, name, &host) == ERR_OK && host.kind == HOST_NAME) {
-        featureset_add(x->set, FEATURE_client_name, host.text);
-    }
-    arena_reset(x->scratch);
-}
-
-void extract_helo(struct extract *x, struct slice helo)
-{
-    if (x->finished) {
-        return;
-    }
-    helo = slice_trim(helo);
-    if (helo.n > 2 && helo.p[0] == '[' && helo.p[helo.n - 1] == ']') {
-        helo = slice_of(helo.p + 1, helo.n - 2);
-        if (slice_has_prefix_nocase(helo, SLICE_LIT("IPv6:"))) {
-            helo = slice_from(helo, sizeof "IPv6:" - 1);
-        }
-    }
-    uint8_t addr[16];
-    char text[HOST_IP_TEXT];
-    struct host host;
-    if (host_ip_parse(helo, addr)) {
-        featureset_add(x->set, FEATURE_helo, host_ip_text(addr, text));
-    } else if (host_parse(x->scratch, helo, &host) == ERR_OK) {
-        featureset_add(x->set, FEATURE_helo, host.text);
-    }
-    arena_reset(x->scratch);
-}
-
-void extract_mail_from(struct extract *x, struct slice address)
-{
-    if (!x->finished) {
-        extract_add_mail_from(x, address);
-    }
-}
-
-void extract_rcpt_to(struct extract *x, struct slice address)
-{
-    struct address a;
-    if (x->finished) {
-        return;
-    }
-    if (x->nrecipients >= x->limits.recipients) {
-        featureset_set_limit(x->set, LIMIT_FLAG(recipients));
-        return;
-    }
-    x->nrecipients++;
-    if (x->recipients == NULL) {
-        x->recipients =
-            arena_array(x->arena, EXTRACT_RECIPIENTS, sizeof(x->recipients[0]));
-    }
-    if (x->recipients != NULL && x->nkept < EXTRACT_RECIPIENTS &&
-        address_parse(x->scratch, address, &a) == ERR_OK) {
-        struct slice copy = arena_copy(x->arena, a.text);
-        x->recipients[x->nkept] = copy;
-        x->nkept += copy.n > 0;
-    }
-    arena_reset(x->scratch);
-}
-
-size_t extract_recipients(const struct extract *x, const struct slice **ret)
-{
-    *ret = x->recipients;
-    return x->nkept;
 }
 
 void extract_header(struct extract *x, struct slice name, struct slice value)
@@ -352,11 +257,11 @@ void extract_add_mail_limits(struct extract *x, unsigned met)
     }
 }
 
-static void add_limit_signs(struct extract *x)
+static void add_limit_traits(struct extract *x)
 {
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if ((featureset_limits(x->set) & (1U << bit)) != 0) {
-            extract_trait(x, (enum sign)(TRAIT_limit_message_bytes + bit));
+            extract_trait(x, (enum trait)(TRAIT_limit_message_bytes + bit));
         }
     }
 }
@@ -412,7 +317,7 @@ struct featureset *extract_finish(struct extract *x)
     if (arena_is_full(x->arena)) {
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
-    add_limit_signs(x);
+    add_limit_traits(x);
     extract_drop(x);
     return x->set;
 }

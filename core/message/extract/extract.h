@@ -39,13 +39,13 @@ struct extract_limits {
     unsigned archive_depth; /* archives in archives that are looked into */
     uint64_t cpu_us; /* 0: no bound; shared out as core/message/extract/share.h says */
     struct fingerprint_options imprint; /* of zero bytes: no keyed fingerprints */
-    listed_fn *listed;                  /* NULL: what there is no room for is dropped */
+    listed_fn *listed;                  /* NULL: features without room are dropped */
     void *listed_context;
 };
 /* imprint.learner is taught at the end of a message whose From domain DMARC or DKIM proved, as an
  * Authentication-Results field of a trusted server says; by other messages never. */
 
-/* What an Authentication-Results field of a trusted server said. */
+/* Results of an Authentication-Results field of a trusted server. */
 struct extract_auth {
     bool spf_pass;
     bool dkim_pass;
@@ -55,7 +55,7 @@ struct extract_auth {
     struct slice dmarc_domain; /* of header.from */
 };
 
-enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept for who counts different ones */
+enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept, to count different ones */
 
 struct extract;
 

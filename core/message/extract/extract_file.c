@@ -69,7 +69,7 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
         return FILE_SIGNED;
     }
     enum file_kind kind = kind_by_name(leaf->name);
-    /* What is declared a message is parsed as one already. */
+    /* The parser of the message has read a declared message already. */
     bool is_message = slice_has_prefix(leaf->type, SLICE_LIT("message/"));
     return kind == FILE_MESSAGE && is_message ? FILE_NOT : kind;
 }
@@ -195,7 +195,7 @@ static void on_inner_end(void *context, bool whole)
     extract_leaf_end(context, whole);
 }
 
-/* What lies in a winmail.dat: texts without a name, and attachments. */
+/* Entries of a winmail.dat: texts without a name, and attachments. */
 static void on_attached_name(void *context, struct slice name, struct slice charset)
 {
     extract_add_name(context, FEATURE_attachment_name, name, charset);
@@ -233,7 +233,7 @@ static void on_pdf_link(void *context, struct slice text, bool is_wide)
     arena_reset(x->text);
 }
 
-/* A string of a shortcut: what a shell is to run, or a path. */
+/* A string of a shortcut: a command for a shell, or a path. */
 static void on_string(void *context, struct slice text)
 {
     struct extract *x = context;
@@ -244,7 +244,7 @@ static void on_string(void *context, struct slice text)
     }
 }
 
-/* A message in a file: parts as those of ours, fields as those of an embedded message. */
+/* A message in a file: its parts are read like ours, its fields like those of an embedded message. */
 static void on_inner_header(void *context, const struct mail_part *part,
                             struct slice name, struct slice value)
 {
@@ -307,8 +307,8 @@ static void read_message(struct extract *x, struct slice bytes)
     arena_free(&arena);
 }
 
-/* What S/MIME signs without encrypting it: mail programs show the entity that lies in the
- * wrapping. What divides it into blocks is no letter of base64. */
+/* An entity that S/MIME signs without encryption: mail programs show it. The bytes between its blocks
+ * are no letters of base64. */
 static void read_signed(struct extract *x, struct slice bytes)
 {
     struct slice field = SLICE_LIT("Content-Type:");
@@ -394,7 +394,7 @@ static void drop_first(struct extract *x)
     free_file(&file);
 }
 
-/* What a file holds is appended while it is read: depth and budgets end it. */
+/* The files of a file are appended while it is read; depth and budgets end this. */
 void extract_files_run(struct extract *x)
 {
     if (x->files == NULL) {

@@ -1,4 +1,4 @@
-/* extract_html - what a reader of an HTML part sees, follows and loads. */
+/* extract_html - text, links and resources of an HTML part. */
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
@@ -149,7 +149,7 @@ static void html_link(struct extract *x, enum shown_value_kind kind, struct slic
     value = trimmed(value);
     if (has_scheme(value)) {
         if (!extract_try_link(x, value)) {
-            /* javascript:, data: and what hides in them; tel:, bitcoin: */
+            /* javascript: and data: with links in them; tel:, bitcoin: */
             extract_code_url(x, value);
             extract_numbers_in(x, value);
             page_in_link(x, value);
@@ -173,7 +173,7 @@ static void html_link(struct extract *x, enum shown_value_kind kind, struct slic
     }
 }
 
-/* The URL that a value stands for, by what is known so far; in scratch. */
+/* The URL of a value, by the base known at this point; in scratch. */
 static bool read_target(struct extract *x, struct slice value, struct url *ret)
 {
     struct weburl web;
@@ -201,7 +201,7 @@ static void form(struct extract *x, struct slice value)
     arena_reset(x->scratch);
 }
 
-/* What nobody could own is no bank: "sale!", "www.file". */
+/* A text like "sale!" or "www.file" is no name that somebody could own. */
 static bool is_owned(const struct host *host)
 {
     return host->kind != HOST_NAME || host_has_listed_suffix(host->text);
@@ -225,8 +225,8 @@ static void on_shown_url(void *context, const struct find *find)
     }
 }
 
-/* A wrapper that servers on the way put round links leads where the reader is told; a redirector
- * of the sender's choice is what the sender chose to show or not. */
+/* Servers on the way wrap links, and the text still shows the true target. A redirector is the
+ * sender's own choice. */
 static bool is_put_on_the_way(enum unwrap_kind kind)
 {
     return kind == UNWRAP_SAFELINKS || kind == UNWRAP_URLDEFENSE || kind == UNWRAP_NATE;
@@ -288,13 +288,13 @@ static void on_link(void *context, const struct shown_link *link)
     arena_reset(x->scratch);
 }
 
-static void add_text_signs(struct extract *x, const struct shown_text *text)
+static void add_text_traits(struct extract *x, const struct shown_text *text)
 {
     const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
     if (text->where == SHOWN_SCRIPT) {
         extract_trait(x, TRAIT_html_script);
     } else if (text->where == SHOWN_BODY && (text->flags & hidden) != 0 &&
-               (x->signs & (UINT64_C(1) << TRAIT_text_hidden)) == 0 &&
+               (x->traits & (UINT64_C(1) << TRAIT_text_hidden)) == 0 &&
                slice_trim(text->text).n >= EXTRACT_HIDDEN_MIN) {
         extract_trait(x, TRAIT_text_hidden);
     } else {
@@ -308,7 +308,7 @@ static bool is_base64(char c)
            c == '_';
 }
 
-/* What scripts give to atob: "http" in base64, and what follows it. */
+/* Links that scripts give to atob: "http" in base64, and the text behind it. */
 static void links_in_base64(struct extract *x, struct slice code)
 {
     char plain[EXTRACT_BASE_BYTES];
@@ -338,7 +338,7 @@ static void on_text(void *context, const struct shown_text *text)
         return;
     }
     extract_tag_at(x, text->at);
-    add_text_signs(x, text);
+    add_text_traits(x, text);
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
         if (text->where == SHOWN_SCRIPT) {

@@ -1,21 +1,22 @@
 /*
- * extract_internal - the inside of core/extract, shared by its files only.
+ * extract_internal - declarations that only the files of this folder share.
  *
- *   extract.c  the public functions, envelope, body digest, budget
+ *   extract.c  the public functions, body digest, budget
+ *   envelope.c the SMTP session
  *   header.c   header fields
- *   part.c     the parts of a message: what is a leaf, what an attachment
- *   leaf.c     a leaf's bytes: checksum, what it is by its beginning, who reads it
+ *   part.c     the parts of a message: leaves and attachments
+ *   leaf.c     a leaf's bytes: checksum, type by the first bytes, choice of reader
  *   window.c   its text: charset, folding, windows
- *   file.c     files that hold files, links or a message: kept, then read one after the other
- *   link.c     URLs and what else is found in text
- *   html.c     HTML parts
+ *   extract_file.c  files with files, links or a message, kept and then read one by one
+ *   link.c     URLs, addresses, phone numbers and wallets in text
+ *   extract_html.c  HTML parts
  *   code.c, xml.c  scripts; office documents
  *   auth.c     Authentication-Results
- *   place.c    where features stand
+ *   location.c place of features in the message
  *   share.c    processor time, shared out
- *   skim.c     links of text that was not read for want of time
+ *   skim.c     links of text for which there was no time
  *   overflow.c features for which there is no room
- *   shown_part.c  what fingerprints are made of
+ *   shown_part.c  the text of fingerprints
  */
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
 #define CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
@@ -47,12 +48,13 @@ enum {
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
     EXTRACT_CPU_FIND = 256,            /* bytes that cost as much as one find in text */
-    EXTRACT_HIDDEN_MIN = 8 /* bytes of hidden text that are a sign; less is spacing */
+    EXTRACT_HIDDEN_MIN =
+        8 /* bytes of hidden text that set the trait; less is spacing */
 };
 
 enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML, TEXT_SCRIPT, TEXT_XML };
 
-/* What is known of a leaf before its bytes come; slices are borrowed until extract_leaf_end. */
+/* Facts about a leaf before its bytes; slices are borrowed until extract_leaf_end. */
 struct leaf {
     struct slice type; /* as declared; empty when it was not */
     struct slice charset;
@@ -78,7 +80,7 @@ struct extract {
     bool has_mail_from; /* by the envelope, or by Return-Path */
     bool is_raw;
     bool stopped;     /* the open leaf has used its time: its text is skimmed */
-    bool is_over;     /* and the time for that: it is not looked at any more */
+    bool is_over;     /* and the time for that: it is ignored */
     bool was_stopped; /* some leaf was */
     unsigned nrecipients;
     struct slice *recipients; /* the first EXTRACT_RECIPIENTS, in normal form */
@@ -90,7 +92,7 @@ struct extract {
     struct slice message_id;
     struct mailing_list list;
     struct extract_auth auth;
-    uint64_t signs;     /* bits of enum sign that the set has */
+    uint64_t traits;    /* bits of enum trait that the set has */
     unsigned auth_seen; /* methods that an earlier field spoke about */
 
     struct shares shares;
@@ -157,7 +159,7 @@ void extract_add_address(struct extract *x, enum feature_type type,
                          struct slice domain);
 /* Bits of enum mail_limit_bit. */
 void extract_add_mail_limits(struct extract *x, unsigned met);
-void extract_trait(struct extract *x, enum sign sign);
+void extract_trait(struct extract *x, enum trait trait);
 void extract_add_mail_from(struct extract *x, struct slice address);
 
 /* header.c: mail_events.header */
@@ -171,7 +173,7 @@ void extract_on_part_data(void *context, const struct mail_part *part,
 void extract_on_part_end(void *context, const struct mail_part *part);
 bool extract_is_text(void *context, const struct mail_part *part);
 
-/* Links that a field of whatever part holds. */
+/* Links in a field of any part. */
 void extract_links_of_field(struct extract *x, struct slice name, struct slice value);
 
 /* external.c: the addresses that a Content-Type of message/external-body gives. */
@@ -208,9 +210,9 @@ void extract_links_in(struct extract *x, struct slice text, size_t at);
 /* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
  * went, not what a reader sees. */
 void extract_header_links(struct extract *x, struct slice value);
-/* The same URLs as features that are looked up and no more. */
+/* The same URLs as features that are looked up but not counted. */
 void extract_field_urls(struct extract *x, struct slice value);
-/* Of HTML: what is found from now on is of the tag or run of text that begins at `at`. */
+/* HTML: later finds belong to the tag or run of text that begins at `at`. */
 void extract_tag_at(struct extract *x, size_t at);
 /* As extract_links_in, in such a run. */
 void extract_links_of_tag(struct extract *x, struct slice text);
@@ -232,7 +234,7 @@ void extract_shown_end(struct extract *x, const struct mail_part *part);
 void extract_shown_text(struct extract *x, struct slice text);
 void extract_shown_tag(struct extract *x, struct slice name);
 
-/* skim.c: the links of a window of text, by their look: what follows "//", "www." and href. */
+/* skim.c: links of a window of text by their form: text behind "//", "www." and href. */
 void extract_skim(struct extract *x, struct slice text);
 
 /* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */

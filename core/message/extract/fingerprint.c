@@ -160,7 +160,7 @@ static size_t take_line(struct fingerprint *p, struct slice text, bool is_one)
     return n;
 }
 
-/* Not zeroed: most of a text is room for what few messages have. */
+/* Not zeroed: few messages use most of this memory. */
 static struct text *text_new(struct fingerprint *p)
 {
     char *bytes = arena_bytes(p->arena, sizeof(struct text) + _Alignof(struct text));
@@ -250,8 +250,8 @@ static void add_exact(struct text *main, struct text *other, struct featureset *
     }
 }
 
-/* The sketch of all that counts. What is left out is never more than half of the message, and what
- * counts has keys: whoever calls all of his text a quote or a signature gains nothing. */
+/* The sketch of the text that counts. At most half of the message is left out, and the rest has keys, so
+ * a sender who marks all text as quote or signature gains nothing. */
 static const struct sketch *sketch_text(struct fingerprint *p, struct text *texts[2])
 {
     struct text *main = texts[0];
@@ -355,7 +355,7 @@ static int by_text(const void *a, const void *b)
     return slice_cmp(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* Domains, and what of the links one program makes: the rest differs from copy to copy. */
+/* Domains, and the templates of links: the rest differs from copy to copy. */
 static void add_link_set(struct featureset *set, struct arena *scratch)
 {
     size_t n = 0;
@@ -431,7 +431,7 @@ void fingerprint_finish(struct fingerprint *p, struct featureset *set,
     char hex[SHA256_HEX + 1];
     p->list = list;
     if (was_folded(&p->fold)) {
-        featureset_add(set, FEATURE_sign, slice_str(sign_name(TRAIT_text_folded)));
+        featureset_add(set, FEATURE_trait, slice_str(trait_name(TRAIT_text_folded)));
     }
     add_texts(p, set, is_cut);
     if (!is_cut) {
@@ -461,7 +461,7 @@ static void teach_footer(const struct fingerprint *p, uint64_t day)
     for (size_t i = 0; i < SHINGLE_BANDS; i++) {
         front[i] ^= p->list;
     }
-    ubiquity_learn_footer(p->options->learner, front, SHINGLE_BANDS, lines, n, day);
+    boilerplate_learn_footer(p->options->learner, front, SHINGLE_BANDS, lines, n, day);
 }
 
 void fingerprint_teach(const struct fingerprint *p, uint64_t sender, uint64_t day)

@@ -1,11 +1,11 @@
 /*
  * fingerprint - the fingerprints of one message: of its text as shown, its HTML and its links.
  *
- * Takes text in runs, part by part. Of a multipart/alternative the HTML counts, or the plain text
- * where the HTML says next to nothing: what a reader does not see must not change a fingerprint.
- * Near-replica keys (text_band) are of what the message says itself: quotes, signatures, disclaimers
- * and the footers of mailing lists (closing.h) are left out, as far as they are at most half of the
- * words and the rest has keys. The other fingerprints are of the whole text.
+ * Takes text in runs, part by part. Text that a reader does not see must not change a fingerprint, so
+ * of a multipart/alternative the HTML counts, or the plain text where the HTML is nearly empty.
+ * Near-duplicate keys (text_band) leave out quotes, signatures, disclaimers and the footers of mailing
+ * lists (closing.h), as long as these are at most half of the words and the rest has keys. The other
+ * fingerprints are of the whole text.
  * Threads: one at a time.   Allocates: itself from the arena; running checksums are on the heap
  * until imprint_finish or imprint_drop.   Depends: base, text, feature.
  */
@@ -24,13 +24,13 @@ enum {
     FINGERPRINT_LINKS_MIN = 2,     /* of a set */
     FINGERPRINT_LEARNT_MAX = 2048, /* shingles of a message that teach */
     FINGERPRINT_LEET_MIN =
-        3 /* words with digits or signs for letters that make a sign */
+        3 /* words with digits or signs for letters that set the trait */
 };
 
 /* Called for each shingle, common or not. */
 typedef void shingle_fn(void *context, uint64_t shingle);
 
-/* What fingerprints are made with. */
+/* Key, epoch and learner of fingerprints. */
 struct fingerprint_options {
     struct shingle_keys keys;
     const struct boilerplate *guard; /* NULL: no text is common */
@@ -65,8 +65,8 @@ void fingerprint_tag(struct fingerprint *p, struct slice name);
  * scratch is for the moment. */
 void fingerprint_finish(struct fingerprint *p, struct featureset *set,
                         struct arena *scratch, uint64_t list, bool is_cut);
-/* After imprint_finish: teaches options->learner, as of that day (unix time / 86400), what a mailing
- * list puts at the end of its messages, and what was read as that sender's; 0: not proved who. */
+/* After fingerprint_finish: teaches options->learner on that day (unix time / 86400) the footer of a
+ * mailing list, and the text as this sender's; 0: the sender is not proved. */
 void fingerprint_teach(const struct fingerprint *p, uint64_t sender, uint64_t day);
 /* Frees what is not in the arena; accepts NULL. */
 void fingerprint_drop(struct fingerprint *p);

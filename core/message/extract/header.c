@@ -71,7 +71,7 @@ static void on_sender(struct extract *x, struct slice value)
     add_addresses(x, FEATURE_sender, FEATURE_sender_domain, value);
 }
 
-/* In a file the first one is the envelope; what comes with a message says so itself. */
+/* In a file the first one is the envelope; over SMTP the MTA gives the envelope. */
 static void on_return_path(struct extract *x, struct slice value)
 {
     if (x->is_raw && !x->has_mail_from) {
@@ -81,7 +81,7 @@ static void on_return_path(struct extract *x, struct slice value)
     }
 }
 
-/* What is in the last <>, or all of the value. */
+/* The text in the last <>, or the whole value. */
 static struct slice without_angles(struct slice value)
 {
     size_t end = value.n;
@@ -133,9 +133,9 @@ static void on_mailer(struct extract *x, struct slice value)
 /* Which URLs are taken from a field. */
 enum field_links {
     LINKS_NONE,
-    LINKS_TEXT,   /* as from running text: a reader sees it so */
-    LINKS_MARKED, /* with a scheme or "www.": the rest are names and addresses */
-    LINKS_SOUGHT, /* likewise, looked up only: the sender or a list that passed it on wrote it */
+    LINKS_TEXT,    /* as from running text: a reader sees it so */
+    LINKS_MARKED,  /* with a scheme or "www.": the rest are names and addresses */
+    LINKS_SOUGHT,  /* the same, looked up only: the sender or a mailing list wrote it */
     LINKS_EXTERNAL /* parameters that say where the body is */
 };
 

@@ -1,5 +1,5 @@
 /*
- * html_base - inside of core/extract: what relative links of HTML refer to.
+ * html_base - inside of core/message/extract: the base of relative links in HTML.
  *
  * The first <base href> with a scheme, also for the links before it, of which a bounded number is
  * kept. Content-Base and Content-Location are not followed: mail programs do not.

@@ -104,7 +104,7 @@ static void give(struct extract *x, struct slice bytes)
     }
 }
 
-/* Its beginning is known: what is it? */
+/* Chooses the reader by the first bytes. */
 static void decide(struct extract *x)
 {
     struct slice head = slice_of(x->head, x->nhead);
@@ -162,8 +162,8 @@ static void end_attachment(struct extract *x, bool whole)
     char hex[SHA256_HEX + 1];
     sha256_final_hex(&x->part_sum, hex);
     featureset_set_offset(x->set, 0);
-    /* The sum of nothing, or of the part that a limit left, names no attachment; nor does that of a
-     * sheet without text, which is the same in many documents. */
+    /* An empty attachment, one that a limit cut, and a sheet without text (the same in many
+     * documents) have a sum that identifies nothing. */
     bool is_empty = x->leaf.role == OFFICE_DOCUMENT && !extract_xml_has_text(x);
     if (x->has_data && whole && !is_empty && !x->is_over) {
         featureset_add(x->set, FEATURE_attachment, slice_str(hex));

@@ -92,7 +92,7 @@ static bool add_url(struct extract *x, const struct url *url)
     return true;
 }
 
-/* What redirectors and wrappers in text, which is url, lead to: a URL like any other. */
+/* Adds the targets of redirectors and wrappers in text, which is url, like any other URL. */
 static void add_targets(struct extract *x, struct slice text, const struct url *url)
 {
     struct unwrap_target targets[UNWRAP_TARGETS_MAX];
@@ -115,8 +115,8 @@ static void add_targets(struct extract *x, struct slice text, const struct url *
     }
 }
 
-/* What the canonical form does not show any more. */
-static void add_url_signs(struct extract *x, struct slice text, const struct url *url)
+/* Traits that the normal form no longer shows. */
+static void add_url_traits(struct extract *x, struct slice text, const struct url *url)
 {
     size_t scheme = slice_find_slice(text, SLICE_LIT("//"));
     struct slice rest = slice_from(text, scheme < text.n ? scheme + 2 : 0);
@@ -152,7 +152,7 @@ bool extract_try_link(struct extract *x, struct slice text)
             featureset_set_limit(x->set, LIMIT_FLAG(url_bytes));
         }
         if (add_url(x, &url)) {
-            add_url_signs(x, text, &url);
+            add_url_traits(x, text, &url);
             if (unwrap_may_carry(text, url.host.text)) {
                 add_targets(x, text, &url);
             }
@@ -183,7 +183,7 @@ static void add_text_address(struct extract *x, struct slice text)
     arena_reset(x->scratch);
 }
 
-/* A name that is no link is looked up, and neither counted nor learnt from. */
+/* A name that is no link is only looked up, never counted or learnt. */
 static void add_bare_host(struct extract *x, struct slice text)
 {
     struct host host;
@@ -196,7 +196,7 @@ static void add_bare_host(struct extract *x, struct slice text)
     arena_reset(x->scratch);
 }
 
-/* What is found now stands in this text, which is at `at` in its part or field. */
+/* Later finds are in this text, which begins at `at` in its part or field. */
 static void begin_finds(struct extract *x, struct slice text, size_t at)
 {
     x->place.found_in = text.p;
@@ -228,7 +228,7 @@ static void on_number(void *context, const struct find_number *number)
     }
 }
 
-static void add_find_signs(struct extract *x, unsigned flags)
+static void add_find_traits(struct extract *x, unsigned flags)
 {
     if ((flags & FIND_DEFANGED) != 0) {
         extract_trait(x, TRAIT_url_defanged);
@@ -254,7 +254,7 @@ static void on_found(void *context, const struct find *find)
     }
     if (find->kind == FIND_URL) {
         if (extract_try_link(x, find->text)) {
-            add_find_signs(x, find->flags);
+            add_find_traits(x, find->flags);
         }
     } else if (find->kind == FIND_ADDRESS) {
         add_text_address(x, find->text);

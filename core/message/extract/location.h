@@ -11,8 +11,7 @@
 struct extract;
 
 enum {
-    EXTRACT_PATH_DEPTH =
-        32, /* ordinals in the name of a part; a deeper one has no more */
+    EXTRACT_PATH_DEPTH = 32, /* ordinals in the name of a part; deeper ones are cut */
     EXTRACT_PATH_MAX = 256
 };
 
@@ -27,8 +26,8 @@ struct extract_place {
     char path[EXTRACT_PATH_MAX]; /* of the part at hand */
 };
 
-/* Features from now on are of this part (of the message itself when NULL), in the field
- * header, or where that is empty in its text. Parts are told in order of their numbers. */
+/* Later features are of this part (NULL: of the message itself), in the field header, or in its text
+ * where header is empty. Parts come in the order of their numbers. */
 void extract_place(struct extract *x, const struct mail_part *part,
                    struct slice header);
 

@@ -4,7 +4,7 @@
 
 enum {
     LEAF_LEAVES = 4,
-    /* a leaf leaves one in so many of what is left */ PER_CENT = 100
+    /* a leaf leaves one part in this many of the rest */ PER_CENT = 100
 };
 
 /* Per cent of the budget. */

@@ -95,7 +95,7 @@ void sketch_add(struct sketch *s, const struct shingle_keys *keys,
     }
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {
-            ubiquity_prefetch(guard, shingles[i + AHEAD]);
+            boilerplate_prefetch(guard, shingles[i + AHEAD]);
         }
         if (!boilerplate_has(guard, shingles[i])) {
             add_shingle(s, keys, shingles[i]);

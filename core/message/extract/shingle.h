@@ -1,5 +1,5 @@
 /*
- * shingle - near-replica keys of a text: keyed min-hashes over runs of words, in bands.
+ * shingle - near-duplicate keys of a text: keyed min-hashes over runs of words, in bands.
  *
  * A shingle is SHINGLE_WORDS folded words in a row (of scripts without spaces: characters, each
  * with the one before it). Each is hashed once, and once more per epoch; one-permutation hashing
@@ -41,7 +41,7 @@ struct shingle_keys {
     struct shingle_epoch epoch[SHINGLE_EPOCHS];
 };
 
-/* Those of this time, derived from the ring key (of which they tell nothing). */
+/* Those of this time, derived from the digest key (of which they tell nothing). */
 void shingle_keys_make(const struct hashkey *ring, uint64_t unix_s,
                        struct shingle_keys *ret);
 
@@ -57,7 +57,7 @@ struct wordsum {
     uint64_t sum[2];
 };
 
-/* What words go through on their way to shingles. Of zero bytes, keys set: a new one. */
+/* State between words and shingles. A new one is zero bytes with keys set. */
 struct shingler {
     const struct shingle_keys *keys;
     unsigned nrun;      /* words since shingler_break, at most SHINGLE_WORDS */

@@ -1,4 +1,4 @@
-/* shown_part - which parts of a message are its text as shown, and what their fingerprints take. */
+/* shown_part - chooses the parts that a reader sees, and gives their text to the fingerprints. */
 #include "core/message/extract/extract_internal.h"
 
 static bool is_one_of(struct slice type, const char *const *types)
@@ -11,7 +11,7 @@ static bool is_one_of(struct slice type, const char *const *types)
     return false;
 }
 
-/* Text that a reader shows in its window: no attachment, no data, no second reading. */
+/* Text that a mail program shows in its window: not attachments, data or second readings. */
 static bool is_shown(const struct extract *x, const struct mail_part *part)
 {
     static const char *const data[] = {

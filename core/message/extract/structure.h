@@ -18,7 +18,7 @@ struct structure {
     size_t ntags; /* that are kept, in all */
     size_t n;     /* in the window */
     uint32_t window[STRUCTURE_WINDOW];
-    uint8_t run[STRUCTURE_PERIOD_MAX + 1]; /* tags equal to the one so many before */
+    uint8_t run[STRUCTURE_PERIOD_MAX + 1]; /* tags equal to the one this many before */
 };
 
 /* An object of zero bytes is a new one. */

@@ -101,9 +101,9 @@ bool extract_text_begin(struct extract *x, struct slice head, size_t *retmark)
     return true;
 }
 
-/* How much of the full window is scanned now: up to the last white space, so that no URL and no
- * character is cut. A URL that is as long as that keeps what says where it leads; in HTML it is
- * for who reads the tags. */
+/* The bytes of the full window to scan now: up to the last white space, so that no URL and no
+ * character is cut. A URL that fills the window keeps its host and path; in HTML the reader of tags
+ * has it. */
 static size_t window_end(struct extract *x)
 {
     for (size_t i = x->nwindow; i > x->nwindow - EXTRACT_TAIL; i--) {
@@ -155,7 +155,7 @@ static void scan_window(struct extract *x, size_t n)
     extract_cpu_step(x, n);
 }
 
-/* Nobody shows a NUL: what stands before and after it joins. HTML and RTF have their own rules. */
+/* No program shows a NUL: the text before and behind it joins. HTML and RTF have their own rules. */
 static size_t without_nul(char *p, size_t n)
 {
     size_t to = slice_find(slice_of(p, n), '\0');

@@ -133,7 +133,7 @@ static struct slice cut_argument(char *p, size_t n, size_t *at)
     return slice_of(p + begin, to - begin);
 }
 
-/* HYPERLINK "http://..." \l "anchor": what stands behind \l, \o and \t is no address. */
+/* HYPERLINK "http://..." \l "anchor": text behind \l, \o and \t is no address. */
 static void read_field(struct extract_xml *m)
 {
     bool is_option = false;
@@ -244,7 +244,7 @@ static void divide(struct extract_xml *m, struct slice tag)
         "txbxcontent", "note",    "table-cell", "text-box",     "annotation",
         "pt",          "comment", "title",      "user-defined", NULL};
     if (m->n > 0 && (!m->is_document || is_one_of(tag, tags))) {
-        /* an empty line: what stands behind it does not go on before it */
+        /* an empty line, so that the texts before and behind it do not join */
         add_text(m, SLICE_LIT("\n\n"));
     }
 }

@@ -103,7 +103,7 @@ const char *limit_key(unsigned bit)
 static const struct {
     const char *name;
     const char *help;
-} signs[TRAIT_COUNT] = {
+} traits[TRAIT_COUNT] = {
 #define TRAIT(name, help) {#name, help},
 #include "core/message/feature/trait.def"
 #undef TRAIT
@@ -112,20 +112,20 @@ static const struct {
 #undef LIMIT
 };
 
-const char *sign_name(enum sign sign)
+const char *trait_name(enum trait trait)
 {
-    return signs[sign].name;
+    return traits[trait].name;
 }
 
-const char *sign_help(enum sign sign)
+const char *trait_help(enum trait trait)
 {
-    return signs[sign].help;
+    return traits[trait].help;
 }
 
-bool sign_is_known(struct slice name)
+bool trait_is_known(struct slice name)
 {
     for (size_t i = 0; i < TRAIT_COUNT; i++) {
-        if (slice_eq(slice_str(signs[i].name), name)) {
+        if (slice_eq(slice_str(traits[i].name), name)) {
             return true;
         }
     }

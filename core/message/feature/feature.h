@@ -1,5 +1,5 @@
 /*
- * feature - what a message is known by: {type, text, flags}, in a set without duplicates.
+ * feature - a piece of a message: {type, text, flags}, in a set without duplicates.
  *
  * The types are one table, feature.def. Text is normalised as that table says, by the functions
  * of core/text; here it is only kept. A set belongs to one message and lives in its arena.
@@ -40,7 +40,7 @@ struct feature_info {
 /* The row of a type, or NULL. */
 const struct feature_info *feature_info(enum feature_type type);
 const struct feature_info *feature_info_by_name(struct slice name);
-/* The name of a type; "unknown" for a number that is none. */
+/* The name of a type; "unknown" for another number. */
 const char *feature_type_name(uint16_t type);
 /* Whether the table has a type of this name that is looked up in lists, or a class of entries. */
 bool feature_is_sought(struct slice name);
@@ -79,8 +79,8 @@ bool limit_is_odd(unsigned bit);
 /* The key of the configuration that raises it, or "". bit < LIMIT_FLAG_COUNT. */
 const char *limit_key(unsigned bit);
 
-/* The words of FEATURE_sign; the limits are the last of them, in the order of their bits. */
-enum sign {
+/* The words of FEATURE_trait; the limits are the last of them, in the order of their bits. */
+enum trait {
 #define TRAIT(name, help) TRAIT_##name,
 #include "core/message/feature/trait.def"
 #undef TRAIT
@@ -89,9 +89,9 @@ enum sign {
 #undef LIMIT
     TRAIT_COUNT
 };
-const char *sign_name(enum sign sign);
-const char *sign_help(enum sign sign);
-bool sign_is_known(struct slice name);
+const char *trait_name(enum trait trait);
+const char *trait_help(enum trait trait);
+bool trait_is_known(struct slice name);
 
 struct featureset;
 
@@ -119,7 +119,7 @@ void featureset_overflow(const struct featureset *fs, enum feature_type type,
                          struct slice text);
 /* Adds a copy of f, with its place, to a set of another arena; there is always room for it. */
 bool featureset_keep(struct featureset *fs, const struct feature *f);
-/* What is added to fs from now on stands where features of other would. */
+/* Later additions to fs get the place that additions to other would get. */
 void featureset_copy_place(struct featureset *fs, const struct featureset *other);
 bool featureset_has(const struct featureset *fs, enum feature_type type,
                     struct slice text);

@@ -139,7 +139,7 @@ enum err value_keys(struct slice value, const struct value_reading *how,
 
 /* ---- counted features ---- */
 
-/* What is in messages as each class of entries. */
+/* For each class of entries: the feature types that messages have of it. */
 static const struct {
     enum feature_type class_type;
     enum feature_type type;

@@ -1,10 +1,10 @@
 /*
- * feature_value - what a value that somebody asks about would be in messages: the keys under which lists may hold it, and the
- * counted features that it may stand for.
+ * feature_value - a value that somebody looks up, as the keys under which lists may hold it and the
+ * counted features that it may be in messages.
  *
- * By its look, as a list entry is read: a URL is also sought by its host, a host by its domains, an address by its host, an
- * IP address by its networks; a name may be counted as a URL's host or domain, a sender's domain, a HELO, ...
- * "TYPE:VALUE" with a counted type is that feature alone.
+ * Its form decides, as for a list entry. A URL is also looked up by its host, a host by its domains,
+ * an address by its host, an IP address by its networks. A name may be counted as a URL's host or
+ * domain, a sender's domain, a HELO, ... "TYPE:VALUE" with a counted type is that feature alone.
  * Depends: url.   Threads: pure.   Allocates: from the arena.
  */
 #ifndef CORE_MESSAGE_FEATURE_FEATURE_VALUE_H

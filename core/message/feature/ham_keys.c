@@ -1,4 +1,4 @@
-/* ham_keys - what of a message is remembered. */
+/* ham_keys - the keys of a good message that gillnet remembers. */
 #include "core/message/feature/ham_keys.h"
 
 #include "core/base/uninitialized.h"

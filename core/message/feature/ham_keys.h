@@ -1,8 +1,8 @@
 /*
- * ham_keys - by which keys good mail is remembered: names, addresses, URLs and files of a message, as lists are asked for
- * them, with the few lengths of networks that feeds list.
+ * ham_keys - the keys under which good mail is remembered: names, addresses, URLs and files of a
+ * message, as they are looked up in lists, with the few lengths of networks that feeds list.
  *
- * What is looked up and not counted (bare words, fields of lists) is not remembered.
+ * Features that are looked up but not counted (bare words, fields of lists) are left out.
  * Depends: base.   Threads: pure.   Allocates: from the scratch arena.
  */
 #ifndef CORE_MESSAGE_FEATURE_HAM_KEYS_H

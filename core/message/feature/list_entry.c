@@ -271,9 +271,9 @@ static enum err parse_value(struct slice text, enum feature_type type,
     bool is_sum = type == FEATURE_attachment || type == FEATURE_body ||
                   type == FEATURE_text || type == FEATURE_html_structure ||
                   type == FEATURE_link_set || type == FEATURE_url_hash;
-    if (type == FEATURE_sign && !sign_is_known(text)) {
+    if (type == FEATURE_trait && !trait_is_known(text)) {
         return refuse(reterr, ERR_SYNTAX,
-                      "no such sign; `gillnet extract --types` shows them");
+                      "no such trait; `gillnet extract --types` shows them");
     }
     if (type == FEATURE_phone || type == FEATURE_wallet) {
         return parse_number(text, type, arena, ret, reterr);

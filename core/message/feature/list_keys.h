@@ -1,5 +1,5 @@
 /*
- * list_keys - under which names a feature may be listed, and how a list entry is read.
+ * list_keys - keys under which a feature may be listed, and the form of list entries.
  *
  * A feature of a message expands to keys {class, text}: an address to itself and the domains of
  * its host, a host to itself (class host) and each suffix down to its registrable domain (class
@@ -38,7 +38,7 @@ void feature_classes_add(struct feature_classes *c, uint16_t class_type);
 void feature_classes_join(struct feature_classes *c,
                           const struct feature_classes *more);
 
-/* What is made of a feature only where some list is asked for it: bits. */
+/* Keys that are made only where some list holds their class: bits. */
 enum {
     FEATURE_EXPRESSIONS = 1,       /* of url: as keys of class url_expression */
     FEATURE_EXPRESSION_HASHES = 2, /* their SHA-256, as keys of class url_hash */
@@ -66,10 +66,11 @@ struct feature_key {
 size_t feature_keys(const struct feature *f, const struct feature_classes *asked,
                     struct arena *scratch, struct feature_key ret[FEATURE_KEYS_MAX]);
 
-/* The keys of the kinds in `which` (FEATURE_EXPRESSIONS, ...). Of url: the expressions of Safe Browsing are path prefixes of
- * the host, and of its suffixes down to the registrable domain, private suffixes included: a listing of one customer's folder on
- * shared hosting finds nothing of another's. 0 for other types than url and url_exact. Together with feature_keys of it at
- * most FEATURE_KEYS_MAX, and scratch gives less than FEATURE_EXPRESSIONS_BYTES. */
+/* The keys of the kinds in `which` (FEATURE_EXPRESSIONS, ...). The expressions of Safe Browsing for a
+ * URL are path prefixes on its host and on the host's suffixes down to the registrable domain. Private
+ * suffixes count, so a listed folder of one customer on shared hosting hits no other customer.
+ * 0 for other types than url and url_exact. Together with feature_keys of it at most
+ * FEATURE_KEYS_MAX, and scratch gives less than FEATURE_EXPRESSIONS_BYTES. */
 size_t feature_derived_keys(const struct feature *f, unsigned which,
                             struct arena *scratch,
                             struct feature_key ret[FEATURE_KEYS_MAX]);
@@ -89,13 +90,13 @@ struct feature_entry {
 };
 /* Whether two addresses reach one mailbox (core/message/url/mailbox.h). */
 bool feature_same_mailbox(struct slice a, struct slice b);
-/* The entry as a list of this kind has it: a URL under the class that url_match says; the others,
- * and what has no `written`, as they are. Text in arena; {NULL, 0}: it is full. */
+/* The entry in the form of such a list: a URL under the class of url_match. Other entries, and those
+ * without `written`, stay as they are. Text in arena; {NULL, 0}: the arena is full. */
 struct feature_entry feature_entry_matched(const struct feature_entry *e,
                                            enum url_match match, struct arena *arena);
 
-/* The key of an entry of this class whose text is as `written` of it: what a list's log keeps. In arena, or the text itself;
- * {NULL, 0}: it is none, or the arena is full. */
+/* The key of an entry of this class that a list's log keeps as `written`. In arena, or the text
+ * itself; {NULL, 0}: it is no entry, or the arena is full. */
 struct slice feature_entry_key(uint16_t class_type, struct slice written,
                                struct arena *arena);
 

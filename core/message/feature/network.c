@@ -12,7 +12,7 @@ enum {
 static const uint8_t prefixes_v4[] = {32, 31, 30, 29, 28, 27, 26, 25, 24,
                                       23, 22, 21, 20, 19, 18, 17, 16, 15,
                                       14, 13, 12, 11, 10, 9,  8};
-/* What registries and feeds hand out: /19 to /48, then nibbles down to a customer's /64. */
+/* Lengths that registries and feeds use: /19 to /48, then nibbles down to a customer's /64. */
 static const uint8_t prefixes_v6[] = {128, 64, 60, 56, 52, 48, 47, 46, 45, 44, 43, 42,
                                       41,  40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30,
                                       29,  28, 27, 26, 25, 24, 23, 22, 21, 20, 19};
@@ -123,7 +123,7 @@ enum err feature_network_parse(struct arena *arena, struct slice text,
     static const uint8_t nobody[16] = {0};
     if (memcmp(addr + (v4 ? 12 : 0), nobody, v4 ? 4 : 16) == 0) {
         return errinfo_set(reterr, ERR_RANGE, "", 0,
-                           "0.0.0.0 and :: are nobody's address");
+                           "0.0.0.0 and :: are no host's address");
     }
     enum err e = check_length(v4, length, reterr);
     if (e != ERR_OK) {

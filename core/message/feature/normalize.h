@@ -16,7 +16,7 @@ struct slice feature_normal_subject(struct arena *arena, struct slice text);
 /* The last component of a path with / or \, ASCII letters in lower case, white space as above. */
 struct slice feature_normal_file_name(struct arena *arena, struct slice text);
 
-/* What stands in the last <> of a List-Id, or all of it, without white space, ASCII letters in
+/* The text in the last <> of a List-Id, or all of it, without white space, ASCII letters in
  * lower case. {NULL, 0} when nothing is left, or the arena is full. */
 struct slice feature_normal_list_id(struct arena *arena, struct slice text);
 

@@ -60,8 +60,8 @@ static struct slice content(const struct mail *m, enum content_field which)
     return slice_of(m->content[which].p, m->content[which].n);
 }
 
-/* Room for n bytes that live as long as the entity on top. What it outgrows stays in the arena,
- * the next entity of the level has the larger one: there is an end to that. */
+/* Room for n bytes that live as long as the entity on top. A buffer that is too small stays in the
+ * arena; the next entity of the level inherits the larger one, so the waste is bounded. */
 static char *room_on_top(struct mail *m, size_t n)
 {
     struct grown *g = &m->strings[m->nstack - 1];
@@ -169,7 +169,7 @@ static void read_boundary(struct mail *m, struct entity *e)
     e->boundary = keep(m, slice_head(b, MAIL_BOUNDARY_TAKEN), false);
 }
 
-/* What MIME says of the entity on top. Reading it takes memory for the moment only. */
+/* Reads the MIME fields of the entity on top. The memory for that is freed at once. */
 static void read_content(struct mail *m, struct entity *e)
 {
     struct arena_mark mark = arena_mark(m->arena);

@@ -104,7 +104,7 @@ static void keep_content_field(struct mail *m, struct slice name, struct slice v
     }
 }
 
-/* What readers are shown of a message, and who wrote it: no number of other fields hides these. */
+/* Fields that a reader sees. No number of other fields may hide them. */
 static bool is_shown_to_readers(struct slice name)
 {
     static const char *const names[] = {"Subject",    "From",     "Sender",
@@ -118,7 +118,7 @@ static bool is_shown_to_readers(struct slice name)
     return names[i] != NULL;
 }
 
-/* Over a count or the bytes of a header other fields are not shown any more; what MIME needs is. */
+/* Over the limits of a header only fields that MIME needs, or a reader sees, are events. */
 static bool may_show(struct mail *m, struct entity *e, struct slice name, size_t bytes)
 {
     unsigned met = 0;

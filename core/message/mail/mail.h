@@ -4,21 +4,20 @@
  * Two ways in: a milter gives header fields and body chunks (mail_header, mail_end_of_headers,
  * mail_body); a file gives raw bytes (mail_raw), line ends LF, CRLF or CR, with or without an
  * mbox "From " line. Both end with mail_end and give the same events for the same message.
- * Explicit stack, no recursion, every limit below; a limit sets its flag and bounds cost, never
- * which text is given: over a limit attachments are skipped, with no more work than to find the
- * next boundary, and text goes on (up to a share of its own, limits.decoded_bytes). Parts cost no
- * memory: what is kept of one is given up when it ends. A boundary over MAIL_BOUNDARY_MAX is
- * flagged and used all the same, a very long one by its beginning. Multiparts and messages
- * nested deeper than limits.depth are no containers of their own: their parts are those of the
- * deepest container. What is no multipart or message that can be taken apart (no boundary, encoded) is a leaf
- * under its own type. A line that is no field ends a header and begins the body. Bodies of text parts come
- * decoded from their transfer encoding, in their own charset.
+ * The stack is explicit. A limit sets its flag and bounds the cost, but all text is given: over a
+ * limit attachments are skipped up to the next boundary, and text continues up to a share of its own
+ * (limits.decoded_bytes). The memory of a part is free again when it ends. A boundary over
+ * MAIL_BOUNDARY_MAX is flagged and still used, a very long one by its beginning. The parts of
+ * multiparts and messages nested deeper than limits.depth belong to the deepest container. A multipart
+ * or message that cannot be taken apart (no boundary, encoded) is a leaf of its type. A line that is no
+ * field ends a header and begins the body. Bodies of text parts come decoded from their transfer
+ * encoding, in their own charset.
  *
- * Where readers differ, the events are the union of what they see: after the parts as most readers
- * see them come other readings (is_extra) of what is ambiguous: a second boundary, Content-Type or
- * Content-Transfer-Encoding that says another thing, boundary lines with more behind them,
- * multiparts without their boundary, encoded messages and multiparts, message/partial, text in base64 that is none; and text before the first and after the last
- * boundary is a leaf too. At most MAIL_READINGS_MAX readings a message.
+ * Where readers differ, the events are the union: first the parts as most readers see them, then
+ * other readings (is_extra) of ambiguous places. Such places are a second boundary, Content-Type or
+ * Content-Transfer-Encoding with another value, boundary lines with more behind them, multiparts
+ * without their boundary, encoded messages and multiparts, message/partial, and broken base64. Text
+ * before the first and after the last boundary is a leaf too. At most MAIL_READINGS_MAX readings a message.
  * Threads: one at a time.   Allocates: from the arena.   Depends: base, text.
  * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0046.
  */
@@ -82,9 +81,9 @@ struct mail_part {
 };
 
 struct mail_events {
-    /* A header field of the message (part NULL) or of a part or embedded message (part: that
-     * one, of which nothing but number and depth is known yet). value is unfolded: each line
-     * break followed by white space became one space; leading white space removed. */
+    /* A header field of the message (part NULL), or of a part or embedded message whose number and
+     * depth are known so far. value is unfolded: each line break followed by white space became
+     * one space; leading white space is removed. */
     void (*header)(void *context, const struct mail_part *part, struct slice name,
                    struct slice value);
     void (*part_begin)(void *context, const struct mail_part *part);
@@ -112,8 +111,8 @@ void mail_body(struct mail *m, struct slice chunk);
 /* A raw message in chunks cut anywhere; instead of the three above. */
 void mail_raw(struct mail *m, struct slice chunk);
 
-/* From now on nothing is looked at any more, fields that begin later included: only the body event
- * goes on. May be called from within an event. */
+/* From now on only the body event comes; later fields are skipped too. May be called from within an
+ * event. */
 void mail_skip_rest(struct mail *m);
 
 /* The end of the message: closes every open part. */

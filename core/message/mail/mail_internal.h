@@ -21,11 +21,11 @@ enum {
     MAIL_FIELD_START = 2048,   /* first size of the field buffer */
     MAIL_NAME_MAX = 998,       /* a field name longer than a line is none */
     MAIL_BOUNDARY_TAKEN = 900, /* of a longer one the beginning is used */
-    MAIL_STRINGS_START = 256,  /* first size of what is kept of a part */
+    MAIL_STRINGS_START = 256,  /* first size of a part's buffer */
     MAIL_FLAT_SLOTS = 1024 /* boundaries of multiparts nested too deep; a power of 2 */
 };
 
-/* Bytes in the arena that grow up to max; what does not fit is dropped and marked. */
+/* Bytes in the arena that grow up to max; the rest is dropped and marked. */
 struct grown {
     char *p;
     size_t n;
@@ -106,7 +106,7 @@ struct mail {
     bool skips_rest;
     uint64_t text_bytes;       /* decoded, of all leaves that are text */
     uint64_t attachment_bytes; /* decoded, of the others */
-    uint64_t attachment_raw;   /* likewise, as they stand */
+    uint64_t attachment_raw;   /* the same before decoding */
 
     /* line ends */
     char *out;
@@ -130,7 +130,7 @@ struct mail {
 
     /* entities, [0] is the message; depth of the top is nstack - 1 */
     struct entity *stack;
-    struct grown *strings; /* of each level: what is kept of the entity there */
+    struct grown *strings; /* of each level: the buffer of its entity */
     uint64_t *
         flat; /* hashes of the boundaries of multiparts that take the place of their part */
     unsigned nflat;
@@ -159,7 +159,7 @@ void field_end(struct mail *m); /* hands the collected field on, if there is one
 
 /* Line ends to CRLF, in steps, to the lines. */
 void mail_stream(struct mail *m, struct slice chunk);
-/* What mail_stream holds back. */
+/* Passes on the bytes that mail_stream holds back. */
 void mail_flush(struct mail *m);
 
 /* lines.c: bytes are CRLF text; returns what is left when the message's own header ended. */
@@ -182,7 +182,7 @@ void entity_close_all(struct mail *m);
 bool entity_is_flat_boundary(const struct mail *m, struct slice line, bool *retclosing);
 
 /* readings.c: cheap while nopen_readings is 0 */
-/* The content fields of the top are known: what else may they mean? */
+/* Notes other readings of the content fields of the top. */
 void readings_of_headers(struct mail *m);
 /* Text on top whose base64 holds what is none, in bytes: some readers show it as it is. */
 void readings_of_junk(struct mail *m, struct slice bytes);

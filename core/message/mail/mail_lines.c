@@ -253,7 +253,7 @@ static bool header_step(struct mail *m, bool is_last)
     return false;
 }
 
-/* Decides about the held bytes if it can; is_last: no more will come. */
+/* Decides about the held bytes if it can; is_last: these are the last bytes. */
 static void try_held(struct mail *m, bool is_last)
 {
     for (;;) {
@@ -289,7 +289,7 @@ static void try_held(struct mail *m, bool is_last)
     }
 }
 
-/* What begins with a blank goes on with a field, whatever follows: there is nothing to hold. */
+/* A line that begins with a blank continues the field, so none of it is held. */
 static struct slice continued(struct mail *m, struct slice bytes)
 {
     size_t nl = slice_find(bytes, '\n');

@@ -32,7 +32,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* s begins with '(': what follows the comment. */
+/* s begins with '('. The text behind the comment. */
 static struct slice after_comment(struct slice s)
 {
     size_t depth = 0;

@@ -14,15 +14,15 @@
 /* RFC 2231 pieces of one value; later ones are not taken. */
 enum { PARAM_PIECES_MAX = 100 };
 
-/* What stands before the first parameter, without quotes and comments: "text/html". */
+/* The text before the first parameter, without quotes and comments: "text/html". */
 struct slice param_main(struct slice field);
 
 /* The value of a parameter that is a name or a token (boundary, charset): the first plain one,
  * else the RFC 2231 one. Without a trailing comment. {NULL, 0} when there is none. */
 struct slice param_token(struct arena *arena, struct slice field, struct slice name);
 
-/* What another reader takes for the same parameter: a second plain one or the RFC 2231 one, when
- * it differs from param_token. {NULL, 0} when there is none. */
+/* The value that another reader may take: a second plain parameter or the RFC 2231 one, when it
+ * differs from param_token. {NULL, 0}: readers agree. */
 struct slice param_token_other(struct arena *arena, struct slice field,
                                struct slice name);
 

@@ -252,7 +252,7 @@ static struct slice decoded_whole(struct mail *m, const struct reading *r)
     return slice_of(p, n);
 }
 
-/* What the first line that begins with dashes and goes on says is the boundary. */
+/* The boundary of the first line that begins with dashes and continues. */
 static struct slice guess_boundary(struct slice text)
 {
     while (text.n > 0) {
@@ -265,7 +265,7 @@ static struct slice guess_boundary(struct slice text)
     return SLICE_NONE;
 }
 
-/* The entity's content fields are those of the reading; its headers are over. */
+/* The entity has the content fields of the reading, and its headers have ended. */
 static void begin_entity(struct mail *m, const struct reading *r, struct slice boundary)
 {
     for (unsigned i = 0; i < CONTENT_FIELDS; i++) {

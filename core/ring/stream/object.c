@@ -115,7 +115,7 @@ const char *stream_key_fault(const struct stream_key *k)
         return "length of the bucket";
     }
     if ((k->kind == OBJECT_TEXT || k->kind == OBJECT_NONE) && k->ring_key != 0) {
-        return "ring key";
+        return "digest key";
     }
     if (is_count || k->kind == OBJECT_NONE ? k->list[0] != '\0' : !is_name(k->list)) {
         return "list";

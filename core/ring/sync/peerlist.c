@@ -102,8 +102,8 @@ enum err peerlist_check(struct peerlists *p, const struct object *o,
         }
         if (e == ERR_OK && !keyring_find(p->keys, o->stream.ring_key)) {
             e = errinfo_set(reterr, ERR_KEY, o->stream.list, 0,
-                            "its digests are of the ring key %08" PRIx32
-                            ", which keys/ring.key does not hold",
+                            "its digests are of the digest key %08" PRIx32
+                            ", which keys/digest.key does not hold",
                             o->stream.ring_key);
         }
     } else if (o->type != OBJECT_SNAP) {

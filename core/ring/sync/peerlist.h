@@ -41,7 +41,7 @@ enum err peerlists_guard(struct peerlists *p, const struct digest *v, size_t n);
 /* ---- LIST ---- */
 
 /* Before anything is durable: o and its records (fresh from payload_reader_init) fit what is held. ERR_RANGE:
- * a record whose state before, type or expiry is not what is held, an older incarnation. ERR_LIMIT: more entries or lists than an origin may have. ERR_KEY: no such ring key. */
+ * a record whose state before, type or expiry is not what is held, an older incarnation. ERR_LIMIT: more entries or lists than an origin may have. ERR_KEY: no such digest key. */
 enum err peerlist_check(struct peerlists *p, const struct object *o,
                         const struct payload_reader *records, struct errinfo *reterr);
 /* Durable when it returns ERR_OK, and seen by gillnetd. Idempotent: after a crash it is done again, in order.

@@ -49,9 +49,10 @@ static enum err believe(const struct peerlists *p, const struct object *o,
         .nguarded = p->nguarded,
     };
     if (!b.key) {
-        return errinfo_set(reterr, ERR_KEY, o->stream.list, 0,
-                           "its digests are of a ring key which keys/ring.key does not "
-                           "hold");
+        return errinfo_set(
+            reterr, ERR_KEY, o->stream.list, 0,
+            "its digests are of a digest key which keys/digest.key does not "
+            "hold");
     }
     if (b.key->id != p->keys->ring[0].id || b.is_revoked) {
         b.nguarded =

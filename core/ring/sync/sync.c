@@ -75,7 +75,7 @@ uint64_t sync_fresh_inc(const struct sync *s)
 static enum err make_folders(struct sync *s, struct errinfo *reterr)
 {
     static const char *const names[FOLDERS] = {
-        "",    "objects",  "counts", "counts/runs", "counts/sheets",
+        "",    "objects",  "counts", "counts/runs", "counts/merged",
         "own", "own/runs", "lists"};
     enum err e = ERR_OK;
     for (unsigned i = 0; i < FOLDERS && e == ERR_OK; i++) {
@@ -90,7 +90,7 @@ static enum err make_folders(struct sync *s, struct errinfo *reterr)
 /* What writers of runs left when they were stopped. */
 static enum err sweep(struct sync *s, struct errinfo *reterr)
 {
-    static const char *const names[] = {"counts/runs", "counts/sheets", "own/runs"};
+    static const char *const names[] = {"counts/runs", "counts/merged", "own/runs"};
     enum err e = ERR_OK;
     for (unsigned i = 0; i < LENGTH(names) && e == ERR_OK; i++) {
         char path[FILE_PATH_MAX];

@@ -10,7 +10,7 @@
  *   own/              the same of our own, for us
  *   lists/ORIGIN/     what each origin lists, as a state folder of its own (core/list/list.h)
  *   origins           names, caps, weights of the members, for gillnetd (core/store/origins.h)
- *   restored          this folder was put back from a back-up (sync_restored.c)
+ *   restored          this folder was put back from a backup (sync_restored.c)
  * Order, for each object: length and form; manifest and key; signature; chain; hash of the payload; bounded
  * unpacking; records; quota; root; the object durable as a file; the cursor durable in the table; applied.
  * After a crash at any point what is held is what the origin signed.
@@ -42,12 +42,12 @@ enum sync_result {
     SYNC_APPLIED,
     SYNC_DUPLICATE, /* known; nothing changed */
     SYNC_GAP,       /* something before it is missing: see sync_wants */
-    SYNC_FORK,      /* the origin signed two histories: proof kept, origin set aside */
+    SYNC_FORK,      /* the origin signed two histories: proof kept, origin distrusted */
     SYNC_OLD,       /* its time is over, or a rollback */
     SYNC_FUTURE,    /* from beyond SYNC_SKEW_S */
     SYNC_QUOTA,     /* more than the origin may have */
     SYNC_UNKNOWN,   /* ring, origin or key is not in the manifest */
-    SYNC_REVOKED,   /* dropped member or revoked key, or set aside */
+    SYNC_REVOKED,   /* dropped member or revoked key, or distrusted */
     SYNC_SIGNATURE,
     SYNC_PAYLOAD,   /* hash, packing or records are wrong */
     SYNC_ROOT,      /* what it says the stream holds is not so */
@@ -139,7 +139,7 @@ enum err sync_list_position(struct sync *s, const char *list, struct buf *ret);
  * all that the list has. */
 bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
                      struct stream_key *ret);
-/* The ring key of the digests that are published of lists and filters from now on; another one than before begins a
+/* The digest key of the digests that are published of lists and filters from now on; another one than before begins a
  * stream anew. 0, as at first: goes on as it is, and the first key here for what is new. */
 void sync_use_list_key(struct sync *s, uint32_t id);
 /* All members have that key, or will. */
@@ -173,8 +173,8 @@ struct sync_origin_stat {
     uint64_t quota_used; /* of the newest bucket */
     uint64_t seen_ms;    /* of the newest heartbeat or object */
     char name[OBJECT_NAME_BYTES + 1];
-    bool is_stale;     /* none for 3 minutes */
-    bool is_set_aside; /* forked */
+    bool is_stale;      /* none for 3 minutes */
+    bool is_distrusted; /* forked */
 };
 size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most);
 

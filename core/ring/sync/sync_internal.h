@@ -80,7 +80,7 @@ struct origin {
     struct stream *streams;
     size_t nstreams;
     uint64_t bytes;
-    bool is_aside;
+    bool is_distrusted;
     uint8_t proof[SYNC_PROOF_BYTES]; /* then */
     uint8_t proof_header
         [OBJECT_HEADER_BYTES]; /* of ours, to tell of it; signed when first told */
@@ -188,7 +188,7 @@ struct sync {
         period;            /* nothing expires while a step of the clock is on trial */
     uint64_t cared_bucket; /* when days were last merged */
     uint64_t
-        sheets_at_s; /* buckets up to this one have their sheets; UINT64_MAX: all */
+        sheets_at_s; /* buckets up to this one have their merged runs; UINT64_MAX: all */
     uint64_t trimmed_ms;
 };
 

@@ -38,7 +38,7 @@ struct stream *sync_newest(const struct origin *o, uint16_t kind, const char *li
 
 /* ---- sync_restored.c ---- */
 
-/* Where the folder was put back from a back-up: once, what follows from it. After sync_load_streams. */
+/* Where the folder was put back from a backup: once, what follows from it. After sync_load_streams. */
 enum err sync_restored(struct sync *s, struct errinfo *reterr);
 
 /* ---- sync_store.c: signed objects as files ---- */
@@ -141,7 +141,7 @@ bool sync_is_refused(const struct sync *s, const struct object_id *stream);
 
 /* ---- sync_proof.c, sync_quota.c, sync_trust.c ---- */
 
-/* f and the stored object of that seq contradict each other: sets the origin aside. */
+/* f and the stored object of that seq contradict each other: the origin becomes distrusted. */
 enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
                            struct errinfo *reterr);
 enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
@@ -173,7 +173,7 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
 enum err sync_may_publish(const struct sync *s, struct errinfo *reterr);
 /* Whether the next object of st may be signed here: we remember all of it, and began it with this key. */
 bool sync_may_continue(const struct sync *s, const struct stream *st);
-/* The same, whatever ring key it is of. */
+/* The same, whatever digest key it is of. */
 bool sync_may_go_on(const struct sync *s, const struct stream *st);
 /* f->o has type, flags and numbers, f->payload what is sent, f->reader and f->root what is meant. ERR_EXISTS: an object that
  * was signed before a failure was taken first: ask again, from what is published now. */

@@ -30,10 +30,11 @@ enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)
     for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
         has_key = has_key || s->manifest.ring_keys[i].id == s->keys->ring[0].id;
     }
-    return has_key ? ERR_OK
-                   : errinfo_set(reterr, ERR_KEY, s->dir, 0,
-                                 "the ring's manifest does not have the ring key that "
-                                 "this server counts with; see `gillnet peer status`");
+    return has_key
+               ? ERR_OK
+               : errinfo_set(reterr, ERR_KEY, s->dir, 0,
+                             "the ring's manifest does not have the digest key that "
+                             "this server counts with; see `gillnet peer status`");
 }
 
 static enum err sign(struct sync *s, struct offer *f, struct buf *header,

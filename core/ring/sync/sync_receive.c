@@ -127,9 +127,9 @@ static enum sync_result check_signer(const struct sync *s, struct offer *f,
         return refuse(reterr, SYNC_REVOKED, m->name,
                       "the manifest no longer trusts what it signs");
     }
-    if (f->origin->is_aside && !sync_is_self(s, &m->origin)) {
+    if (f->origin->is_distrusted && !sync_is_self(s, &m->origin)) {
         return refuse(reterr, SYNC_REVOKED, m->name,
-                      "it signed two histories and is set aside");
+                      "it signed two histories and is distrusted");
     }
     if (!object_is_signed_by(f->header, key->binding.key)) {
         return refuse(reterr, SYNC_SIGNATURE, m->name, "the signature is wrong");

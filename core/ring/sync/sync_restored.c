@@ -1,4 +1,4 @@
-/* sync_restored - this folder was put back from a back-up: what was signed since is with the peers, and unknown here. */
+/* sync_restored - this folder was put back from a backup: what was signed since is with the peers, and unknown here. */
 
 #include "core/base/cursor.h"
 #include "core/base/log.h"
@@ -96,7 +96,7 @@ enum err sync_restored(struct sync *s, struct errinfo *reterr)
     if (e == ERR_OK) {
         log_warn(
             "event=restored: lists that this server shares begin anew, counts from "
-            "before the back-up are not published again");
+            "before the backup are not published again");
     }
     return e;
 }

@@ -104,7 +104,7 @@ static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *rete
                           !s->period.is_suspended, reterr);
 }
 
-/* The sheets of one bucket; the rest has its turn in the next ticks. */
+/* The merged runs of one bucket; the rest has its turn in the next ticks. */
 static enum err make_sheet(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];

@@ -1,4 +1,4 @@
-/* digest_key - the ring's secret key between members and in keys/ring.key. */
+/* digest_key - the ring's secret key between members and in keys/digest.key. */
 #include "core/ring/trust/digest_key.h"
 
 #include <openssl/crypto.h>
@@ -35,19 +35,20 @@ enum err digest_key_parse(struct slice line, uint32_t id, struct hashkey *ret,
     if (line.n != lead + 2 * (size_t)HASHKEY_BYTES + 1 || line.p[line.n - 1] != '\n' ||
         !slice_has_prefix(line, slice_str(line_word)) ||
         !hex_parse(slice_of(line.p + lead, line.n - lead - 1), bytes, HASHKEY_BYTES)) {
-        return errinfo_set(reterr, ERR_SYNTAX, "ring key", 0, "this is no ring key");
+        return errinfo_set(reterr, ERR_SYNTAX, "digest key", 0,
+                           "this is no digest key");
     }
     keyring_key_of(bytes, ret);
     OPENSSL_cleanse(bytes, sizeof(bytes));
     if (ret->id != id) {
-        return errinfo_set(reterr, ERR_KEY, "ring key", 0,
+        return errinfo_set(reterr, ERR_KEY, "digest key", 0,
                            "key %08" PRIx32 " came where %08" PRIx32 " was asked for",
                            ret->id, id);
     }
     return ERR_OK;
 }
 
-/* ---- room in keys/ring.key ---- */
+/* ---- room in keys/digest.key ---- */
 
 /* A list that cannot be read without the key: its name is copied. */
 static enum err find_list_of_key(const char *state_dir, uint32_t id,
@@ -89,8 +90,8 @@ static enum err make_room(const char *state_dir, const struct hashkey *leaving,
     }
     return errinfo_set(
         reterr, ERR_LIMIT, list, 0,
-        "this list was made with ring key %08" PRIx32
-        ", and a third key does not fit into keys/ring.key; make it anew under the newer "
+        "this list was made with digest key %08" PRIx32
+        ", and a third key does not fit into keys/digest.key; make it anew under the newer "
         "one (`gillnet list rekey %s`), then do this again",
         leaving->id, list);
 }

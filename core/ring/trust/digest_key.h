@@ -1,5 +1,5 @@
 /*
- * digest_key - the ring's secret key on its way between members, and its place in keys/ring.key.
+ * digest_key - the ring's secret key on its way between members, and its place in keys/digest.key.
  *
  * The keys of an installation are two at most (core/base/keyring.h): what writers use, and the one before or after it.
  * A key goes out only when no list of ours needs it any more.
@@ -19,7 +19,7 @@ enum err digest_key_print(const struct keyring *keys, uint32_t id, struct buf *r
 enum err digest_key_parse(struct slice line, uint32_t id, struct hashkey *ret,
                           struct errinfo *reterr);
 
-/* Puts key into keys/ring.key: as the one that writers use, or as the second. ERR_LIMIT: lists need both that are
+/* Puts key into keys/digest.key: as the one that writers use, or as the second. ERR_LIMIT: lists need both that are
  * there; reterr names one and what to do. */
 enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool is_first,
                         struct errinfo *reterr);
@@ -29,7 +29,7 @@ uint32_t digest_key_in_force(const struct manifest *m, uint64_t now_ms);
 /* A key of the manifest that is in force or will be and that we lack; false: none. */
 bool digest_key_wanted(const struct manifest *m, const struct keyring *keys,
                        uint64_t now_ms, uint32_t *retid);
-/* Makes the key in force the first of keys/ring.key when we hold it and it is not; *retchanged: keys must be loaded anew.
+/* Makes the key in force the first of keys/digest.key when we hold it and it is not; *retchanged: keys must be loaded anew.
  * To be called now and then. */
 enum err digest_key_turn(const char *state_dir, const struct manifest *m,
                          const struct keyring *keys, uint64_t now_ms, bool *retchanged,

@@ -106,7 +106,7 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
         keyring_find(s->keys, digest_key_in_force(m, now_s * MS));
     if (e == ERR_OK && key == NULL) {
         e = errinfo_set(reterr, ERR_KEY, "ring", 0,
-                        "this server does not hold the ring's key yet; let the hub run "
+                        "this server does not hold the digest key yet; let the hub run "
                         "until it has fetched it");
     }
     if (e != ERR_OK || key == NULL) {

@@ -2,11 +2,11 @@
  * invite - how a server enters a ring with one short token.
  *
  * The token carries the inviter's address and signing key (which the joining server pins), an id, a secret, and
- * the ring key, sealed with a key that is not in the token: the inviter's server gives that out to the first
+ * the digest key, sealed with a key that is not in the token: the inviter's server gives that out to the first
  * identity that shows id and secret over the pinned connection, once it is a member. A token that leaks after use
  * is worth nothing; before, it dies with one use or its time. STATE/peers/invites (lock: invites.lock) keeps hashes of
  * secrets only; the sealing key is made from our identity's secret and the id whenever it is needed.
- * Depends: base, OpenSSL, ring, ringkey.   Threads: one.   Owns: nothing.   ADR 0031.
+ * Depends: base, OpenSSL, ring, digest_key.   Threads: one.   Owns: nothing.   ADR 0031.
  */
 #ifndef CORE_RING_TRUST_INVITE_H
 #define CORE_RING_TRUST_INVITE_H
@@ -84,7 +84,7 @@ struct invite_answer {
     uint64_t version;                 /* of the manifest; of the waiting one */
     uint32_t ring_key;
 };
-/* Takes the answer: as a member, stores manifest and ring key (first of keys/ring.key, which is made where there is none; our own
+/* Takes the answer: as a member, stores manifest and digest key (first of keys/digest.key, which is made where there is none; our own
  * becomes the second). The caller holds STATE/peers/LOCK. ERR_EXISTS: we are in another ring. */
 enum err invite_accept(const char *state_dir, const struct invite_token *t,
                        const struct identity *self, struct slice response,

@@ -106,7 +106,7 @@ static enum err take_membership(const char *state_dir, const struct invite_token
     THEN(e, check_ring(&m, t, self, now_s, reterr));
     if (e == ERR_OK && (invite_token_open(t, r->seal, &key) != ERR_OK ||
                         !invite_ring_has_key(&m, key.id))) {
-        e = refuse("the ring key in the token could not be opened", reterr);
+        e = refuse("the digest key in the token could not be opened", reterr);
     }
     THEN(e, check_former(dir, &m, &is_newer, reterr));
     if (e == ERR_OK) { /* the key first: a member without it could not do anything */

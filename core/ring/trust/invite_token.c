@@ -7,7 +7,7 @@
 #include "core/ring/trust/invite_internal.h"
 
 /* A token: "gnp1-" and base64url of: u32 expiry, server key, id, secret, u8 length of the address, the
- * address, the sealed ring key, 4 bytes of a hash over all before (that a letter was lost is said at once). */
+ * address, the sealed digest key, 4 bytes of a hash over all before (that a letter was lost is said at once). */
 enum {
     CHECK_BYTES = 4,
     FIXED_BYTES = 4 + OBJECT_KEY_BYTES + INVITE_ID_BYTES + INVITE_SECRET_BYTES + 1 +

@@ -313,7 +313,7 @@ static enum err parse_member(json_t *v, size_t number, struct manifest_member *m
 static enum err parse_ring_key(json_t *v, size_t number, struct manifest_ring_key *k,
                                struct errinfo *reterr)
 {
-    struct fields f = fields_of(v, "ring key", number, RING_KEY_FIELDS, reterr);
+    struct fields f = fields_of(v, "digest key", number, RING_KEY_FIELDS, reterr);
 
     if (f.failed == ERR_OK) {
         k->id = (uint32_t)get_number(&f, "id", 0, UINT32_MAX);
@@ -455,7 +455,7 @@ static enum err check_keys(const struct manifest *m, struct errinfo *reterr)
     for (unsigned i = 0; i < m->nring_keys; i++) {
         for (unsigned j = i + 1; j < m->nring_keys; j++) {
             if (m->ring_keys[i].id == m->ring_keys[j].id) {
-                return twice("a ring key", reterr);
+                return twice("a digest key", reterr);
             }
         }
     }

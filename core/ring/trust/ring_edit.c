@@ -309,13 +309,13 @@ enum err ring_edit_ring_key(struct manifest *m, void *context, struct errinfo *r
     for (unsigned i = 0; i < kept; i++) {
         if (m->ring_keys[i].id == key->id) {
             return errinfo_set(reterr, ERR_EXISTS, "ring", 0,
-                               "this is a ring key already");
+                               "this is a digest key already");
         }
     }
-    /* two are in keys/ring.key: a third would leave nobody the time to follow */
+    /* two are in keys/digest.key: a third would leave nobody the time to follow */
     if (kept >= KEYRING_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, "ring", 0,
-                           "the ring key was changed within the last %d days; wait "
+                           "the digest key was changed within the last %d days; wait "
                            "until nothing is kept under the one before it",
                            RING_KEY_KEEP_DAYS);
     }

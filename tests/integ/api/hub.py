@@ -166,7 +166,7 @@ class Hub:
         return self.ask("POST", path, body=body, headers={**JSON, **(headers or {})}, **more)
 
     def raw(self, data, wait=True, timeout=20):
-        """What comes back for these bytes, until the hub closes or is silent for a moment."""
+        """The answer to these bytes, until the hub closes or is silent for a moment."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as s:
             s.sendall(data)
             if not wait:

@@ -25,7 +25,7 @@ def schema_of(node):
 
 
 def check(method, path, answer):
-    """Raises where the answer is none that the document has."""
+    """Raises if the document does not have this answer."""
     if path not in PATHS:  # the page, and what is not there
         return
     operation = PATHS[path].get("get" if method == "HEAD" else method.lower())

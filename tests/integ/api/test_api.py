@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the HTTP API answers: look-ups, what it shows, roles, reports. Usage: test_api.py [TEST...]"""
+"""The HTTP API: look-ups, tables, roles, reports. Usage: test_api.py [TEST...]"""
 import hashlib
 import json
 import os
@@ -75,7 +75,7 @@ class Api(unittest.TestCase):
         a = hub.post("/v1/check", {"values": list(want)}).json()["results"]
         self.assertEqual({r["value"]: r["requires_blocking"] for r in a}, want)
         said = hub.run("--json", "lookup", *want, rc=1).splitlines()
-        said = {r["value"]: r["requires_blocking"] for r in map(json.loads, said) if "standing" in r}
+        said = {r["value"]: r["requires_blocking"] for r in map(json.loads, said) if "rating" in r}
         self.assertEqual(said, want)
         urls = {f"http://{v}/": b for v, b in want.items() if v.endswith(".example")}
         a = hub.post("/check-urls", {"urls": list(urls)}).json()["results"]
@@ -90,7 +90,7 @@ class Api(unittest.TestCase):
     def test_check__what_the_command_says(self):
         values = LISTED + ["http://www.evil1.example/pay?x=1", "198.51.100.7", "a@bad2.example"]
         said = self.hub.run("--json", "lookup", *values, rc=1).splitlines()
-        said = {r["value"]: r["standing"] for r in map(json.loads, said) if "standing" in r}
+        said = {r["value"]: r["rating"] for r in map(json.loads, said) if "rating" in r}
         a = self.hub.post("/v1/check", {"values": values})
         self.assertEqual({r["value"]: r["status"] for r in a.json()["results"]}, said)
 
@@ -316,7 +316,7 @@ class Api(unittest.TestCase):
     def report_message(self, kind, mail=MAIL):
         return self.hub.ask("POST", f"/v1/report?kind={kind}", mail, {"Content-Type": "message/rfc822"})
 
-    def test_ham__a_message__then_what_lists_hold_of_itself_is_taken_back(self):
+    def test_ham__a_message__then_entries_of_itself_alone_are_revoked(self):
         self.hub.run("list", "add", "--create", "allow", "friend.example")
         self.hub.run("list", "add", "--create", "manual", LISTED[0])
         mail = MAIL.replace(b" now", b" http://www.bad2.example/fine http://friend.example/")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the HTTP API does with clients that are broken, slow, greedy or hostile. Usage: test_hostile.py [TEST...]"""
+"""The HTTP API with clients that are broken, slow, greedy or hostile. Usage: test_hostile.py [TEST...]"""
 import json
 import os
 import random

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tokens that root makes, and the hub under its unit's User, Group and SupplementaryGroups; taken back at once.
+"""Tokens that root makes, and the hub under User and groups of its unit; a revoked token fails at once.
 
 Usage: test_tokens.py      ends like unittest; needs root and a mount namespace of its own. GILLNET_BUILD names the build.
 Users and groups are made by systemd-sysusers from systemd/gillnet.sysusers, over /etc/passwd and /etc/group of that namespace.

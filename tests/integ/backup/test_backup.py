@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Back-ups of running servers: taken under load, put back elsewhere, damaged, killed; a member of a ring put back.
+"""Backups of running servers: taken under load, put back elsewhere, damaged, killed; a member of a ring put back.
 
 Usage: test_backup.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder.
 """
@@ -43,7 +43,7 @@ def listed(server, i):
 
 
 def exported(server):
-    """What it counted, by key: after a start all of it is in runs."""
+    """Its counts by key: after a start all of them are in runs."""
     out = collections.Counter()
     for line in server.run("count", "export").splitlines():
         key, count = line.rsplit(None, 1)
@@ -67,7 +67,7 @@ class Folder(unittest.TestCase):
         return s
 
     def small(self):
-        """A server with a few entries, and a back-up of it."""
+        """A server with a few entries, and a backup of it."""
         s = self.server("small")
         s.run("list", "add", "phish", *(url(i) for i in range(20)))
         file = self.top / "small.gnb"
@@ -129,10 +129,10 @@ class Alone(Folder):
         a, b = self.server("a"), self.server("b")
         a.daemon()
         a.count(3)
-        journal = next((a.state / "counts").glob("live.*.journal"))
-        size = journal.stat().st_size
+        wal = next((a.state / "counts").glob("live.*.wal"))
+        size = wal.stat().st_size
         a.count(2, start=7)
-        until(lambda: journal.stat().st_size > size, "the journal")
+        until(lambda: wal.stat().st_size > size, "the wal")
         a.run("backup", self.top / "a.gnb")
         a.run("backup", "--no-counts", self.top / "less.gnb")
         b.run("restore", self.top / "a.gnb")
@@ -229,31 +229,31 @@ class Alone(Folder):
         def kind(of, to):
             def change(v):
                 for m, data in v:
-                    if m.name == "keys/node.key":
+                    if m.name == "keys/filter.key":
                         m.type, m.linkname = of, to
                     yield m, data
             return change
 
         outside = self.top / "outside"
         rows = {
-            "absolute": renamed("keys/node.key", f"{outside}", True),
-            "up": renamed("keys/node.key", "keys/../../outside", True),
-            "other place": renamed("keys/node.key", "etc/node.key", True),
-            "hidden": renamed("keys/node.key", "keys/.node", True),
-            "in the tar alone": renamed("keys/node.key", "keys/other.key", False),
+            "absolute": renamed("keys/filter.key", f"{outside}", True),
+            "up": renamed("keys/filter.key", "keys/../../outside", True),
+            "other place": renamed("keys/filter.key", "etc/filter.key", True),
+            "hidden": renamed("keys/filter.key", "keys/.node", True),
+            "in the tar alone": renamed("keys/filter.key", "keys/other.key", False),
             "symbolic link": kind(tarfile.SYMTYPE, str(outside)),
-            "hard link": kind(tarfile.LNKTYPE, "keys/ring.key"),
+            "hard link": kind(tarfile.LNKTYPE, "keys/digest.key"),
             "device": kind(tarfile.CHRTYPE, ""),
             "fifo": kind(tarfile.FIFOTYPE, ""),
             "folder": kind(tarfile.DIRTYPE, ""),
-            "twice": lambda v: [x for m in v for x in ([m, m] if m[0].name == "keys/node.key" else [m])],
-            "one less": lambda v: [m for m in v if m[0].name != "keys/node.key"],
+            "twice": lambda v: [x for m in v for x in ([m, m] if m[0].name == "keys/filter.key" else [m])],
+            "one less": lambda v: [m for m in v if m[0].name != "keys/filter.key"],
             "one more": lambda v: v + [(tarfile.TarInfo("keys/zzz"), b"x")],
             "no sums": lambda v: v[:-1],
             "no contents": lambda v: v[1:],
             "other order": lambda v: [v[0], v[2], v[1], *v[3:]],
-            "longer": lambda v: [(m, d + b"x" * (m.name == "keys/node.key")) for m, d in v],
-            "other bytes": lambda v: [(m, d if m.name != "keys/node.key" else d[::-1]) for m, d in v],
+            "longer": lambda v: [(m, d + b"x" * (m.name == "keys/filter.key")) for m, d in v],
+            "other bytes": lambda v: [(m, d if m.name != "keys/filter.key" else d[::-1]) for m, d in v],
             "sums of another": lambda v: [(m, d if m.name != "SHA256SUMS" else d.replace(b"0", b"1")) for m, d in v],
             "too many files": lambda v: [(m, d if m.name != "MANIFEST" else
                                           d.replace(b"\nfiles ", b"\nfiles 99999999")) for m, d in v],
@@ -301,7 +301,7 @@ class Alone(Folder):
         user, hub, keys = ids.values()
         self.assertEqual(owner(""), (user, user, 0o2750))
         self.assertEqual(owner("keys"), (user, keys, 0o2770))
-        self.assertEqual(owner("keys/ring.key"), (user, keys, 0o640))
+        self.assertEqual(owner("keys/digest.key"), (user, keys, 0o640))
         self.assertEqual(owner("counts"), (user, user, 0o2750))
         self.assertEqual(owner("lists/phish/CURRENT"), (hub, user, 0o640))
         self.assertEqual(owner("peers"), (hub, user, 0o2750))
@@ -309,12 +309,12 @@ class Alone(Folder):
         self.assertEqual(owner("peers/restored"), (hub, user, 0o640))
 
     def test_taken_of_what_was_damaged__then_not_put_in_place(self):
-        """Every sum of the archive holds; what it holds is broken all the same."""
+        """Every sum of the archive holds, but its contents are damaged."""
         s, good = self.small()
         s.run("list", "rebuild", "phish")
         was = (s.state / "lists/phish/CURRENT").read_bytes()
         index = max((s.state / "lists/phish").glob("index.*[0-9]"))
-        ring = s.state / "keys/ring.key"
+        ring = s.state / "keys/digest.key"
         runs = s.state / "counts/runs"
         runs.mkdir(parents=True, exist_ok=True)
         run = runs / "1795353000-600-68-7c-1.run"
@@ -447,7 +447,7 @@ class Rings(unittest.TestCase):
             b.count(2, start=50)
             until(lambda: b.totals(b.origin(), "own") == a.totals(b.origin()), "counts of beta", log=a.logs)
             for s in (a, b, c):
-                self.assertEqual(s.hub_lines("set aside"), [])
+                self.assertEqual(s.hub_lines("is distrusted"), [])
                 for row in s.status().values():
                     self.assertNotIn("fork", row.get("refused", {}))
 
@@ -490,7 +490,7 @@ class Rings(unittest.TestCase):
             b.run("list", "add", "phish", url(3))
             until(lambda: "beta" in listed(a, 3), "a new entry", log=a.logs)
             for s in (a, b):
-                self.assertEqual(s.hub_lines("set aside"), [])
+                self.assertEqual(s.hub_lines("is distrusted"), [])
 
     def test_restored_twice__then_said(self):
         names = ("alpha", "beta")

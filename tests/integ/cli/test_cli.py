@@ -228,10 +228,10 @@ class Standing(Case):
         self.run_it("list", "add", "--create", "a", "own.example")
         self.run_it("list", "revoke", "a", "back.example")
 
-    def standing(self, value):
+    def rating(self, value):
         rows = self.json("lookup", value, rc=self.rc)
-        self.assertEqual(len({(r["standing"], r["requires_blocking"], r["confidence"]) for r in rows}), 1)
-        return rows[0]["standing"], rows[0]["requires_blocking"], round(rows[0]["confidence"], 6)
+        self.assertEqual(len({(r["rating"], r["requires_blocking"], r["confidence"]) for r in rows}), 1)
+        return rows[0]["rating"], rows[0]["requires_blocking"], round(rows[0]["confidence"], 6)
 
     def test_each(self):
         three_of = (3 + 1) / (3 + 1 + 2)  # list a: three stand, one was revoked
@@ -247,7 +247,7 @@ class Standing(Case):
                 "own.example": ("KNOWN_MALICIOUS", True, 1)}.items():
             self.rc = 0 if value in ("strange.example", "back.example") else 1
             with self.subTest(value):
-                got = self.standing(value)
+                got = self.rating(value)
                 self.assertEqual(got, want[:2] + (round(want[2], 6),))
                 text, _ = self.run_it("lookup", value, rc=self.rc)
                 self.assertIn(want[0] + (", requires blocking" if want[1] else ""), text)
@@ -256,16 +256,16 @@ class Standing(Case):
         for index in (self.state / "lists/b").glob("index.*[0-9]"):
             index.write_bytes(b"x" * index.stat().st_size)
         self.rc = 65
-        self.assertEqual(self.standing("two.example")[0], "MALICIOUS")  # list a confirms
+        self.assertEqual(self.rating("two.example")[0], "MALICIOUS")  # list a confirms
         self.run_it("list", "revoke", "a", "two.example")
-        self.assertEqual(self.standing("two.example"), ("SUSPICIOUS", False, 0.5))
+        self.assertEqual(self.rating("two.example"), ("SUSPICIOUS", False, 0.5))
 
     def test_check(self):
         mail = self.folder / "m.eml"
         mail.write_bytes(b"From: a@b.example\r\nSubject: x\r\n\r\nhttp://two.example/ "
                          b"http://one.example/ http://own.example/ http://back.example/\r\n")
         row, = self.json("check", mail, rc=1)
-        got = {(h["list"], h["value"]): (h["status"], h["standing"], h["requires_blocking"])
+        got = {(h["list"], h["value"]): (h["status"], h["rating"], h["requires_blocking"])
                for h in row["lists"]}
         self.assertEqual(got[("a", "one.example")], ("confirmed", "MALICIOUS", True))
         self.assertEqual(got[("a", "two.example")], ("confirmed", "KNOWN_MALICIOUS", True))
@@ -588,12 +588,12 @@ class Edit(Case):
     def test_rekey__former_key_left_out__all_is_found_still(self):
         self.run_it("list", "add", "--create", "l", "evil.example", "other.example")
         self.run_it("list", "revoke", "l", "other.example")
-        ring = self.state / "keys/ring.key"
+        ring = self.state / "keys/digest.key"
         newer = "00112233445566778899aabbccddeeff\n"
         ring.write_text(newer + ring.read_text())
         self.assertIn("list rekey l", self.run_it("doctor", rc=1)[0])
         out, _ = self.run_it("list", "rekey")
-        self.assertRegex(out, "l: 1 entries and 1 revoked ones are made with the ring key")
+        self.assertRegex(out, "l: 1 entries and 1 revoked ones are made with the digest key")
         self.assertNotIn("list rekey", self.run_it("doctor", rc=1)[0])
         ring.write_text(newer)
         self.assertEqual(self.status("evil.example"), {"l": "confirmed"})
@@ -664,7 +664,7 @@ class Edit(Case):
             out, _ = deleting.communicate(timeout=60)
             self.assertEqual(out, b"one: deleted\n")
 
-    def test_import__own_names_and_giants__left_out_by_line(self):
+    def test_import__own_names_and_major_domains__left_out_by_line(self):
         self.configure('protected = [ "mine.example" ];\n'
                        'lists = ( { name = "ok"; category = "allow"; } );\n')
         feed = "bad.example\nwww.mine.example\ngmail.com\nhttp://gmail.com/x\nco.uk\n"
@@ -678,7 +678,7 @@ class Edit(Case):
         self.assertIn("1 left out", err)
         self.assertFalse((self.state / "lists/m").exists())
         row, = self.json("list", "import", "l", "-", "--force", stdin=feed)
-        self.assertEqual((row["left_out"], row["listed"]), (0, 4))
+        self.assertEqual((row["excluded"], row["listed"]), (0, 4))
         self.run_it("list", "import", "ok", "-", stdin="gmail.com\n")
         self.assertEqual(self.exported("ok"), ["gmail.com"])
 
@@ -803,7 +803,7 @@ class Lookup(Case):
                            ("notevil.example", None)):
             rows = [r for r in self.json("lookup", value, rc=0 if key is None else 1) if r["status"] != "below"]
             if key is None:
-                self.assertEqual(rows, [{"value": value, "status": "not_listed", "standing": "CLEAN",
+                self.assertEqual(rows, [{"value": value, "status": "not_listed", "rating": "CLEAN",
                                          "requires_blocking": False, "confidence": 1.0}])
             else:
                 self.assertEqual([(r["value"], r["key"], r["status"]) for r in rows],
@@ -972,7 +972,7 @@ trusted_authserv = [ "mx.example.org" ];
                                            "url=login.evil.example/account?id=42"}])
         self.assertEqual(url["lists"], [{"list": "phish", "type": "url", "status": "confirmed",
                                          "value": "login.evil.example/account?id=42",
-                                         "standing": "KNOWN_MALICIOUS", "requires_blocking": True,
+                                         "rating": "KNOWN_MALICIOUS", "requires_blocking": True,
                                          "confidence": 1.0}])
         sender = rows["listed-sender.eml"]
         self.assertEqual((sender["action"], sender["score"]), ("header", 6))
@@ -1153,7 +1153,7 @@ class Extract(Case):
         first = keyed()
         self.assertEqual(len(first), 25)
         self.assertEqual(keyed(), first)
-        (self.state / "keys/ring.key").write_text("0" * 31 + "1\n")
+        (self.state / "keys/digest.key").write_text("0" * 31 + "1\n")
         self.assertEqual(len(keyed() | first), 50)
 
     def test_types(self):
@@ -1168,7 +1168,7 @@ class Extract(Case):
         self.assertTrue(all(r["help"] and (r["shown"] or not r["counted"]) for r in out))
         self.assertLessEqual({r["lookup"] for r in out}, {
             "-", "value", "url", "address", "host", "network", "entry"})
-        signs = [r for r in out if r["type"] == "sign"][0]["values"]
+        signs = [r for r in out if r["type"] == "trait"][0]["values"]
         text = self.run_it("extract", "--types")[0]
         for name in [r["type"] for r in out] + [s["value"] for s in signs]:
             self.assertIn(f" {name} ", text)

@@ -117,13 +117,13 @@ class Counts(test_cli.Case):
         for path, times in ((files[0], 2), (files[1], 3)):
             self.state = self.folder / path.name.upper()
             self.configure()
-            if ring:  # the same ring key, copied by hand
+            if ring:  # the same digest key, copied by hand
                 (self.state / "keys").mkdir(parents=True)
-                (self.state / "keys/ring.key").write_bytes(ring)
-                (self.state / "keys/ring.key").chmod(0o640)
+                (self.state / "keys/digest.key").write_bytes(ring)
+                (self.state / "keys/digest.key").chmod(0o640)
             self.count(times)
             self.count(1)  # takes the running table for a run
-            ring = (self.state / "keys/ring.key").read_bytes()
+            ring = (self.state / "keys/digest.key").read_bytes()
             row = self.json("count", "export", "--filter", path, "--day", today, *size)[0]
             self.assertEqual((row["sources"], row["cells"], row["k"], row["cell_bits"]),
                              (1, 100000, 5, 8))
@@ -312,21 +312,21 @@ class Counts(test_cli.Case):
         self.assertGreaterEqual(self.row()["w1d"], 1)
         self.assertIn(runs[0].name, self.run_it("doctor", rc=1)[0])
 
-    def test_damaged_journal__named(self):
+    def test_damaged_wal__named(self):
         self.count(1)
-        journal = next((self.state / "counts").glob("live.*.journal"))
-        data = bytearray(journal.read_bytes())
+        wal = next((self.state / "counts").glob("live.*.wal"))
+        data = bytearray(wal.read_bytes())
         sums = self.json("count", "verify")[-1]
-        self.assertEqual((sums["journals"], sums["damaged"]), (1, 0))
-        journal.write_bytes(data[:-5])  # as one that is being written
+        self.assertEqual((sums["wals"], sums["damaged"]), (1, 0))
+        wal.write_bytes(data[:-5])  # as one that is being written
         self.assertEqual(self.json("count", "verify")[-1]["damaged"], 0)
         data[100] ^= 1
-        journal.write_bytes(data)
+        wal.write_bytes(data)
         rows = self.json("count", "verify", rc=65)
-        self.assertIn(journal.name, rows[0]["file"])
+        self.assertIn(wal.name, rows[0]["file"])
         self.assertIn("record 1 at byte 64", rows[0]["text"])
         data[1] ^= 1
-        journal.write_bytes(data)
+        wal.write_bytes(data)
         self.assertEqual(self.json("count", "verify", rc=65)[-1]["damaged"], 1)
 
     def test_usage(self):

@@ -60,7 +60,7 @@ class Server:
         return {m["name"]: m for m in self.json("list")[1:]}
 
     def keys(self):
-        return [x for x in (self.state / "keys/ring.key").read_text().split("\n") if x and x[0] != "#"]
+        return [x for x in (self.state / "keys/digest.key").read_text().split("\n") if x and x[0] != "#"]
 
     def create(self, *more):
         return self.peer("ring", "create", "--name", self.name, "--address", self.address, *more)
@@ -126,7 +126,7 @@ class Peer(unittest.TestCase):
     def test_usage__every_wrong_command_is_64(self):
         a = self.server("a")
         for line in ("", "x", "ring", "ring x", "init x", "invite", "invite a b", "join", "drop", "rotate x",
-                     "rotate --now --ring-key", "rotate --now --after 1h", "rotate --after x", "renew x", "list x",
+                     "rotate --now --digest-key", "rotate --now --after 1h", "rotate --after x", "renew x", "list x",
                      "status x", "revoke-key a --key 12", "manifest", "manifest x", "manifest sign a b",
                      "manifest accept", "manifest discard x", "manifest admins", "manifest admins --threshold 1",
                      "manifest admins --threshold 1 zz", "ring create --threshold 0", "ring create --threshold 2",
@@ -141,7 +141,7 @@ class Peer(unittest.TestCase):
         for name in ("identity.key", "signing.key", "admin.key", "cert.pem"):
             self.assertEqual(self.mode(a.peers / name), 0o600, name)
         self.assertEqual(self.mode(a.peers) & 0o777, 0o750)
-        self.assertEqual(self.mode(a.state / "keys/ring.key"), 0o640)
+        self.assertEqual(self.mode(a.state / "keys/digest.key"), 0o640)
         ring = a.ring()
         self.assertEqual((ring["version"], ring["threshold"], ring["administrators"], ring["expired"]), (1, 1, 1, False))
         self.assertAlmostEqual(ring["expires"], time.time() + 90 * 86400, delta=600)
@@ -164,7 +164,7 @@ class Peer(unittest.TestCase):
         self.assertNotIn("kind", (b.peers / "manifest").read_text())
 
     def in_terminal(self, server, answers, *args):
-        """What a command says and asks in a terminal where these lines are typed."""
+        """Output and questions of a command in a terminal in which these lines are typed."""
         master, slave = pty.openpty()
         process = subprocess.Popen([GILLNET, "-c", server.conf, "peer", *args], stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
@@ -211,7 +211,7 @@ class Peer(unittest.TestCase):
         # every command that changes the ring
         n = a.ring()["version"]
         for args in (("set", "b", "--cap", 3), ("set", "--ring", "--kind", "federation"), ("renew",),
-                     ("init", "--address", "mx.example:1"), ("rotate", "--now"), ("rotate", "--ring-key"), ("drop", "b"),
+                     ("init", "--address", "mx.example:1"), ("rotate", "--now"), ("rotate", "--digest-key"), ("drop", "b"),
                      ("manifest", "admins", "--threshold", 1, a.peer("admin-key", "--admin-key", key).strip())):
             self.assertIn("is in force", a.peer(*args, "--admin-key", key), args)
             n += 1
@@ -340,7 +340,7 @@ class Peer(unittest.TestCase):
         a.start_hub()
         b.init()
         token = a.token("b")
-        self.assertIn("taken back", a.peer("drop", "b"))
+        self.assertIn("is revoked", a.peer("drop", "b"))
         self.refused(b, token)
         for seconds in (1, 5, 25):  # one that is over before it is written is refused
             try:
@@ -356,7 +356,7 @@ class Peer(unittest.TestCase):
         self.assertNotIn(token[:20], (a.peers / "invites").read_text())
 
     def refused(self, server, token):
-        """The status of a refusal: by the server (77), or by nobody who listens for strangers any more (69)."""
+        """The status of a refusal: by the server (77), or because no server listens for strangers any longer (69)."""
         p = subprocess.run([GILLNET, "-c", server.conf, "peer", "join", token], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=120)
         self.assertIn(p.returncode, (69, 77))
@@ -451,14 +451,14 @@ class Peer(unittest.TestCase):
         self.assertEqual(len(json.loads(a.peer("manifest", "show").split("\n")[1])["members"][0]["keys"]), 3)
         a.token("b")  # the key here and that of the ring are the same
 
-    def test_ring_key__changes_once_in_a_fortnight(self):
+    def test_digest_key__changes_once_in_15_days(self):
         a = self.server("a")
         a.create()
         old = a.keys()
-        self.assertIn("restart gillnetd", a.peer("rotate", "--ring-key"))
+        self.assertIn("restart gillnetd", a.peer("rotate", "--digest-key"))
         self.assertEqual(a.keys()[0], old[0])
         self.assertEqual(len(a.keys()), 2)
-        self.assertIn("15 days", a.peer("rotate", "--ring-key", rc=65))
+        self.assertIn("15 days", a.peer("rotate", "--digest-key", rc=65))
         self.assertEqual(len(a.keys()), 2)
         keys = json.loads(a.peer("manifest", "show").split("\n")[1])["ring_keys"]
         self.assertEqual(len(keys), 2)
@@ -469,10 +469,10 @@ class Peer(unittest.TestCase):
         a = self.server("a")
         a.create()
         a.run("list", "add", "--create", "bad", "evil.example")
-        # the ring's key is the second of a server that brought its own list into it
+        # the digest key is the second of a server that brought its own list into it
         other = "00112233445566778899aabbccddeeff"
-        (a.state / "keys/ring.key").write_text(f"{other}\n{a.keys()[0]}\n")
-        out = a.peer("rotate", "--ring-key", rc=65)
+        (a.state / "keys/digest.key").write_text(f"{other}\n{a.keys()[0]}\n")
+        out = a.peer("rotate", "--digest-key", rc=65)
         self.assertIn("gillnet list rekey bad", out)
         self.assertEqual(a.ring()["version"], 1)
 

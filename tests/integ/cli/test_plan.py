@@ -169,6 +169,24 @@ class Counting(Case):
         row = self.json("--dcc", "--items", 1, "--cells", 5, "--k", 2, "--threshold", 3)
         self.assertEqual((row["error"], row["log10_error"]), (0, None))
 
+    def test_refined_variant(self):
+        # The paper's Table 5, m = 80K, k = 4: 2.390e-2 for the plain filter, 1.875e-2 mixed.
+        dcc = ("--dcc", "--items", "1e6", "--cells", "8e6", "--k", 4, "--threshold", 20)
+        plain = self.json(*dcc, "--variant", "plain")
+        row = self.json(*dcc, "--variant", "refined")
+        self.assertNotIn("refined_wrong", plain)
+        self.assertEqual({**row, **plain}, row)
+        self.assertAlmostEqual(row["plain_wrong"] / 2.390e-2, 1, delta=0.1)
+        self.assertAlmostEqual(row["refined_wrong"] / 1.875e-2, 1, delta=0.1)
+        self.assertTrue(7e6 < row["refined_cells"] < 8e6, row)
+        self.assertIn("cells are enough for the refined filter",
+                      self.plan(*dcc, "--variant", "refined")[0])
+        self.assertIn("--variant is plain or refined", self.plan(*dcc, "--variant", "x", rc=64)[1])
+        for cells, k in ("8e6", 9), ("1e10", 4):
+            _, err = self.plan("--dcc", "--items", "1e6", "--cells", cells, "--k", k,
+                               "--threshold", 20, "--variant", "refined", rc=65)
+            self.assertIn("--variant", err)
+
     def test_impossible(self):
         good = {"--items": 5, "--cells": 5, "--k": 4, "--threshold": 5}
         for name in good:
@@ -299,7 +317,7 @@ class Counting(Case):
             for window in self.WINDOWS:
                 self.assertLess(r["noise_floor"][window], 0.001)
             self.assertEqual(r["error"]["10m"], 0)
-            self.assertEqual(64 * (r["door_lines"] + r["cell_lines"]) + 32 * r["live_slots"],
+            self.assertEqual(64 * (r["doorkeeper_lines"] + r["cell_lines"]) + 32 * r["live_slots"],
                              r["memory_bytes"])
 
     def test_text_has_the_presets_beside_the_site(self):

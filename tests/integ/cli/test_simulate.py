@@ -86,6 +86,14 @@ class Paper(Case):
         self.assertEqual(len(pairs), 3)
         self.assertLess(sum(a for a, _ in pairs), sum(b for _, b in pairs))
 
+    def test_knuths_constants_are_other_ones_and_fit_too(self):
+        args = "paper", "--experiment", 1, "--rounds", 20
+        knuth = self.rows(*args, "--constants", "knuth")
+        self.assertNotEqual([r["mean"] for r in knuth], [r["mean"] for r in self.rows(*args)])
+        self.assertEqual({r["verdict"] for r in knuth}, {"fits"})
+        _, err = self.run_gillnet(*args, "--constants", "golden", rc=65)
+        self.assertIn("give any or knuth", err)
+
     def test_histogram(self):
         for r in self.rows("paper", "--experiment", 1, "--rounds", 20, "--histogram"):
             self.assertEqual(sum(n for _, n in r["histogram"]), 20)
@@ -155,7 +163,7 @@ class Mail(Case):
         self.assertEqual((row["messages"], row["keys"]), (28000, 28000 * 40))
         self.assertEqual(row["undercounts"], 0)
         self.assertAlmostEqual(row["first_share"], row["model_first_share"], 2)
-        self.assertAlmostEqual(row["door_fill"], 24 / 31 * 14 / 15, 1)
+        self.assertAlmostEqual(row["doorkeeper_fill"], 24 / 31 * 14 / 15, 1)
         self.assertLess(abs(row["suggested_messages_per_day"] - 2000), 200)
         for window in "1h", "1d", "14d":
             # 100,000 keys are looked up; the limit is four standard errors above the plan.
@@ -220,7 +228,7 @@ class Sync(Case):
 
     def test_topologies__all_are_reached(self):
         last = {}
-        for t, n in (("ring", 1000), ("mesh", 30), ("relay", 10000), ("mirror", 10000),
+        for t, n in (("cycle", 1000), ("mesh", 30), ("relay", 10000), ("mirror", 10000),
                      ("publish", 10000)):
             r = self.by_example("--topology", t, "--nodes", n)[1]["spread"]
             self.assertEqual((r["topology"], r["nodes"], r["unreached"]), (t, n, 0))
@@ -229,7 +237,7 @@ class Sync(Case):
             last[t] = r
         self.assertLess(last["mesh"]["worst_s"], 10)      # two intervals
         self.assertLess(last["relay"]["worst_s"], 10)
-        self.assertGreater(last["ring"]["worst_s"], 60)   # why there are relays
+        self.assertGreater(last["cycle"]["worst_s"], 60)   # why there are relays
         for t, looks in ("publish", 1), ("mirror", 2):  # an interval to publish and for each look: 5 min
             self.assertTrue(150 * (looks + 1) * 0.9 < last[t]["mean_s"] < 150 * (looks + 1) * 1.1, last[t])
             self.assertTrue(270 * (looks + 1) < last[t]["worst_s"] < 300 * (looks + 1) + 5, last[t])

@@ -78,7 +78,7 @@ class Figures:
 
 
 def check_spam(figures, args, data, paths, work):
-    """Each group of five or more is bulk at its fifth message, and not just by what others sent."""
+    """Each group of five or more is bulk at its fifth message, and not only because of other senders' messages."""
     groups = maildata.groups(data)
     big = {g: sorted(set(files)) for g, files in groups.items() if len(set(files)) >= GROUP}
     known = names_of("misses.tsv")
@@ -115,7 +115,7 @@ def mailing(path):
 
 
 def check_ham(figures, args, name, paths, work):
-    """What is bulk among ham is a letter that is named, or nearly nothing."""
+    """Bulk among ham is a named letter, or nearly empty."""
     letters = names_of("mailings.tsv")
     config = conf(work, HAM, NEAR)
     paths = maildata.in_order_of_time(paths)

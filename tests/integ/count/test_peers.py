@@ -1,4 +1,4 @@
-"""What peers counted: heard within seconds, told by name, closed without a gap, gone with a dropped member.
+"""Counts of peers: known within seconds, shown by name, closed without a gap, gone with a dropped member.
 
 Usage: test_peers.py COUNT_PEER [TEST...]     COUNT_PEER plays the hub; ends like unittest.
 """

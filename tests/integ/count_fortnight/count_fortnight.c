@@ -183,7 +183,7 @@ static int report(struct count *c, const char *dir, uint64_t messages,
            ",\"live_slots\":%" PRIu64 ",\"wrong\":%u,\"is_ok\":%s}\n",
            messages, memory, disk_bytes, noise[COUNT_10M], noise[COUNT_1H],
            noise[COUNT_1D], noise[COUNT_14D],
-           (double)stat.doorkeeper_entries / (double)stat.door_room,
+           (double)stat.doorkeeper_entries / (double)stat.doorkeeper_capacity,
            (double)stat.cell_lines_used / (double)stat.cell_lines, stat.overflowed,
            stat.live_slots, wrong, is_ok ? "true" : "false");
     return is_ok ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -69,7 +69,7 @@ class Feeds(unittest.TestCase):
         return {r["name"]: r for r in self.s.json("feed", "list")}[name]
 
     def update(self, name="f", *more):
-        """What came of asking now, or of the hub's own first question where that came before."""
+        """Result of a request now, or of the hub's own first request if that came before."""
         rows = self.s.json("feed", "update", *more, name, rc=None)
         self.assertEqual(len(rows), 1, self.s.logs())
         first = self.s.hub_lines(f"event=feed name={name} result=ok ")
@@ -106,7 +106,7 @@ class Conditions(Feeds):
         self.assertEqual(self.site.asked[-1][1].get("If-None-Match"), '"one"')
         self.site.text(NAMES + "new.example\n", tag='"two"')
         r = self.update()
-        self.assertEqual((r["result"], r["entered"], r["left"]), ("ok", 1, 0))
+        self.assertEqual((r["result"], r["added"], r["removed"]), ("ok", 1, 0))
         self.assertTrue(self.is_listed("new.example"))
         row = self.row()
         self.assertEqual((row["state"], row["entries"], row["failures"], row["trouble"]), ("ok", 201, 0, None))
@@ -198,7 +198,7 @@ class Packed(Feeds):
         self.fails("(?i)encod|error|header")
 
     def test_bombs__stop_at_the_bound(self):
-        self.feed("f", expanded="100000B", bytes="1M")
+        self.feed("f", decompressed_bytes="100000B", download_bytes="1M")
         zeros = b"a.example\n" * 3_000_000
         self.hub()
         for data, fields in ((gzip.compress(zeros), {"Content_Encoding": "gzip"}), (gzip.compress(zeros), {}),
@@ -221,7 +221,7 @@ class Evil(Feeds):
             while not self.site.end.is_set():
                 h.raw(b"X-More: " + b"y" * 1000 + b"\r\n")
 
-        self.feed("f", bytes="200000B")
+        self.feed("f", download_bytes="200000B")
         self.hub()
         self.site.pages["/feed.txt"] = body
         self.fails("`bytes`")

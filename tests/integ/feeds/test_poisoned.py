@@ -25,13 +25,13 @@ LINES = 200  # as many entries as NAMES has
 
 # A line in a good body, and the values that it must not list. The body is accepted, the line is not.
 AMID = {
-    "a giant": (b"google.com", TOP),
-    "a giant in capitals, with a dot": (b"*.GOOGLE.COM.", TOP),
-    "a giant's first page": (b"https://www.google.com/", TOP),
-    "a giant as an adblock rule": (b"||google.com^", TOP),
-    "a giant in full-width letters": ("ｇｏｏｇｌｅ．ｃｏｍ".encode(), TOP),
-    "a giant with an ideographic dot": ("google。com".encode(), TOP),
-    "a giant with a letter of no width": ("goo\u200bgle.com".encode(), TOP),
+    "a major domain": (b"google.com", TOP),
+    "a major domain in capitals, with a dot": (b"*.GOOGLE.COM.", TOP),
+    "a major domain's first page": (b"https://www.google.com/", TOP),
+    "a major domain as an adblock rule": (b"||google.com^", TOP),
+    "a major domain in full-width letters": ("ｇｏｏｇｌｅ．ｃｏｍ".encode(), TOP),
+    "a major domain with an ideographic dot": ("google。com".encode(), TOP),
+    "a major domain with a letter of no width": ("goo\u200bgle.com".encode(), TOP),
     "a shared host": (b"storage.googleapis.com", ["storage.googleapis.com", "https://storage.googleapis.com/b/x"]),
     "a link shortener": (b"http://bit.ly/", ["bit.ly", "https://bit.ly/3xAmple"]),
     "a public suffix": (b"co.uk", ["host:co.uk", "any.co.uk"]),
@@ -66,7 +66,7 @@ BODIES = {
     "UTF-16": ("new.example\n".encode("utf-16"), "."),
     "a NUL": (GOOD + b"nul\0.example\n", "format"),
     "bytes": (bytes(range(128, 256)) * 100, "."),
-    "giants alone": (b"google.com\nfacebook.com\n", "left_out"),
+    "major domains alone": (b"google.com\nfacebook.com\n", "excluded"),
     "100 times as many": (b"".join(b"new%d.example\n" % i for i in range(100 * LINES)), "size"),
     "a hundredth": (b"new.example\nbad0.example\n", "size"),
     "more lies than lines": (GOOD + b"what is this\n" * 300, "bad_lines"),
@@ -93,7 +93,7 @@ class Poisoned(Feeds):
         self.sites += [self.tls, self.wrong, self.unknown]
         for site in self.sites:
             site.text(GOOD + b"new.example\n", "/other.txt")
-        self.feed("f", self.tls.url(host="feeds.example"), private=False, ca_file=made["ca"], bytes="2M", expanded="4M",
+        self.feed("f", self.tls.url(host="feeds.example"), private=False, ca_file=made["ca"], download_bytes="2M", decompressed_bytes="4M",
                   timeout="4s", proxy=f"http://127.0.0.1:{self.proxy.port}")
 
     def tearDown(self):
@@ -135,7 +135,7 @@ class Poisoned(Feeds):
         self.assertEqual(self.metric("gillnet_feed_entries", feed="f"), LINES, name)
         self.assertEqual([p.name for p in (self.s.state / "lists").iterdir() if p.is_dir()], ["f"], name)
         asked = ["new.example", *poison, *GOOD_NAMES]
-        found = [r["value"] for r in self.s.json("lookup", *asked, rc=None) if r.get("standing", "").find("MALICIOUS") >= 0]
+        found = [r["value"] for r in self.s.json("lookup", *asked, rc=None) if r.get("rating", "").find("MALICIOUS") >= 0]
         self.assertEqual(found, GOOD_NAMES, name)  # the lists themselves
         self.assertEqual(self.listed(asked), GOOD_NAMES, name)  # as the hub has them open
 
@@ -149,8 +149,8 @@ class Poisoned(Feeds):
             self.tls.text(GOOD + line + b"\n")
             r = self.update()
             self.assertIn(r["result"], ("ok", "same"), (name, r))
-            self.assertEqual(r["left_out"] + r["bad"], 1, (name, r))
-            self.assertEqual(self.metric("gillnet_feed_left_out", feed="f"), r["left_out"], name)
+            self.assertEqual(r["excluded"] + r["bad_lines"], 1, (name, r))
+            self.assertEqual(self.metric("gillnet_feed_excluded", feed="f"), r["excluded"], name)
             self.serves(name, values)
 
     def bodies(self):

@@ -48,7 +48,7 @@ def bodies(paths):
 
 
 def value_of(line):
-    """What a line of any of these feeds lists, as one would ask for it; None: nothing."""
+    """Value that a line of one of these feeds lists, as a user would look it up; None: no value."""
     line = re.split(r"\s#", line)[0].strip()
     if not line or line[0] in "#!" or line == "server:" or line.startswith("phish_id,"):
         return None
@@ -82,7 +82,7 @@ class Real(Feeds):
         self.bodies = bodies(feeds)
         for name, (path, raw, _) in self.bodies.items():
             self.site.text(raw, path)
-            self.feed(name, self.site.url(path), format="auto", keep="0s", expanded="100M")
+            self.feed(name, self.site.url(path), format="auto", keep="0s", decompressed_bytes="100M")
 
     def write(self, as_presets=True):
         """as_presets False: all lists alike, asked about all that a message has."""
@@ -118,7 +118,7 @@ class Real(Feeds):
             for v, r in zip(part, self.check(part), strict=True):
                 for name, feed in lines.items():
                     if v in feed:
-                        what = "held" if is_held(name, v, r) else "unread" if r["status"] == "INVALID" else "left_out"
+                        what = "held" if is_held(name, v, r) else "unread" if r["status"] == "INVALID" else "excluded"
                         counts[name][what] += feed[v]
                         if what != "held":
                             self.missing.append((name, what, v))
@@ -153,8 +153,8 @@ class Real(Feeds):
             print(name, r["result"], r["format"], r["entries"], "entries, lines:", dict(c), flush=True)
             self.assertIn(r["result"], ("ok", "same"), r)
             self.assertEqual(self.row(name)["state"], "ok")
-            self.assertEqual(c["left_out"], r["left_out"], (name, [m for m in self.missing if m[0] == name][:20]))
-            self.assertLessEqual(c["unread"], r["bad"], (name, [m for m in self.missing if m[0] == name][:20]))
+            self.assertEqual(c["excluded"], r["excluded"], (name, [m for m in self.missing if m[0] == name][:20]))
+            self.assertLessEqual(c["unread"], r["bad_lines"], (name, [m for m in self.missing if m[0] == name][:20]))
         all_lines = sum(counts.values(), collections.Counter())
         presets, total = self.check_ham("as the presets say")
         scored = {f for f, found in presets.items() if any(not x.startswith(ADS) for x in found.split("; "))}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is done with feeds that came: by `gillnet feed`, with and without a hub; reload, --once, files of this machine.
+"""Commands for feeds: `gillnet feed`, with and without a hub; reload, --once, files of this machine.
 
 Usage: test_run.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder.
 """
@@ -33,10 +33,10 @@ class ByHand(Feeds):
                 self.assertEqual(self.update()["result"], "same")
                 path.write_text(NAMES.replace("bad0.example\n", "") + "new.example\n")
                 r = self.update()
-                self.assertEqual((r["result"], r["entered"], r["left"]), ("ok", 1, 1))
+                self.assertEqual((r["result"], r["added"], r["removed"]), ("ok", 1, 1))
                 self.assertTrue(self.is_listed("new.example"))
                 diff = {(x["change"], x["text"]) for x in self.s.json("feed", "diff", "f")}
-                self.assertEqual(diff, {("entered", "new.example"), ("left", "bad0.example")})
+                self.assertEqual(diff, {("added", "new.example"), ("removed", "bad0.example")})
                 r = self.s.json("feed", "rollback", "f")[0]
                 self.assertEqual(r["result"], "ok", r)
                 self.assertTrue(self.row()["pinned"])
@@ -107,8 +107,8 @@ class ByHand(Feeds):
         self.hub()
         r = self.s.json("feed", "test", "f")[0]
         self.assertEqual(r["result"], "ok", r)
-        self.assertGreaterEqual(r["entered"], 200)
-        self.assertIn("entered", {x["change"] for x in r["lines"]})
+        self.assertGreaterEqual(r["added"], 200)
+        self.assertIn("added", {x["change"] for x in r["lines"]})
         self.assertEqual(self.row()["entries"], 0)
         self.assertEqual(self.row()["state"], "waiting" if self.row()["rounds"] < 2 else self.row()["state"])
         self.assertFalse((self.s.state / "lists" / "f").exists())
@@ -135,7 +135,7 @@ class ByHand(Feeds):
         self.assertEqual((rows[-1]["ham"], rows[-1]["hit"]), (1, 0))
         packed = pathlib.Path(self.top) / "feed.gz"
         packed.write_bytes(gzip.compress(feed.read_bytes()))
-        self.assertEqual(self.s.json("feed", "test", packed)[0]["entered"], 2)
+        self.assertEqual(self.s.json("feed", "test", packed)[0]["added"], 2)
         self.assertFalse((self.s.state / "lists").exists())
         self.assertFalse((self.s.state / "feeds").exists())
         self.s.run("feed", "test", "nothing-there", rc=64)
@@ -151,7 +151,7 @@ class ByHand(Feeds):
         (ham / "1.eml").write_text(f"From: a@sender.example\nSubject: x\n\n{many}See http://www.bad7.example/x\n")
         self.assertEqual(self.s.json("feed", "ham", ham), [{"messages": 1}])
         self.hub().update()
-        self.assertEqual((self.row()["entries"], self.row()["left_out"]), (199, 1))
+        self.assertEqual((self.row()["entries"], self.row()["excluded"]), (199, 1))
         self.assertFalse(self.is_listed("bad7.example"))
         self.s.run("feed", "ham", rc=64)
         self.s.run("feed", "ham", "--forget")
@@ -255,7 +255,7 @@ class Scheduled(Feeds):
         for i in range(12):
             lines.append(f"fresh{i}.example\n")
             self.site.text("".join(lines), tag=f'"{i}"')
-            self.assertEqual(self.update()["entered"], 1001 if i == 0 else 1)
+            self.assertEqual(self.update()["added"], 1001 if i == 0 else 1)
             self.assertTrue(self.is_listed(f"fresh{i}.example"))
         self.assertEqual(len(self.s.hub_lines("event=feed name=f result=ok")), 12)
 

@@ -133,7 +133,7 @@ static int one(const struct config *c, const struct config_feed *f,
         "{\"feed\": \"%s\", \"refused\": \"%s\", \"format\": \"%s\", \"lines\": %" PRIu64
         ", \"bad\": %" PRIu64 ", \"entries\": %" PRIu64 ", \"asked\": %" PRIu64
         ", \"missing\": %" PRIu64 ", \"same\": %s, \"check_ms\": %" PRIu64
-        ", \"apply_ms\": %" PRIu64 ", \"left_out\": {",
+        ", \"apply_ms\": %" PRIu64 ", \"excluded\": {",
         f->name, first.refusal.reason, feed_format_name(first.counts.format),
         first.counts.lines, first.counts.bad, first.entries, a.asked, a.missing,
         second.is_same ? "true" : "false", first.check_us / 1000,

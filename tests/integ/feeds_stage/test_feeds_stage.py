@@ -113,11 +113,11 @@ def main(program):
     left_out = {}
     for row in rows:
         print(json.dumps(row))
-        for word, n in row["left_out"].items():
+        for word, n in row["excluded"].items():
             left_out[word] = left_out.get(word, 0) + n
     print(json.dumps({"feeds": len(rows), "entries": sum(r["entries"] for r in rows),
                       "asked": sum(r["asked"] for r in rows), "missing": 0,
-                      "left_out": left_out, "ham": total, "ham_hit_by_threats": len(threats), "ham_hit": len(hit),
+                      "excluded": left_out, "ham": total, "ham_hit_by_threats": len(threats), "ham_hit": len(hit),
                       "ham_fresh": total_fresh, "ham_fresh_hit": len(hit_fresh)}))
     assert total > 1000 and len(threats) <= HAM_SHARE * total, f"{len(threats)} of {total} good messages"
     assert len(hit_fresh) <= HAM_SHARE * total_fresh, f"{len(hit_fresh)} of {total_fresh}, half of it given"

@@ -5,7 +5,7 @@ Usage: invented.py --gillnet PROGRAM [--show N] [FOLDER...]
 Folders: the ham of the data folder (GILLNET_DATA); 77 when there is none.  A link is bare when its host
 stands in the message without a scheme, "www.", a path or a port.  A bare link is real when its host, or a domain
 above it, is used elsewhere in that mail: in a URL with a scheme or "www.", or behind an @.  All others were
-read; what is not in read_hosts.txt counts as invented.  At most 1 message in 1,000 of all folders together
+read; a host that is not in read_hosts.txt counts as invented.  At most 1 message in 1,000 of all folders together
 may have one.  --show prints the words that are bare_host.
 """
 import argparse

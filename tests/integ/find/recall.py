@@ -146,7 +146,7 @@ def is_odd_address(program, host, sources):
 
 
 def excuse(canon, ours):
-    """Why this URL of the expression is rightly none of ours; None when it is not."""
+    """Why gillnet rightly does not find this URL of the expression; None: it should find it."""
     if not canon:
         return "no URL by the WHATWG rules"
     if any(html.unescape(u) == canon for u in ours):

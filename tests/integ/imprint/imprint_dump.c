@@ -1,6 +1,6 @@
 /* imprint_dump - reads lines from standard input: "L PATH" teaches the ubiquity guard the shingles
- * of a message under its From address (all L lines first); "P PATH" prints PATH, its near-replica
- * keys and the sign text_folded, tabs between them; "T TEXT" does the same for a message with that
+ * of a message under its From address (all L lines first); "P PATH" prints PATH, its near-duplicate
+ * keys and the trait text_folded, tabs between them; "T TEXT" does the same for a message with that
  * text. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void print(const char *path, const struct featureset *set)
     for (size_t i = 0; set != NULL && i < featureset_count(set); i++) {
         const struct feature *f = featureset_at(set, i);
         if (f->type == FEATURE_text_band ||
-            (f->type == FEATURE_sign && slice_eq(f->text, SLICE_LIT("text_folded")))) {
+            (f->type == FEATURE_trait && slice_eq(f->text, SLICE_LIT("text_folded")))) {
             printf("\t%.*s", SLICE_ARGS(f->text));
         }
     }

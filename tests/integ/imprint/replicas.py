@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Near-replica keys on real mail: what must share one does, what must not does not.
+"""Near-duplicate keys on real mail: copies share a key, different messages do not.
 
 Usage: replicas.py --dump PROGRAM [--show N] [FOLDER]
 Folder: a data folder (environment GILLNET_DATA, else shared/data beside the tree; tests/maildata.py
@@ -64,7 +64,7 @@ def share(a, b):
 
 
 def relations(path):
-    """What mail that belongs together has in common: sender, list, thread, subject."""
+    """Marks of messages that belong together: sender, list, thread, subject."""
     message = email.message_from_bytes(path.read_bytes())
     out = set()
     fields = [str(v) for name in ("from", "sender", "reply-to") for v in message.get_all(name, [])]

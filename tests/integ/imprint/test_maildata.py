@@ -24,7 +24,7 @@ class Layouts(unittest.TestCase):
         (self.mail / "CAMPAIGNS.tsv").write_text("#head\n" + ROW)
 
     def pack(self, place, inside):
-        """A folder gives way to an archive of it, whose members stand below the folder inside."""
+        """A folder is replaced by an archive of it, whose members stand below the folder inside."""
         folder = self.mail / place
         with tarfile.open(f"{folder}.tar.xz", "w:xz") as tar:
             for path in sorted(folder.rglob("*.eml")):

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Kill `gillnet list add|revoke|import|rebuild` (and what makes a list anew) at random points; nothing acknowledged is lost.
+"""Kill `gillnet list add|revoke|import|rebuild` at random points; nothing acknowledged is lost.
 
 Usage: crash.py --gillnet PROGRAM [--kills N] [--seed N] [--keep]
 
-Every fourth value is a URL, and `reform` changes url_match: the list is made anew, and killed meanwhile.
+Every fourth value is a URL, and `reform` changes url_match: the list is rebuilt, and killed meanwhile.
 
 An outside ledger knows for each value which states are possible. A printed "ok VALUE" (add,
-revoke) or exit status 0 (import, rebuild) is an acknowledgement and leaves one state. What was
-in flight when the process died may be in its old or its new state; of an import either every
-new value or none. After each kill the list must verify clean and every value be in a possible
-state. Prints one JSON line; exit 1 when anything was lost.
+revoke) or exit status 0 (import, rebuild) is an acknowledgement and leaves one state. An operation in
+flight when the process died may be in its old or its new state; of an import either every new
+value or none. After each kill the list must verify clean and every value be in a possible state. Prints one JSON line; exit 1 when anything was lost.
 """
 import argparse
 import json
@@ -33,7 +32,7 @@ WARM_UP = 3  # runs of each operation that are not killed: they give its duratio
 
 
 class Ledger:
-    """What may be true of every value ever handed in."""
+    """Possible states of every value ever handed in."""
 
     def __init__(self):
         self.states = {}
@@ -162,8 +161,7 @@ class Crash:
         self.run("reform", ["list", "rebuild", LIST], "", kill)
 
     def check(self, after, everything=True):
-        """Verifies the list and asks it for what the last operation touched and a sample of the
-        rest, or for everything."""
+        """Verifies the list and looks up the values of the last operation and a sample of the rest, or all values."""
         verify = subprocess.run(self.command("list", "verify", LIST), capture_output=True,
                                 text=True, check=False)
         if verify.returncode != 0:

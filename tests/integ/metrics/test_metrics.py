@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GET /metrics of a real hub beside a real gillnetd; alerts in API, log and `gillnet stat`; what rules and dashboard ask for."""
+"""GET /metrics of a real hub beside a real gillnetd; alerts in API, log and `gillnet stat`; metrics of rules and dashboard."""
 import json
 import pathlib
 import re

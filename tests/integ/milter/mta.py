@@ -25,7 +25,7 @@ class Closed(Exception):
 
 
 class Answer:
-    """The final answer to a message and what was asked for before it."""
+    """The final answer to a message and the requests before it."""
 
     def __init__(self):
         self.code = ""
@@ -36,7 +36,7 @@ class Answer:
         self.progress = 0
 
     def headers(self):
-        """What the delivered message has at its top, in order."""
+        """Header fields at the top of the delivered message, in order."""
         top = []
         for index, name, value in self.inserted:
             assert index == 1, index
@@ -119,7 +119,7 @@ class Mta:
         return not self.steps & NR.get(cmd, 0)
 
     def step(self, cmd, data=b""):
-        """Sends a step if it is wanted; the answer, or "c" where none is sent."""
+        """Sends a step if it is wanted; the answer, or "c" if it was not sent."""
         if not self.wants(cmd):
             return "c"
         self.send(cmd, data)

@@ -1,4 +1,4 @@
-"""Bulk rules in gillnetd: who sent it from where, what bulk alone may do, newsletters, reload."""
+"""Bulk rules in gillnetd: senders and networks, actions for bulk alone, newsletters, reload."""
 import unittest
 
 from daemon import Daemon

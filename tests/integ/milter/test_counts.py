@@ -1,4 +1,4 @@
-"""Counts over the control socket: what is asked, and clients that misbehave."""
+"""Counts over the control socket: look-ups, and clients that misbehave."""
 import json
 import os
 import re
@@ -24,12 +24,12 @@ class Counts(unittest.TestCase):
         self.daemon = Daemon("").start()
         self.addCleanup(self.daemon.__exit__, None, None, None)
         refused = self.daemon.control(f"count-batch 00000000 {D1}=1")
-        self.assertIn("ring keys differ", refused)
+        self.assertIn("digest keys differ", refused)
         line = re.search(r"^([0-9a-f]{32})$", self.ring(), re.M)[1]
         self.key = self.key_id(bytes.fromhex(line))
 
     def ring(self):
-        with open(f"{self.daemon.state}/keys/ring.key", encoding="ascii") as f:
+        with open(f"{self.daemon.state}/keys/digest.key", encoding="ascii") as f:
             return f.read()
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What gillnetd notes of a day: messages, actions, symbols, URLs, times; kept over restarts."""
+"""The history of a day: messages, actions, symbols, URLs, times; kept over restarts."""
 import json
 import os
 import unittest
@@ -48,7 +48,7 @@ class History(unittest.TestCase):
             self.assertEqual((day["accept"], day["header"], day["reject"]), (14, 1, 1))
             self.assertEqual((day["skipped"], day["on_error"], day["quarantine"]), (1, 0, 0))
             self.assertGreater(day["bytes"], 12 * len(TEXT))
-            urls = {r["standing"]: r["count"] for r in self.rows(d) if r["type"] == "urls"}
+            urls = {r["rating"]: r["count"] for r in self.rows(d) if r["type"] == "urls"}
             self.assertEqual(urls, {"CLEAN": 4, "FALSE_POSITIVE": 0, "SUSPICIOUS": 0,
                                     "MALICIOUS": 0, "KNOWN_MALICIOUS": 3})
             times = {r["stage"]: r for r in self.rows(d) if r["type"] == "time"}

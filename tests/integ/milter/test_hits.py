@@ -1,4 +1,4 @@
-"""What gillnetd counts of each list, and that filters which err are told and lists stay right."""
+"""Look-up statistics of each list; a filter with too many errors is reported, and the list stays exact."""
 import json
 import re
 import time

@@ -20,7 +20,7 @@ PIDFD_GETFD = 438
 
 
 def tcp_sockets(pid):
-    """Copies of the TCP sockets of a child: what listens and what it accepted."""
+    """Copies of the TCP sockets of a child: listeners and accepted connections."""
     libc = ctypes.CDLL(None, use_errno=True)
     process = os.pidfd_open(pid)
     try:
@@ -307,19 +307,19 @@ class Trouble(unittest.TestCase):
     def test_keys_are_made_where_there_are_none(self):
         with Daemon("") as d:
             self.usual(d)
-            self.assertTrue(os.path.exists(f"{d.folder}/keys/ring.key"))
+            self.assertTrue(os.path.exists(f"{d.folder}/keys/digest.key"))
 
     def test_damaged_keys__mail_flows_and_the_fault_is_named(self):
         d = Daemon("")
         os.mkdir(f"{d.folder}/keys")
-        with open(f"{d.folder}/keys/ring.key", "w", encoding="utf-8") as f:
+        with open(f"{d.folder}/keys/digest.key", "w", encoding="utf-8") as f:
             f.write("not a key\n")
         with d:
             self.assertIn(" fault=keys_unreadable", self.usual(d).status().replace("\n\t", " "))
-            self.assertIn("ring.key", d.log())
+            self.assertIn("digest.key", d.log())
             self.assertIn("fault: keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
             # mended: it is seen without a restart
-            os.unlink(f"{d.folder}/keys/ring.key")
+            os.unlink(f"{d.folder}/keys/digest.key")
             gillnet("list", "add", "--create", "phish", "clean.example", "-c", d.conf)
             d.wait_for(lambda: self.usual(d).status() == "No, action=accept score=0.0 required=5.0", "the lists")
             d.wait_for(lambda: "fault: keys: " not in gillnet("stat", "-c", d.conf, check=False).stdout,
@@ -369,7 +369,7 @@ class Trouble(unittest.TestCase):
                 os.unlink(f"{folder}/filler")
                 d.start()
                 self.usual(d)
-                self.assertTrue(os.path.exists(f"{folder}/keys/ring.key"))
+                self.assertTrue(os.path.exists(f"{folder}/keys/digest.key"))
         finally:
             subprocess.run(["umount", folder], check=True)
             os.rmdir(folder)

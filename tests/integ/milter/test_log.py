@@ -1,4 +1,4 @@
-"""The line that the log has of a message: text and JSON, what was found and by whom it was sent; faults."""
+"""The log line of a message: text and JSON, hits, sender; faults."""
 import json
 import os
 import re
@@ -157,8 +157,8 @@ class Unreadable(unittest.TestCase):
 
     def test_keys__named_and_counted(self):
         def hide(folder):
-            os.chown(f"{folder}/keys/ring.key", 0, 0)
-            os.chmod(f"{folder}/keys/ring.key", 0o600)
+            os.chown(f"{folder}/keys/digest.key", 0, 0)
+            os.chmod(f"{folder}/keys/digest.key", 0o600)
         self.check(hide, "keys_unreadable")
 
 

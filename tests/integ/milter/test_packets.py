@@ -1,4 +1,4 @@
-"""Packets that no MTA sends end their connection and nothing else; and what packets cost in system calls."""
+"""Packets that no MTA sends end their connection and nothing else; system calls of packets."""
 import os
 import socket
 import struct

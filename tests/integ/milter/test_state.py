@@ -89,7 +89,7 @@ class State(unittest.TestCase):
         self.run_it("gillnet", "list", "add", "phish", "bad.example")
         self.all_readable()
         for path in (self.state / "lists/phish/CURRENT", next((self.state / "lists/phish").glob("log.*")),
-                     self.state / "keys/ring.key", self.state / "keys", self.state / "lists/phish"):
+                     self.state / "keys/digest.key", self.state / "keys", self.state / "lists/phish"):
             os.chown(path, 0, 0)
             os.chmod(path, 0o700 if path.is_dir() else 0o600)
             said = self.run_it("gillnetd", "-t", rc=os.EX_NOPERM)

@@ -6,7 +6,7 @@ Folders: the SpamAssassin corpus (environment GILLNET_SA_CORPUS, else build/corp
 and the mail of the data folder (tests/datafolder.py).  At least 99 % of the leaf parts must be those
 of at least one oracle (same type, size and SHA-256), in each folder; 77: no folder is there.
 
-What is left, by class (every file that differs was looked at):
+Remaining differences, by class (every file that differs was looked at):
   * text after the end of base64 (list footers): ours decodes what can be decoded, as mail clients
     do with concatenated base64; the oracles stop at the padding (spam-2/00588, 00853, 00960, 01309)
   * broken quoted-printable: each of the three keeps or drops other bytes of "=" that begins no

@@ -1,6 +1,6 @@
 """machine - a Debian of its own for a test: real systemd in namespaces, on a root folder that may be changed freely.
 
-The root is an overlay over a folder (the machine's own / by default), so nothing of it is changed. No network but
+The root is an overlay over a folder (the machine's own / by default), so that folder stays unchanged. No network but
 loopback, no devices. Needs root and a kernel with overlayfs and cgroup2. All of it ends with the test."""
 
 import os

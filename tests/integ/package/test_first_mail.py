@@ -36,7 +36,7 @@ client.close()
 
 
 def make_root(folder, server):
-    """Debian 12 with the mail server, the packages in /root, and what they depend on in apt's cache."""
+    """Debian 12 with the mail server, the packages in /root, and their dependencies in apt's cache."""
     root, packages = os.path.join(folder, "root"), os.path.join(folder, "packages")
     subprocess.run([os.path.join(proc.TOP, "contrib/package"), "--build", proc.BUILD, "--to", packages],
                    check=True, stdout=subprocess.DEVNULL)

@@ -161,7 +161,7 @@ class Site:
             load.judge("packages, %s, %d replacements" % (default_action, len(versions)))
 
     def check_upgraded(self):
-        """What the administrator changed is kept, what was not is the newer version's, and the list is there."""
+        """Changed configuration files are kept, unchanged ones are replaced, and the list is there."""
         assert "# changed here" in self.m.sh("cat /etc/gillnet/gillnet.conf")
         assert "newer version" not in self.m.sh("cat /etc/gillnet/gillnet.conf")
         assert "newer version" in self.m.sh("cat /etc/gillnet/feeds.d/openphish.conf")

@@ -40,7 +40,7 @@ LARGEST = 25000000
 ALONE = 200000       # messages from this size run alone: their processor time is measured
 BATCH = 120          # smaller ones that one program reads
 FOUND_LEAST = 0.95
-SIGN_SCORE = 3.0
+LIMIT_SCORE = 3.0
 CPU_LIMIT_S = 0.25   # limits.cpu
 COST_MOST_S = 2 * CPU_LIMIT_S
 TRIES = 4            # before a cost is believed: the machine does other work too
@@ -81,9 +81,9 @@ def cases_of(names, args):
 
 def verdict(row):
     """found, limit or SILENT; and the names of the limits that were met."""
-    signs = sum(s["score"] for s in row["symbols"] if s["name"].startswith("LIMIT_"))
+    limits = sum(s["score"] for s in row["symbols"] if s["name"].startswith("LIMIT_"))
     hit = any(entry["list"] == LIST and entry["status"] == "confirmed" for entry in row["lists"])
-    return "found" if hit else "limit" if signs >= SIGN_SCORE else "SILENT", row["limits"]
+    return "found" if hit else "limit" if limits >= LIMIT_SCORE else "SILENT", row["limits"]
 
 
 class Checker:
@@ -94,7 +94,7 @@ class Checker:
         self.rows = generators()
 
     def run(self, files):
-        """What gillnet says of the files, and the processor seconds it took."""
+        """Results of gillnet for the files, and its processor seconds."""
         with tempfile.TemporaryFile() as out:
             started = subprocess.Popen([self.gillnet, "-c", self.conf, "--json", "check", *files], stdout=out)
             _, status, used = os.wait4(started.pid, 0)
@@ -173,7 +173,7 @@ def too_steep(results):
 
 
 def report(results, everything):
-    """Prints the table and what fails; whether nothing does."""
+    """Prints the table and the failures; True: there were no failures."""
     bad = 0
     for case, what, limits, seconds, _ in sorted(results, key=lambda r: (r[0][0], r[0][2], r[0][1])):
         is_dear = seconds is not None and seconds > COST_MOST_S

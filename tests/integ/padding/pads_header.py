@@ -1,4 +1,4 @@
-"""Padding of the header: a client shows Subject, From and the body, whatever the other fields are."""
+"""Padding of the header: a client shows Subject, From and the body, with all other fields."""
 from frames import LINKS, address, around, fill, header, leaf, shown
 
 FIELD = 900  # bytes of the fields that are cut to a usual length

@@ -1,4 +1,4 @@
-"""Padding of HTML, by the rules of the WHATWG standard: what a browser drops hides nothing."""
+"""Padding of HTML, by the rules of the WHATWG standard: bytes that a browser drops hide no link."""
 from frames import (CARRIERS, HREF, HTML_PLACES, LINKS, address, around, carried, fill, header, html_part)
 
 IMAGE = b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -137,7 +137,7 @@ def content(opening, unit, closing):
 
 
 def pair(one, two):
-    """Two kinds in turn, a kilobyte each: what one leaves of a budget the other uses up."""
+    """Two kinds in turn, a kilobyte each: the second uses up the rest of the first one's budget."""
     def build(position, size, pick):
         def make(n, first):
             count = -(-n // 2048)
@@ -156,7 +156,7 @@ def attributes(opening, unit, closing):
 
 
 def in_value(unit):
-    """White space and what browsers drop around and inside of the address."""
+    """White space and bytes that browsers drop around and inside of the address."""
     def build(position, size, pick):
         url = address(pick(LINKS))
         before, after = around(lambda n, _: fill(unit, n), position, size)

@@ -1,4 +1,4 @@
-"""Padding within an address: what a browser drops or ignores when it opens the link.
+"""Padding within an address: bytes that a browser drops or ignores when it opens the link.
 
 The link itself is padded; before: in front of its host; after: behind it, or else the link is
 bare and another padded one follows.  Browsers open addresses of up to a megabyte.
@@ -56,7 +56,7 @@ def port(scheme, host, rest, n, first):
 
 
 def segments(unit):
-    """Dot segments and what they take back."""
+    """Dot segments and the segments that they remove."""
     return lambda scheme, host, rest, n, first: scheme + b"://" + host + fill(unit, n) + rest
 
 

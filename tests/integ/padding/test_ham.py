@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No good mail meets a limit that scores: a padding that hides nothing must not harm who hides nothing.
+"""No good mail reaches a limit that scores: the limits against padding must not harm honest senders.
 
 Usage: test_ham.py --gillnet PROGRAM [FOLDER...]     exit 0 good, 1 not, 77 there is no mail
 Mail: ham of the data folder (tests/datafolder.py) and of the SpamAssassin corpus (GILLNET_SA_CORPUS,

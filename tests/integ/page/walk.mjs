@@ -115,7 +115,7 @@ const tests = {
       await sees(it, "#health-word", "All is well");
       await it.page.fill("#value", "nothing.example");
       await it.page.keyboard.press("Enter");
-      await sees(it, "#found", "Not counted in the last fortnight");
+      await sees(it, "#found", "Not counted in the last 14 days");
       await shot(it, `empty-${dark ? "dark" : "light"}`);
       assert.deepEqual(await axe(it, "empty"), []);
     }

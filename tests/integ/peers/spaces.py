@@ -12,7 +12,7 @@ HERE = 254
 
 
 def enter():
-    """Starts the program anew in namespaces of its own (network, mounts, processes), which nothing outlives."""
+    """Starts the program again in namespaces of its own (network, mounts, processes), which nothing outlives."""
     if os.environ.get("GILLNET_SPACES") != "1":
         if os.geteuid() != 0:
             print("needs root: network namespaces", file=sys.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How a ring grows: who joins later, by whose invitation, and what hub.connect names before it is there.
+"""How a ring grows: later members, their inviters, and members that hub.connect names before they exist.
 
 Usage: test_grow.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder.
 """
@@ -17,7 +17,7 @@ def all_meet(servers):
 
 class Grow(unittest.TestCase):
     def test_invited_later_by_any__then_everyone_finds_everyone(self):
-        """No command but the two on each side, whoever invites: alpha, or beta, which is an administrator too."""
+        """No command but the two on each side, with both inviters: alpha, and beta, which is an administrator too."""
         with Ring("alpha", hubs=False) as (a,):
             others = [Server(a.top, name) for name in ("beta", "gamma", "delta")]
             b, c, d = others

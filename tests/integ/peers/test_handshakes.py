@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who shows the wrong key, certificate or protocol is refused, by the hub that serves and by the one that calls.
+"""A peer with the wrong key, certificate or protocol is refused, by the hub that serves and by the one that calls.
 
 Usage: test_handshakes.py [TEST...]      ends like unittest. Needs the openssl program.
 """
@@ -50,7 +50,7 @@ class Maker:
         return path
 
     def certificate(self, key, times=NOW, use=USE, name="/O=gillnet/CN=x", issuer=None, md="null"):
-        """issuer: (key, certificate) of who signs; None: its own key. Gives a file of certificate and key."""
+        """issuer: (key, certificate) of the signer; None: its own key. Gives a file of certificate and key."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         (folder / "index.txt").touch()
         (folder / "serial").write_text("01\n")
@@ -239,7 +239,7 @@ class Handshakes(unittest.TestCase):
                           "what is right is asked")
 
     def serve(self, port, ctx):
-        """What the hub says to a server with this context, within its next tries; one connection that got so far."""
+        """Bytes of the hub to a server with this context, within its next tries, and one connection with a handshake."""
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", port))

@@ -129,10 +129,10 @@ class Hub(unittest.TestCase):
                   log=lambda: "".join(s.logs() for s in servers))
             for s in servers:
                 for name, row in s.status().items():
-                    self.assertFalse(row.get("is_set_aside"), (s.name, name, row))
+                    self.assertFalse(row.get("is_distrusted"), (s.name, name, row))
 
     def words(self, servers, chance, said, n):
-        """What is listed and taken back in this round: (server, command)."""
+        """Entries added and revoked in this round: (server, command)."""
         lister = chance.choice(servers)
         out = [(lister, ("list", "add", "phish", "--type", "url_host", f"e{n}.example"))]
         old = [v for v, (_, stands) in said.items() if stands]
@@ -232,10 +232,10 @@ class Hub(unittest.TestCase):
             # what a command holds nobody else gets; the hub takes it up again
             holder = socket.socket(socket.AF_UNIX)
             holder.connect(path)
-            holder.sendall(b"hold\n")
-            self.assertEqual(holder.recv(100), b"ok held\n")
+            holder.sendall(b"pause\n")
+            self.assertEqual(holder.recv(100), b"ok paused\n")
             self.assertIn("ring=held", a.control("ping"))
-            self.assertIn("error another command", a.control("hold"))
+            self.assertIn("error another command", a.control("pause"))
             holder.close()
             until(lambda: "ring=open" in a.control("ping"), "the ring open", log=a.logs)
             self.assertEqual(Server(a.top, "alpha", port=a.port).start("gillnet-hub", "/dev/null").wait(30), 69)

@@ -24,7 +24,7 @@ class Own(unittest.TestCase):
         return dict(answer.headers()).get("X-Gillnet-Symbols", "")
 
     def against(self, server):
-        """What counts against the sender, of one day."""
+        """Messages of one day that count against the sender."""
         rows = server.json("lookup", f"envelope_from:{SENDER}", rc=None)
         row = next((r for r in rows if "counted_as" in r), {})
         return row.get("counts", row).get("w1d")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a peer, or anybody, can do to a hub's server: slow readers, idle connections, odd and large requests.
+"""Attacks of peers and strangers on a hub's server: slow readers, idle connections, odd and large requests.
 
 Usage: test_server.py [TEST...]      ends like unittest. Needs the openssl program.
 """

@@ -70,7 +70,7 @@ def heads(server, member):
 
 
 class Traffic:
-    """What the servers count and list, and what must come of it."""
+    """Counts and entries of the servers, and the expected results."""
 
     def __init__(self, servers, chance):
         self.servers = servers
@@ -179,7 +179,7 @@ class Spaces(unittest.TestCase):
             self.assertLessEqual(took["all"], limit)
 
     def worse(self, servers, step):
-        """Something happens to the net or to a program; what was killed runs again a step later."""
+        """Something happens to the net or to a program; a killed program runs again a step later."""
         for s in servers:
             if not s.daemon_proc:
                 s.daemon()
@@ -239,7 +239,7 @@ class Spaces(unittest.TestCase):
         self.assertLessEqual(counted(servers[0], SENDER), traffic.counted)
         for s in servers:
             for name, row in s.status().items():
-                self.assertFalse(row.get("is_set_aside"), (s.name, name, row))
+                self.assertFalse(row.get("is_distrusted"), (s.name, name, row))
         return took
 
     def heads(self, servers):

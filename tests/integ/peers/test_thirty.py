@@ -2,7 +2,7 @@
 """Thirty servers see one copy of a mailing each: bulk on every one of them, counted exactly.
 
 Usage: test_thirty.py [TEST...]      ends like unittest. GILLNET_BUILD names the build folder, GILLNET_SERVERS says how many.
-Each hub calls four or five others; what the rest counted comes over these.
+Each hub calls four or five others; the counts of the rest come through these.
 """
 import os
 import sys
@@ -56,7 +56,7 @@ class Thirty(unittest.TestCase):
                   f"(two intervals are {2 * INTERVAL_S} s)", file=sys.stderr)
             for s in servers:
                 self.assertIn("BULK_SAME", self.symbols(s), s.name)
-                self.assertFalse(any(r.get("is_set_aside") or r.get("refused") for r in s.status().values()))
+                self.assertFalse(any(r.get("is_distrusted") or r.get("refused") for r in s.status().values()))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Both services under the users that systemd/ gives them: what they share works, and the MTA's user can change none of it.
+"""Both services under the users that systemd/ gives them: shared files work, and the MTA's user cannot change them.
 
 Usage: test_users.py [TEST...]      ends like unittest; needs root. GILLNET_BUILD names the build folder.
 Users, groups and folders are read from gillnet.sysusers, gillnet.tmpfiles and the units; numbers stand for the names.
@@ -89,7 +89,7 @@ class UserServer(Server):
         self.daemon()
 
     def as_user(self, name, what):
-        """What a function returns as another user, or the name of the error."""
+        """Result of a function as another user, or the name of the error."""
         user = self.users.arguments(name)
         r, w = os.pipe()
         pid = os.fork()
@@ -110,7 +110,7 @@ class UserServer(Server):
         return said
 
     def keys(self):
-        return [x for x in (self.state / "keys/ring.key").read_text().split("\n") if x and x[0] != "#"]
+        return [x for x in (self.state / "keys/digest.key").read_text().split("\n") if x and x[0] != "#"]
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
@@ -160,9 +160,9 @@ class UsersOfUnits(unittest.TestCase):
                                                 **self.users.arguments("_gillnet")).stdout,
               "alpha's entry", log=lambda: a.logs() + b.logs())
         # keys: the hub puts the ring's next key where gillnetd reads it
-        a.run("peer", "rotate", "--ring-key")
-        until(lambda: b.keys()[1:] == a.keys()[1:], "the new ring key", log=lambda: a.logs() + b.logs())
-        self.assertEqual(self.users.name((b.state / "keys/ring.key").stat().st_uid), "_gillnet-hub")
+        a.run("peer", "rotate", "--digest-key")
+        until(lambda: b.keys()[1:] == a.keys()[1:], "the new digest key", log=lambda: a.logs() + b.logs())
+        self.assertEqual(self.users.name((b.state / "keys/digest.key").stat().st_uid), "_gillnet-hub")
         for s in (a, b):
             s.restart_daemon()
         self.owners(a)
@@ -233,13 +233,13 @@ class UsersOfUnits(unittest.TestCase):
 
         self.assertEqual(a.as_user("mta", lambda: talk(a.place / "gillnetd.sock", b"")), "there")
         self.assertIn("ok", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"ping\n")))
-        self.assertIn("only root", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"hold\n")))
+        self.assertIn("only root", a.as_user("mta", lambda: talk(a.state / "peers/hub.ctl", b"pause\n")))
         self.assertIn("ring=open", a.control("ping"))
-        for secret in ("keys/ring.key", "keys/node.key", "peers/identity.key", "peers/signing.key", "peers/admin.key"):
+        for secret in ("keys/digest.key", "keys/filter.key", "peers/identity.key", "peers/signing.key", "peers/admin.key"):
             denied("mta", open, a.state / secret)
         for place in ("", "keys", "peers", "peers/lists", "lists", "lists/phish", "feeds", "counts"):
             denied("mta", os.mkdir, a.state / place / "x")
-        for path in ("keys/ring.key", "peers/manifest", "gillnetd.ctl", "peers/hub.ctl", "peers/LOCK", "lists/LOCK"):
+        for path in ("keys/digest.key", "peers/manifest", "gillnetd.ctl", "peers/hub.ctl", "peers/LOCK", "lists/LOCK"):
             denied("mta", os.unlink, a.state / path)
             denied("mta", os.chmod, a.state / path, 0o777)
         # the folders of one service are not the other's

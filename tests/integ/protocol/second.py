@@ -99,7 +99,7 @@ def stream(data):
         need(k['inc'] or none, 'inc')
         need(k['start_s'] % 600 == 0 and k['start_s'] if count else k['start_s'] == 0, 'start')
         need(k['len_s'] == (600 if count else 0), 'len')
-        need(k['ring_key'] == 0 or kind not in (TEXT, 0), 'ring key')
+        need(k['ring_key'] == 0 or kind not in (TEXT, 0), 'digest key')
         if count or none:
             need(name == b'', 'list')
         else:

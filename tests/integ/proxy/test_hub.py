@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A hub behind nginx with contrib/nginx/hub.conf: joining, held requests, cached objects, who may have them; a proxy
+"""A hub behind nginx with contrib/nginx/hub.conf: joining, held requests, cached objects, access to them; a proxy
 that lies; TCP passed on.
 
 Usage: test_hub.py [TEST...]      ends like unittest. Needs the openssl program and contrib/install-deps test.
@@ -231,7 +231,7 @@ class Proxied(unittest.TestCase):
                   "a refusal", seconds=60, log=self.logs)
             self.assertFalse(self.listed(beta, "url_host:" + value))
             self.assertTrue(self.listed(beta, "url_host:other.example"))
-            self.assertFalse(beta.status()["alpha"]["is_set_aside"])
+            self.assertFalse(beta.status()["alpha"]["is_distrusted"])
         self.nginx.restart(self.site())
         beta.kill_hub()
         beta.hub()

@@ -45,7 +45,7 @@ class NamesTest(test_publish.PublishTest):
         return site
 
     def follow_as(self, host, pem):
-        """Whether a new subscriber took the list from there, and what it said."""
+        """Whether a new subscriber took the list from there, and its output."""
         site = self.serve(pem)
         self.followed += 1
         config = self.subscribe([f"https://{host}:{site.server.server_address[1]}"], name=f"s{self.followed}")

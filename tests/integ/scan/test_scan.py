@@ -86,7 +86,7 @@ class Scan(unittest.TestCase):
 
     @classmethod
     def ask(cls, request, close=False):
-        """The whole answer; who is refused may find the connection closed before all is sent."""
+        """The whole answer; a refused client may find the connection closed before all is sent."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(120)
             s.connect(f"{cls.daemon.state}/gillnetd.ctl")

@@ -388,8 +388,8 @@ static void check_trust(void)
         prop_be(i);
         const size_t n = sync_stat(world.node[i].sync, stat, NODES_MAX);
         for (unsigned k = 0; k < n; k++) {
-            if (stat[k].is_set_aside && (k != world.liar || !world.has_lied)) {
-                prop_fail("server %u set the honest server %u aside", i, k);
+            if (stat[k].is_distrusted && (k != world.liar || !world.has_lied)) {
+                prop_fail("server %u distrusts the honest server %u", i, k);
             }
         }
     }
@@ -405,8 +405,8 @@ static void check_liar(void)
         const struct tally none = {{{0}}};
         prop_be(i);
         const size_t k = sync_stat(world.node[i].sync, stat, NODES_MAX);
-        if (k != world.n || !stat[world.liar].is_set_aside) {
-            prop_fail("server %u does not set the liar aside", i);
+        if (k != world.n || !stat[world.liar].is_distrusted) {
+            prop_fail("server %u does not distrust the liar", i);
         }
         if (memcmp(&held[i].of[world.liar], &none, sizeof(none)) != 0) {
             prop_fail("server %u still counts what the liar said", i);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Vector tests on data folders of other layouts: what is missing or odd fails and is named, nothing is skipped.
+"""Vector tests on data folders of other layouts: a missing or odd file fails and is named, no file is skipped.
 
 Usage: test_layout.py GILLNET VECTORS      VECTORS is a program of unit tests that reads tables of urls/
 """

@@ -148,7 +148,7 @@ def read_all(gillnet, files):
 
 
 def ours(gillnet, messages):
-    """What gillnet extract sees in each of the messages."""
+    """Output of gillnet extract for each of the messages."""
     with tempfile.TemporaryDirectory() as folder:
         conf = pathlib.Path(folder, "conf")
         conf.write_text(f'state_dir = "{folder}";\n')

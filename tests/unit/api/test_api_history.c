@@ -194,7 +194,7 @@ static void test_json__a_day__all_of_it(void **state)
     assert_int_equal(json_integer_value(json_object_get(lookup, "count")), 1);
     assert_int_equal(json_array_size(json_object_get(lookup, "le_us")) + 1,
                      json_array_size(json_object_get(lookup, "counts")));
-    /* nobody answers for the key: what it was when it was seen */
+    /* no server answers for the key: the value at the time of the message */
     assert_int_equal(at(all, "bulk", 0, "w1d"), 40);
     json_t *key = json_array_get(json_object_get(all, "bulk"), 0);
     assert_string_equal(json_string_value(json_object_get(key, "type")), "text");

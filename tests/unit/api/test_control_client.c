@@ -1,5 +1,6 @@
 /*
- * test_gillnetd - requests to a gillnetd that answers, refuses, is silent, breaks off or never ends.
+ * test_gillnetd - requests to a gillnetd that answers, refuses, is silent, breaks off or never
+ * ends.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@
 
 enum { SECOND_US = 1000000, LONG_US = 60 * SECOND_US, ANSWER_MAX = 1 << 20 };
 
-/* What the other side does with one connection. */
+/* Behaviour of the server for one connection. */
 struct play {
     size_t reads; /* bytes before it answers */
     const char *answer;

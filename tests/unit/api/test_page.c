@@ -1,5 +1,6 @@
 /*
- * test_page - the files of the status page lie in the program as in the tree, and get by with what the policy lets them.
+ * test_page - the files of the status page lie in the program as in the tree, and get by with what
+ * the policy lets them.
  */
 #include <stdio.h>
 
@@ -58,7 +59,7 @@ static void test_find__when_no_file_has_the_path__then_null(void **state)
 static void test_files__when_put_together__then_within_the_policy_and_small(
     void **state)
 {
-    /* What the policy refuses, and what would make a text into markup. */
+    /* Constructs that the policy refuses, and those that would turn text into markup. */
     static const char *const never[] = {
         "style=\"",           "<style",   "onclick=",       "innerHTML",
         "outerHTML",          "https://", "document.write", "eval(",

@@ -1,5 +1,5 @@
 /*
- * test_magic - what files are by their first bytes, and which declared types lie.
+ * test_magic - file types by their first bytes, and declared types that are wrong.
  */
 #include "core/base/base.h"
 #include "core/message/archive/magic.h"

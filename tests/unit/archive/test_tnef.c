@@ -1,5 +1,5 @@
 /*
- * test_tnef - what lies in a winmail.dat; compressed RTF by the examples of MS-OXRTFCP.
+ * test_tnef - files in a winmail.dat; compressed RTF by the examples of MS-OXRTFCP.
  */
 #include "core/base/base.h"
 #include "core/message/archive/rtf.h"

@@ -1,5 +1,5 @@
 /*
- * test_contents - the table of contents of a back-up: which files, and what a hostile one may say.
+ * test_contents - the table of contents of a backup: which files, and hostile tables.
  */
 #include <stdio.h>
 
@@ -25,17 +25,17 @@ static void test_takes__then_what_lasts_and_nothing_else(void **state)
         bool is_taken;
         bool without_counts;
     } rows[] = {
-        {"keys/ring.key", true, true},
+        {"keys/digest.key", true, true},
         {"lists/phish/CURRENT", true, true},
         {"lists/phish/log.00000001", true, true},
-        {"lists/phish/recent.00000001", true, true},
+        {"lists/phish/memtable.00000001", true, true},
         {"feeds/urlhaus/state.json", true, true},
-        {"feeds/ham.journal", true, true}, /* a person gave it: no count */
+        {"feeds/ham.log", true, true}, /* a person gave it: no count */
         {"reports/spool", true, true},
         {"peers/objects/00ff/11ee/00000000000000000001", true, true},
         {"peers/own/00ff/000000006b02e9a8-68-7c.stream", true, true},
-        {"counts/lists.hits", true, true},
-        {"counts/live.1795353000-68.journal", true, false},
+        {"counts/lists.lookups", true, true},
+        {"counts/live.1795353000-68.wal", true, false},
         {"counts/runs/0-1-2-3-4.run", true, false},
         {"peers/counts/runs/0-1-2-3-4.run", true, false},
         {"counts/live.1795353000-68.0.table", false, false},
@@ -47,11 +47,11 @@ static void test_takes__then_what_lasts_and_nothing_else(void **state)
         {"lists/phish/log.00000002.00ff.tmp", false, false},
         {"keys", false, false},
         {"etc/passwd", false, false},
-        {"/keys/ring.key", false, false},
-        {"keys//ring.key", false, false},
-        {"keys/ring.key/", false, false},
-        {"keys/../keys/ring.key", false, false},
-        {"keys/./ring.key", false, false},
+        {"/keys/digest.key", false, false},
+        {"keys//digest.key", false, false},
+        {"keys/digest.key/", false, false},
+        {"keys/../keys/digest.key", false, false},
+        {"keys/./digest.key", false, false},
         {"keys/.hidden", false, false},
         {"keys/-rf", false, false},
         {"keys/a b", false, false},
@@ -94,8 +94,8 @@ static void test_print__then_parsed_back(void **state)
     c.has_counts = true;
     memcpy(c.node, "one 00ff", 9);
     assert_int_equal(contents_add(&c, SLICE_LIT("lists/b/CURRENT"), 96, 0644, &why), 0);
-    assert_int_equal(contents_add(&c, SLICE_LIT("keys/ring.key"), 0, 0600, &why), 0);
-    assert_int_equal(contents_add(&c, SLICE_LIT("keys/ring.key"), 5, 0600, &why), 0);
+    assert_int_equal(contents_add(&c, SLICE_LIT("keys/digest.key"), 0, 0600, &why), 0);
+    assert_int_equal(contents_add(&c, SLICE_LIT("keys/digest.key"), 5, 0600, &why), 0);
     assert_int_equal(contents_add(&c, SLICE_LIT("x"), UINT64_MAX, 0600, &why),
                      ERR_LIMIT);
     contents_sort(&c);
@@ -105,7 +105,7 @@ static void test_print__then_parsed_back(void **state)
     assert_int_equal(contents_parse(buf_slice(&text), &back, &why), ERR_OK);
     assert_int_equal(back.n, 2);
     assert_int_equal(back.bytes, c.bytes);
-    assert_string_equal(back.v[0].path, "keys/ring.key");
+    assert_string_equal(back.v[0].path, "keys/digest.key");
     assert_int_equal(back.v[0].mode, 0600);
     assert_int_equal(back.v[1].mode, 0640);
     assert_string_equal(back.node, "one 00ff");
@@ -125,22 +125,22 @@ static void test_parse__when_it_is_not_right__then_refused_with_its_line(void **
         unsigned line;
     } rows[] = {
         {HEAD "0\n\n", ERR_OK, 0},
-        {HEAD "1\n\n0600 5 keys/ring.key\n", ERR_OK, 0},
+        {HEAD "1\n\n0600 5 keys/digest.key\n", ERR_OK, 0},
         {"", ERR_SYNTAX, 0},
         {"gillnet-backup 2\n", ERR_VERSION, 1},
         {"gillnet-backup x\n", ERR_SYNTAX, 1},
         {"something else\n", ERR_SYNTAX, 1},
         {"gillnet-backup 1\nversion 0.1.0\nnode a\tb\n", ERR_SYNTAX, 3},
         {HEAD "1\n\n", ERR_SYNTAX, 8},
-        {HEAD "1\n\n0600 5 keys/ring.key", ERR_SYNTAX, 8},
-        {HEAD "1\n\n0666 5 keys/ring.key\n", ERR_SYNTAX, 9},
-        {HEAD "1\n\n4755 5 keys/ring.key\n", ERR_SYNTAX, 9},
-        {HEAD "1\n\n0600 -5 keys/ring.key\n", ERR_SYNTAX, 9},
-        {HEAD "1\n\n0600 05 keys/ring.key\n", ERR_SYNTAX, 9},
-        {HEAD "1\n\n0600  keys/ring.key\n", ERR_SYNTAX, 9},
-        {HEAD "1\n\n0600 99999999999999999999 keys/ring.key\n", ERR_SYNTAX, 9},
-        {HEAD "1\n\n0600 9999999999999999999 keys/ring.key\n", ERR_LIMIT, 0},
-        {HEAD "1\n\n0600 5 ../keys/ring.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n0600 5 keys/digest.key", ERR_SYNTAX, 8},
+        {HEAD "1\n\n0666 5 keys/digest.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n4755 5 keys/digest.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n0600 -5 keys/digest.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n0600 05 keys/digest.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n0600  keys/digest.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n0600 99999999999999999999 keys/digest.key\n", ERR_SYNTAX, 9},
+        {HEAD "1\n\n0600 9999999999999999999 keys/digest.key\n", ERR_LIMIT, 0},
+        {HEAD "1\n\n0600 5 ../keys/digest.key\n", ERR_SYNTAX, 9},
         {HEAD "1\n\n0600 5 \n", ERR_SYNTAX, 9},
         {HEAD "1\n\n0600 5\n", ERR_SYNTAX, 9},
         {HEAD "2\n\n0600 5 keys/b.key\n0600 5 keys/a.key\n", ERR_SYNTAX, 10},

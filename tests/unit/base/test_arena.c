@@ -136,7 +136,7 @@ static void test_copy__text__gets_a_nul(void **state)
     arena_free(&a);
 }
 
-/* Small and large ones, in one chunk and in many; what was before the mark stays as it was. */
+/* Small and large blocks, in one chunk and in many; memory before the mark is unchanged. */
 static void test_rewind__after_any_allocations__as_before(void **state)
 {
     static const size_t sizes[] = {1, 100, 5000, 20000, 300000, 1000000};

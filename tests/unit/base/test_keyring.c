@@ -21,9 +21,9 @@ static void write_keys(struct tempdir *t, const char *ring, const char *node)
 {
     char path[TEMPDIR_PATH];
     (void)mkdir(tempdir_file(t, "keys"), 0750);
-    (void)snprintf(path, sizeof(path), "%s/keys/ring.key", t->path);
+    (void)snprintf(path, sizeof(path), "%s/keys/digest.key", t->path);
     assert_int_equal(file_write_atomic(path, slice_str(ring), 0640, NULL), ERR_OK);
-    (void)snprintf(path, sizeof(path), "%s/keys/node.key", t->path);
+    (void)snprintf(path, sizeof(path), "%s/keys/filter.key", t->path);
     assert_int_equal(file_write_atomic(path, slice_str(node), 0640, NULL), ERR_OK);
 }
 
@@ -33,7 +33,7 @@ static void test_load__no_files__is_not_found(void **state)
     struct keyring k;
     struct errinfo info;
     assert_int_equal(keyring_load(t->path, &k, &info), ERR_NOT_FOUND);
-    assert_non_null(strstr(info.source, "ring.key"));
+    assert_non_null(strstr(info.source, "digest.key"));
 }
 
 static void test_create__again__gives_the_same_keys(void **state)
@@ -52,9 +52,9 @@ static void test_create__again__gives_the_same_keys(void **state)
     assert_memory_not_equal(a.ring[0].bytes, a.node.bytes, HASHKEY_BYTES);
     assert_int_equal(stat(tempdir_file(t, "keys"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0750);
-    assert_int_equal(stat(tempdir_file(t, "keys/ring.key"), &st), 0);
+    assert_int_equal(stat(tempdir_file(t, "keys/digest.key"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
-    assert_int_equal(stat(tempdir_file(t, "keys/node.key"), &st), 0);
+    assert_int_equal(stat(tempdir_file(t, "keys/filter.key"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
@@ -64,7 +64,7 @@ static void test_create__one_file_missing__keeps_the_other(void **state)
     struct keyring a;
     struct keyring b;
     assert_int_equal(keyring_load_or_create(t->path, &a, NULL), ERR_OK);
-    assert_int_equal(unlink(tempdir_file(t, "keys/node.key")), 0);
+    assert_int_equal(unlink(tempdir_file(t, "keys/filter.key")), 0);
     assert_int_equal(keyring_load(t->path, &b, NULL), ERR_NOT_FOUND);
     assert_int_equal(keyring_load_or_create(t->path, &b, NULL), ERR_OK);
     assert_memory_equal(&a.ring[0], &b.ring[0], sizeof(a.ring[0]));
@@ -217,7 +217,7 @@ static void test_load__rights_too_wide__are_refused(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct keyring k;
         struct errinfo info;
-        assert_int_equal(chmod(tempdir_file(t, "keys/ring.key"), rows[i].mode), 0);
+        assert_int_equal(chmod(tempdir_file(t, "keys/digest.key"), rows[i].mode), 0);
         assert_int_equal(keyring_load(t->path, &k, &info), rows[i].want);
         if (rows[i].want != ERR_OK) {
             assert_non_null(strstr(info.text, "chmod 640"));
@@ -233,8 +233,8 @@ static void test_load__link_in_place_of_a_key__is_refused(void **state)
     char real[TEMPDIR_PATH];
     write_keys(t, KEY_A, KEY_B);
     (void)snprintf(real, sizeof(real), "%s/real", t->path);
-    assert_int_equal(rename(tempdir_file(t, "keys/ring.key"), real), 0);
-    assert_int_equal(symlink(real, tempdir_file(t, "keys/ring.key")), 0);
+    assert_int_equal(rename(tempdir_file(t, "keys/digest.key"), real), 0);
+    assert_int_equal(symlink(real, tempdir_file(t, "keys/digest.key")), 0);
     assert_int_equal(keyring_load(t->path, &k, &info), ERR_DENIED);
     assert_non_null(strstr(info.text, "symbolic link"));
 }

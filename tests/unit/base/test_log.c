@@ -140,7 +140,7 @@ static void test_ring__many_long_lines__arrive_whole_and_in_order(void **state)
     restore();
     assert_int_equal(e, ERR_OK);
     assert_int_equal(file_read(tempdir_file(t, "err"), &want, NULL), ERR_OK);
-    /* Every line is whole, numbers rise, and what is missing is what was counted. */
+    /* Every line is whole, numbers rise, and the counter has the missing lines. */
     struct slice rest = buf_slice(&want);
     int last = -1;
     uint64_t seen = 0;
@@ -249,7 +249,7 @@ static void test_threads__logging_at_once__each_line_is_whole(void **state)
         assert_int_equal(n, 2);
         assert_true(thread >= 0 && thread < THREADS);
         assert_int_equal(line,
-                         next[thread]++); /* 2,000 short lines fit: none is lost */
+                         next[thread]++); /* 2,000 short lines fit: no line is lost */
     }
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(next[i], EACH);
@@ -260,7 +260,7 @@ static void test_threads__logging_at_once__each_line_is_whole(void **state)
 static void test_targets__syslog_and_journal__start_and_stop(void **state)
 {
     (void)state;
-    /* Where the lines go is the system's business; that nothing waits or fails is ours. */
+    /* The system decides where the lines go; the test checks that nothing waits or fails. */
     assert_int_equal(log_start("gillnet-test", LOG_TARGET_SYSLOG, LOG_LEVEL_DEBUG),
                      ERR_OK);
     log_debug("event=test target=syslog %%n");

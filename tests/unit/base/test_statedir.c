@@ -1,6 +1,6 @@
 /*
- * test_statedir - the state folder: refused where strangers may write; what root left in it is given to its owner, and
- * nothing else.
+ * test_statedir - the state folder: refused where strangers may write; only files that root left in
+ * it are given to its owner.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /*
- * clirun - `gillnet ...` inside the test: a temporary folder, and what was printed.
+ * clirun - `gillnet ...` inside the test: a temporary folder, and the output.
  */
 #ifndef TESTS_UNIT_CLI_CLIRUN_H
 #define TESTS_UNIT_CLI_CLIRUN_H

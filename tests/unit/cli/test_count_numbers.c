@@ -1,4 +1,4 @@
-/* test_count_numbers - the state of the counts, and what is advised. */
+/* test_count_numbers - the state of the counts, and the advice. */
 #include "core/cli/count_numbers.h"
 #include "core/count/runset.h"
 
@@ -11,8 +11,8 @@ static struct stats_view page_of(uint64_t fill_percent, uint64_t days)
     struct stats_view page;
     memset(&page, 0, sizeof(page));
     page.value[STAT_count_messages_per_day] = 10000;
-    page.value[STAT_count_door_entries] = fill_percent * 1000;
-    page.value[STAT_count_door_room] = 100000;
+    page.value[STAT_count_doorkeeper_entries] = fill_percent * 1000;
+    page.value[STAT_count_doorkeeper_capacity] = 100000;
     page.value[STAT_count_cells] = 1000;
     page.value[STAT_count_oldest] = NOW - days * COUNT_DAY_S;
     return page;
@@ -111,7 +111,7 @@ static void test_json__names_without_prefix(void **state)
     assert_non_null(o);
     assert_string_equal(json_string_value(json_object_get(o, "type")), "counting");
     assert_int_equal(json_integer_value(json_object_get(o, "live_keys")), 42);
-    assert_true(json_real_value(json_object_get(o, "door_fill")) == 0.5);
+    assert_true(json_real_value(json_object_get(o, "doorkeeper_fill")) == 0.5);
     assert_true(json_is_real(json_object_get(json_object_get(o, "noise"), "14d")));
     assert_null(json_object_get(o, "noise_14d_ppb"));
     json_decref(o);

@@ -257,7 +257,7 @@ static void test_doctor__when_state_is_well__then_ok(void **state)
     assert_has(clirun_out, "ok    configuration: ");
     assert_has(clirun_out, "ok    state folder: ");
     assert_has(clirun_out, "  disk: ");
-    assert_has(clirun_out, "ok    keys: 1 ring key and");
+    assert_has(clirun_out, "ok    keys: 1 digest key and");
     assert_has(clirun_out, "ok    list phish: 1 entries");
 }
 
@@ -269,7 +269,7 @@ static void test_doctor__when_rights_are_open__then_fail(void **state)
     make_folders();
     liststate_make(clirun_path("state"), "phish");
     chmod(clirun_path("state"), 0777);
-    chmod(clirun_path("state/keys/ring.key"), 0644);
+    chmod(clirun_path("state/keys/digest.key"), 0644);
     assert_int_equal(doctor(conf), CLI_HIT);
     assert_has(clirun_out, "/a.conf (mode 0666)");
     assert_has(clirun_out, "/state (mode 0777)");

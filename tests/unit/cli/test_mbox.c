@@ -85,7 +85,7 @@ static void test_mailbox__cut_anywhere__the_same_messages(void **state)
                "\nFrom me to you, Thu 22 Aug\n\n\n" FROM2 "\n",
          "S: a\n>From: x\n\nFrom me\n>From me\n > From\n" FROM2
          "\nFrom me to you, Thu 22 Aug\n\n||"},
-        /* nothing is believed of a Content-Length */
+        /* a Content-Length is ignored */
         {FROM1 "Content-Length: 9999\n\nx\n\n" FROM2 "S: b\n\ny\n",
          "Content-Length: 9999\n\nx\n|S: b\n\ny\n|"},
     };

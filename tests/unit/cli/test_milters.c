@@ -1,4 +1,4 @@
-/* test_milters - which milters are told apart, and where gillnetd belongs among them. */
+/* test_milters - kinds of milters, and the place of gillnetd among them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -92,7 +92,7 @@ static void test_kind__when_its_file_says_so__then_socket_and_name_of_its_own(
     rmdir(dir);
 }
 
-/* A chain from letters: d proves, r reads, x is unknown, g is ours. */
+/* A chain from letters: d proves, r reads, x is unknown, g is gillnetd. */
 static void make(const char *letters, struct milter_chain *c)
 {
     c->n = 0;

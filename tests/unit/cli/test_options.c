@@ -1,5 +1,5 @@
 /*
- * test_options - options in every place and spelling; what is no option stays in order.
+ * test_options - options in every place and spelling; other arguments stay in order.
  */
 #include <stdio.h>
 #include <sysexits.h>

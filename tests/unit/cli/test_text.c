@@ -1,5 +1,5 @@
 /*
- * test_text - what strangers wrote, as it is shown on a terminal.
+ * test_text - text of strangers, as it is shown on a terminal.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* test_feeds - groups of `feeds`: what they must have, and what they agree on. */
+/* test_feeds - groups of `feeds`: required keys, and keys that must agree. */
 #include "tests/unit/config/confdir.h"
 
 #define URL "url = \"https://feeds.example/x\"; "
@@ -8,7 +8,7 @@ static void test_feeds__when_whole__then_read_with_its_defaults(void **state)
     struct config *c = confdir_load(confdir_put(
         "gillnet.conf", "feeds = ( { name = \"phish\"; " URL "interval = \"1h\"; },"
                         " { name = \"bad\"; " URL "into = \"theirs\"; headers = "
-                        "[ \"Accept: text/csv\" ]; bytes = \"1M\"; } );"));
+                        "[ \"Accept: text/csv\" ]; download_bytes = \"1M\"; } );"));
 
     (void)state;
     assert_int_equal(c->nfeeds, 2);

@@ -1,4 +1,4 @@
-/* test_subscribe - groups of `subscribe`: what they must have. */
+/* test_subscribe - groups of `subscribe`: required keys. */
 #include "core/config/config.h"
 
 #include "tests/unit/config/confdir.h"

@@ -1,4 +1,4 @@
-/* test_load - files merged and checked, every error with its line, and what is dumped. */
+/* test_load - files merged and checked, every error with its line, and the dump. */
 #include <math.h>
 
 #include "tests/unit/config/confdir.h"

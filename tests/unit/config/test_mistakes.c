@@ -1,4 +1,4 @@
-/* test_mistakes - what administrators get wrong in a file: line, key and right form are named. */
+/* test_mistakes - mistakes of administrators in a file: line, key and right form are named. */
 #include "core/config/mistake.h"
 
 #include "tests/unit/config/confdir.h"
@@ -208,7 +208,7 @@ static void test_mistake__when_typical__then_line_key_and_right_form(void **stat
     assert_int_equal(nfailed, 0);
 }
 
-/* What libconfig takes is no mistake, however it looks. */
+/* Text that libconfig accepts is no mistake, however it looks. */
 static void test_mistake__when_unusual_but_right__then_nothing_is_said(void **state)
 {
     static const char *const good[] = {

@@ -1,4 +1,4 @@
-/* test_share - what of a list goes to peers, and which names no peer touches. */
+/* test_share - the part of a list that goes to peers, and names that peers never change. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -43,7 +43,7 @@ static void dump_values(const char *path, struct buf *ret)
     config_release(&c);
 }
 
-/* Every commented setting is taken in: "#name" becomes "name", "#{" and "#)" likewise. */
+/* Every commented setting is taken in: "#name" becomes "name", "#{" and "#)" too. */
 static void uncomment(struct slice from, struct buf *to)
 {
     while (from.n > 0) {
@@ -102,7 +102,7 @@ static void test_shipped__when_every_key_is_uncommented__then_the_defaults(void 
     dump_values(NULL, &defaults);
     assert_string_equal(shipped.p, defaults.p);
 
-    /* and every key of the schema came from the file: none is missing there */
+    /* and every key of the schema came from the file */
     c = confdir_load(confdir_file);
     buf_clear(&shipped);
     config_dump(c, false, &shipped);
@@ -304,7 +304,7 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     for (const char *p = page; (p = strstr(p, "; default: ")) != NULL; p++) {
         items++;
     }
-    /* none that the schema does not have */
+    /* no key outside of the schema */
     assert_int_equal(items, SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
                                 SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS);
     buf_fini(&item);

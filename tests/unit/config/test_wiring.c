@@ -61,7 +61,7 @@ static void test_wiring__when_the_socket_is_of_any_kind__then_its_lines(void **s
                  "socket = \"inet6:8895@[::1]\";");
 }
 
-/* Somewhere in text a line is this one, whatever its indent. */
+/* Whether text has this line, with any indent. */
 static void assert_has_line(const char *text, struct slice line)
 {
     for (struct slice rest = slice_str(text); rest.n > 0;) {

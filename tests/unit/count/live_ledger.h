@@ -28,7 +28,7 @@ static inline uint64_t mix(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* What the test itself counted. */
+/* Counts that the test keeps itself. */
 struct ledger {
     uint64_t key[POOL];
     uint64_t n[POOL];
@@ -99,7 +99,7 @@ static inline size_t files_in(const char *dir)
     return n;
 }
 
-/* What the runs have of each key is what the ledger says. */
+/* The runs have the ledger's count of each key. */
 static inline void check_runs(const char *runs, const struct ledger *led)
 {
     struct runset *set = NULL;
@@ -122,9 +122,9 @@ static inline struct live *new_live(const char *dir, const struct run_id *id)
     return l;
 }
 
-static inline const char *journal_path(struct tempdir *t)
+static inline const char *wal_path(struct tempdir *t)
 {
-    return tempdir_file(t, "live.0000600000-000000000000004d.journal");
+    return tempdir_file(t, "live.0000600000-000000000000004d.wal");
 }
 
 #endif

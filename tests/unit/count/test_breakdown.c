@@ -1,4 +1,4 @@
-/* test_shares - how much of what peers say may do harm: caps, quorum, liars. */
+/* test_breakdown - limits of the counts of peers: caps, quorum, liars. */
 #include "core/count/breakdown.h"
 
 #include "tests/unit/unit.h"
@@ -72,7 +72,7 @@ static void test_bounded__by_what_peers_say__cap_quorum_and_liars(void **state)
         {5, 5, {-1}},              /* no ring */
         {5, 5, {0, 0, -1}},        /* nobody saw it */
         {5, 5, {3, 0, -1}},        /* one: below the quorum */
-        {5, 11, {3, 3, -1}},       /* two of two: none is left out */
+        {5, 11, {3, 3, -1}},       /* two of two: all count */
         {5, 16, {1, 1000000, -1}}, /* the cap */
         {5, 8, {3, 3, 0, -1}},     /* of three one may lie */
         {5, 5, {3, 0, 0, -1}},
@@ -108,7 +108,7 @@ static void test_bounded__when_a_mailing_is_spread__then_it_is_bulk(void **state
     count_breakdown_fini(&s);
 }
 
-/* Whatever so many liars say, it is never more than what the honest ones counted. */
+/* Three liars of eight peers never raise a count above that of the honest servers. */
 static void test_bounded__when_three_of_eight_lie__then_never_above_the_truth(
     void **state)
 {
@@ -155,13 +155,14 @@ static void test_limit__by_the_configuration__only_ever_less(void **state)
     }
 }
 
-/* Who is no member, was dropped, or is we, has no share; who has no cap counts neither for nor as a peer. */
+/* Strangers, dropped members and this server have no share; a member without a cap adds no count
+ * and is no peer of the quorum. */
 static void test_shares__who_has_no_say__has_none(void **state)
 {
     struct origin_row rows[] = {
         {.origin = {1}, .name = "self", .cap = 10, .state = ORIGIN_ACTIVE},
         {.origin = {2}, .name = "dropped", .cap = 10, .state = ORIGIN_DROPPED},
-        {.origin = {3}, .name = "aside", .cap = 10, .state = ORIGIN_ASIDE},
+        {.origin = {3}, .name = "distrusted", .cap = 10, .state = ORIGIN_DISTRUSTED},
         {.origin = {4}, .name = "left", .cap = 10, .state = ORIGIN_LEFT},
         {.origin = {5}, .name = "list", .cap = 0, .state = ORIGIN_ACTIVE},
         {.origin = {6}, .name = "b", .cap = UINT64_MAX, .state = ORIGIN_ACTIVE},

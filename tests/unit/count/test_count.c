@@ -1,5 +1,5 @@
 /*
- * test_count - the counts as a whole against a plain list of what was counted: windows, time,
+ * test_count - the counts as a whole against a plain list of all additions: windows, time,
  * restarts, refusals.
  */
 #include <pthread.h>
@@ -197,7 +197,7 @@ static void check(struct site *s, const struct truth *t, unsigned key)
     }
 }
 
-/* Adds, lets time go by, starts anew, and asks. */
+/* Adds, lets time pass, restarts, and looks up. */
 static void test_all__random_traffic_and_restarts__exact_and_never_under(void **state)
 {
     struct site *s = *state;
@@ -397,7 +397,8 @@ static void test_threads__buckets_end_and_tables_grow__nothing_lost(void **state
     }
 }
 
-/* A command looks there for a gillnetd that counts, and may do so before the thread's first round. */
+/* A command looks there for a gillnetd that counts, and may do so before the thread's first
+ * round. */
 static void test_start__the_page_says_so_at_once(void **state)
 {
     struct site *s = *state;

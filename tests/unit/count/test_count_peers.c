@@ -1,6 +1,4 @@
-/*
- * test_count_peers - what peers counted, in the counts as a whole, against a plain list of who counted what.
- */
+/* test_count_peers - counts of peers in the counts, against a plain list of additions by server. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -342,8 +340,8 @@ static uint64_t truth_of(const struct ring *r, unsigned who, unsigned key, uint6
     return sum;
 }
 
-/* The exact count of each server is the truth; the sketch has at least their sum. Returns how many windows read more
- * than a fifth too much. */
+/* The exact count of each server is the truth; the sketch has at least their sum. Returns how many
+ * windows read more than a fifth too much. */
 static unsigned check_key(struct ring *r, unsigned key)
 {
     struct digest digest[KEYRING_MAX];
@@ -437,7 +435,7 @@ static void test_peers__counts_come_close_and_go__all_answers_follow(void **stat
     count_tick(r->count);
     assert_int_equal(check_all(r), 0);
     assert_int_equal(own(r, 2, 0).w[COUNT_14D], 0);
-    r->rows[1].state = ORIGIN_LEFT; /* taken back: its files are still there */
+    r->rows[1].state = ORIGIN_LEFT; /* no longer dropped: its files are still there */
     write_origins(r);
     count_tick(r->count);
     assert_int_equal(check_all(r), 0);

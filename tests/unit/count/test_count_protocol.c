@@ -1,4 +1,4 @@
-/* test_wire - requests for counts and their answers, and what is none. */
+/* test_count_protocol - requests for counts and their answers, and malformed ones. */
 #include "core/count/count_protocol.h"
 
 #include "tests/unit/unit.h"

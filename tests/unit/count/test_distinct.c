@@ -102,7 +102,7 @@ static struct message_counts counted(const struct mail *m)
     return ret;
 }
 
-/* By the runs and the running table, what the sketch may only be above. */
+/* Exact counts of runs and running table; the sketch may only be higher. */
 static uint64_t exact_distinct(const struct counted *c, enum count_distinct kind)
 {
     struct digest digest[KEYRING_MAX];

@@ -1,4 +1,4 @@
-/* test_follow - what a hub is told of gillnetd's counts, at random times, through crashes. */
+/* test_follow - gillnetd's counts as the hub reads them, at random times, through crashes. */
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 
 enum { KEYS = 200, SHARDS = 16, SLOTS = 4096, START_S = 1200000, BUCKETS = 64 };
 
-/* What was told of one bucket. */
+/* Counts of one bucket that were reported. */
 struct told {
     uint64_t count[KEYS];
     unsigned ncomplete;
@@ -175,7 +175,7 @@ static void test_follow__when_a_bucket_runs_and_ends__then_all_is_told(void **st
     assert_int_equal(w->told[0].count[3], 5);
     unsigned ncalls = w->ncalls;
     assert_int_equal(look(w, START_S), ERR_OK);
-    assert_int_equal(w->ncalls, ncalls); /* nothing changed, nothing is told */
+    assert_int_equal(w->ncalls, ncalls); /* nothing changed, nothing is reported */
     add(&c, 3, 1);
     add(&c, 4, 9);
     flush(&c);
@@ -308,8 +308,8 @@ static void test_follow__when_counts_are_imported__then_they_are_not_ours(void *
     assert_int_equal(w->told[0].count[3], 0);
 }
 
-/* gillnetd counts, is killed, loses its power, counts on; the hub looks and starts again at any time. What is told
- * never passes what is kept, and in the end is all of it. */
+/* gillnetd counts, is killed, loses its power, counts on; the hub looks and starts again at any
+ * time. Reported counts never exceed the stored ones, and reach them in the end. */
 static void play(struct world *w, uint64_t seed)
 {
     static uint64_t want[BUCKETS][KEYS];

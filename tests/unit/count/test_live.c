@@ -111,7 +111,7 @@ static void test_new__when_without_a_folder__then_in_memory(void **state)
     live_free(&l, true);
 }
 
-/* A journal that cannot be appended to is given up at once and said so; what it had stays good. */
+/* A write-ahead log that cannot grow is given up at once and logged; its records stay valid. */
 static void test_flush__when_the_journal_cannot_grow__then_volatile_and_counting(
     void **state)
 {
@@ -132,7 +132,7 @@ static void test_flush__when_the_journal_cannot_grow__then_volatile_and_counting
     add_some(l, &led, &s, 3000);
     struct stat st;
     struct rlimit old;
-    assert_int_equal(stat(journal_path(t), &st), 0);
+    assert_int_equal(stat(wal_path(t), &st), 0);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     struct rlimit small = {(rlim_t)st.st_size + 100, old.rlim_max};
     (void)signal(SIGXFSZ, SIG_IGN);

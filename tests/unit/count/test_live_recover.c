@@ -1,4 +1,4 @@
-/* test_live_recover - what a kill and a power loss leave of the running table, and what is made of it. */
+/* test_live_recover - recovery of the running table after a kill and after a power loss. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "tests/unit/count/live_ledger.h"
 
 /* Many lives of a bucket: traffic, flushes, growth, then an end of one kind or the other. After a
- * kill nothing is lost; after a power loss what was flushed is there, and no more. */
+ * kill nothing is lost; after a power loss only flushed counts are there. */
 static void test_recover__when_ended_at_random__then_kept_as_promised(void **state)
 {
     struct tempdir *t = *state;
@@ -156,7 +156,8 @@ static void test_recover__when_the_table_is_damaged__then_the_journal_serves(
     }
 }
 
-/* Whatever is cut off or changed in the journal: what precedes is there, nothing else appears. */
+/* After every cut or change of the write-ahead log: the counts before it are there, and no
+ * others. */
 static void test_recover__when_the_journal_is_damaged__then_up_to_there(void **state)
 {
     struct tempdir *t = *state;
@@ -171,7 +172,7 @@ static void test_recover__when_the_journal_is_damaged__then_up_to_there(void **s
     ledger_init(&after[0]);
     struct live *l = new_live(dir, &an_id);
     struct stat st;
-    const char *path = journal_path(t);
+    const char *path = wal_path(t);
     assert_int_equal(stat(path, &st), 0);
     end[0] = (uint64_t)st.st_size;
     for (unsigned i = 1; i < 12; i++) {
@@ -270,18 +271,19 @@ static void test_recover__when_of_another_version__then_refused_and_kept(void **
         assert_true(live_add(l, 0, 5, 1, &count));
         flush(l);
         live_free(&l, false);
-        set_version(which ? journal_path(t) : table_path(t, 0), which ? 64 : 4096);
+        set_version(which ? wal_path(t) : table_path(t, 0), which ? 64 : 4096);
         struct live_recovered r;
         struct errinfo why;
         assert_int_equal(live_recover(dir, runs, &r, &why), ERR_UNSUPPORTED);
         assert_non_null(strstr(why.text, "another version"));
         assert_int_equal(files_in(dir), 2);
         assert_int_equal(unlink(table_path(t, 0)), 0);
-        assert_int_equal(unlink(journal_path(t)), 0);
+        assert_int_equal(unlink(wal_path(t)), 0);
     }
 }
 
-/* A bucket that goes on for hours: the journal is written anew, and serves like the old one. */
+/* A bucket that goes on for hours: the write-ahead log is rewritten, and serves like the old
+ * one. */
 static void test_flush__when_the_journal_grows_long__then_written_anew(void **state)
 {
     enum { MANY = 100000, FLUSHES = 50 };
@@ -304,7 +306,7 @@ static void test_flush__when_the_journal_grows_long__then_written_anew(void **st
             assert_true(live_add(l, live_shard_of(key, SHARDS), key, 1, &count));
         }
         flush(l);
-        assert_int_equal(stat(journal_path(t), &st), 0);
+        assert_int_equal(stat(wal_path(t), &st), 0);
         assert_true(st.st_size < LIVE_JOURNAL_MAX + MANY * 32);
         shorter += st.st_size < before;
         before = st.st_size;
@@ -354,7 +356,7 @@ static void test_boot__when_compared__then_only_this_one_is_the_same(void **stat
     assert_true(live_boot_is_same(&a, &b));
 }
 
-/* A real kill: what the child counted before it said so is there. */
+/* A real kill: every count that the child acknowledged is there. */
 static void test_recover__when_killed__then_all_that_was_said_is_there(void **state)
 {
     struct tempdir *t = *state;

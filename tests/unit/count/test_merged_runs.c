@@ -1,4 +1,4 @@
-/* test_sheets - whatever sheets there are, an exact answer is what the runs say. */
+/* test_merged_runs - with any set of merged runs, an exact answer equals that of the runs. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct world {
     struct one_run run[RUNS_MAX];
     size_t nruns;
     struct prng prng;
-    unsigned nsheeted; /* questions that sheets answered in part */
+    unsigned nsheeted; /* questions that merged runs answered in part */
 };
 
 static uint64_t below(struct world *w, uint64_t n)
@@ -130,7 +130,7 @@ static void merge_day(struct world *w)
     }
 }
 
-/* A byte of a sheet is another, behind the program's back. */
+/* A byte of a merged run is another, behind the program's back. */
 static void hurt(struct world *w)
 {
     struct merged_runs_name name = {(NOW - 1 - below(w, BUCKETS)) * COUNT_BUCKET_S,
@@ -153,7 +153,7 @@ static void hurt(struct world *w)
 static void change_origins(struct world *w)
 {
     static const enum origin_state states[] = {
-        ORIGIN_ACTIVE, ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_ASIDE};
+        ORIGIN_ACTIVE, ORIGIN_ACTIVE, ORIGIN_LEFT, ORIGIN_DROPPED, ORIGIN_DISTRUSTED};
     w->rows[1 + below(w, ORIGINS - 1)].state =
         states[below(w, sizeof(states) / sizeof(states[0]))];
     write_origins(w);
@@ -195,7 +195,7 @@ static void check(struct world *w)
 static int setup(void **state)
 {
     static const char *const folders[] = {"peers", "peers/counts", "peers/counts/runs",
-                                          "peers/counts/sheets"};
+                                          "peers/counts/merged"};
     struct world *w = calloc(1, sizeof(*w));
     uint8_t bytes[HASHKEY_BYTES];
     assert_non_null(w);
@@ -267,7 +267,7 @@ static void test_sheets__when_all_is_made__then_runs_are_asked_no_more(void **st
     assert_int_equal(n, BUCKETS + 1);
     remote_refresh(w->r, NOW, NULL, NULL);
     check(w);
-    assert_true(w->r->nloose < BUCKETS); /* a second ring key's with one run */
+    assert_true(w->r->nloose < BUCKETS); /* a second digest key's with one run */
     /* and when their day is past they go */
     at_s = 0;
     assert_int_equal(

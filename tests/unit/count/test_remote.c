@@ -1,4 +1,5 @@
-/* test_remote - a folder of peers' counts that nobody should trust: what is no count of a member changes nothing. */
+/* test_remote - a folder of peers' counts with hostile files: only counts of members have an
+ * effect. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,7 +84,7 @@ static void look(struct folder *f, uint64_t now)
     remote_refresh(f->r, now, on_new, f);
 }
 
-/* What everybody but we counted of key 77 in the last day. */
+/* Count of key 77 in the last day by all other servers. */
 static uint64_t asked(const struct folder *f, uint64_t now)
 {
     const uint64_t key = 77;
@@ -160,7 +161,7 @@ static void test_remote__who_has_no_say__is_not_heard(void **state)
     look(f, NOW);
     assert_int_equal(asked(f, NOW), 4);
     assert_int_equal(f->fed, 4);
-    f->rows[1].state = ORIGIN_ASIDE;
+    f->rows[1].state = ORIGIN_DISTRUSTED;
     write_origins(f);
     (void)remote_take_rebuild(f->r);
     look(f, NOW);
@@ -262,7 +263,7 @@ static void test_remote__when_files_are_hostile__then_the_others_count(void **st
         assert_int_equal(asked(f, NOW), 20);
     }
     remote_stat(f->r, &stat);
-    assert_int_equal(stat.naside, 6);
+    assert_int_equal(stat.nunreadable, 6);
     assert_int_equal(stat.runs.ndamaged, 1);
 }
 
@@ -281,10 +282,11 @@ static void test_remote__when_streams_are_too_many__then_some_are_left_out(void 
     assert_int_equal(asked(f, NOW), REMOTE_STREAMS_OF_ORIGIN);
     remote_stat(f->r, &stat);
     assert_int_equal(stat.nstreams, REMOTE_STREAMS_OF_ORIGIN);
-    assert_int_equal(stat.naside, MORE);
+    assert_int_equal(stat.nunreadable, MORE);
 }
 
-/* Any bit of a stream or a run may be wrong: never more is counted than was written, and nothing falls over. */
+/* Any bit of a stream or a run may be wrong: never more is counted than was written, and nothing
+ * falls over. */
 static void test_remote__when_bits_are_flipped__then_never_too_much(void **state)
 {
     struct folder *f = *state;
@@ -317,7 +319,8 @@ static void test_remote__when_bits_are_flipped__then_never_too_much(void **state
     }
 }
 
-/* A peer's whole history at once is left to the rebuild, which does not hold up the end of a bucket. */
+/* A peer's whole history at once is left to the rebuild, which does not hold up the end of a
+ * bucket. */
 static void test_remote__when_a_history_comes_at_once__then_a_rebuild(void **state)
 {
     struct folder *f = *state;
@@ -344,7 +347,7 @@ static void test_remote__when_a_history_comes_at_once__then_a_rebuild(void **sta
     assert_false(remote_take_rebuild(f->r));
 }
 
-/* The hub may cut a stream's torn end, or make the file anew. */
+/* The hub may cut a stream's torn end, or write the file again. */
 static void test_remote__when_a_stream_is_made_anew__then_it_counts_once(void **state)
 {
     struct folder *f = *state;

@@ -63,7 +63,7 @@ static struct count_history ask(struct runset *s, uint64_t k, uint64_t now)
     return h;
 }
 
-/* What the test itself counted: by bucket, from the first one on. */
+/* Counts that the test keeps itself, by bucket from the first one. */
 struct ledger {
     uint64_t first; /* bucket */
     uint64_t (*n)[KEYS];
@@ -177,7 +177,7 @@ static void test_expire__when_not_merged_or_of_the_future__then_stays(void **sta
     assert_int_equal(ask(s, 0, first + 1000).day[6], 5);
     assert_int_equal(runset_expire(s, first + UINT64_C(15) * COUNT_DAY_BUCKETS, NULL),
                      ERR_OK);
-    assert_int_equal(files_in(t->path), 1); /* no window reaches it any more */
+    assert_int_equal(files_in(t->path), 1); /* no window reaches it any longer */
     runset_close(&s);
 }
 

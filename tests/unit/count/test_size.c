@@ -46,7 +46,7 @@ static void test_size_for__any_number__is_divisible_into_shards(void **state)
         assert_int_equal(count_size_for(n, &s), ERR_OK);
         assert_in_range(s.nshards, COUNT_SIZE_SHARDS_LEAST, COUNT_SIZE_SHARDS_MOST);
         assert_int_equal(s.nshards & (s.nshards - 1), 0);
-        assert_int_equal(s.door_lines % s.nshards, 0);
+        assert_int_equal(s.doorkeeper_lines % s.nshards, 0);
         assert_int_equal(s.cell_lines % s.nshards, 0);
         assert_int_equal(s.live_slots % s.nshards, 0);
         uint64_t one = s.live_slots / s.nshards;

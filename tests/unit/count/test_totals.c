@@ -15,7 +15,7 @@ enum {
     HUGE_SHIFT = 33
 };
 
-/* What was counted, independently: of each key, in each bucket since START. */
+/* Independent counts of each key, in each bucket since START. */
 struct world {
     struct totals *totals;
     struct prng prng;
@@ -134,7 +134,7 @@ static void add_some(struct world *w, unsigned n)
     }
 }
 
-/* What another server counted comes late: of buckets up to a fortnight back. */
+/* Counts of another server come late, of buckets up to 14 days back. */
 static void add_late(struct world *w)
 {
     uint64_t reach = prng_below(&w->prng, 3) == 0 ? UINT64_C(16) * DAY : 10;
@@ -452,7 +452,7 @@ static void test_totals_new__wrong_size__refused(void **state)
     }
 }
 
-/* A folder that is not there: all in memory, nothing lost. */
+/* Without the folder: all in memory, nothing lost. */
 static void test_totals__disk_refuses__counts_on_in_memory(void **state)
 {
     struct totals_stat st;

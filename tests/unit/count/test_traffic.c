@@ -1,4 +1,4 @@
-/* traffic - shares, Zipf's law, keys that differ, and what is repeatable. */
+/* traffic - shares, Zipf's law, distinct keys, repeatable streams. */
 #include <math.h>
 
 #include "core/count/traffic.h"

@@ -26,7 +26,7 @@ static char trusted_one[] = "mx.our.example";
 static char trusted_two[] = "second.example";
 static char *const trusted[] = {trusted_one, trusted_two};
 
-/* "spf=DOMAIN dkim=DOMAIN dmarc=DOMAIN", "-" for what did not pass. */
+/* "spf=DOMAIN dkim=DOMAIN dmarc=DOMAIN", "-" if it did not pass. */
 static const char *auth_of(const char *text, size_t ntrusted, char line[256])
 {
     struct arena *arena = arena_new(ARENA);
@@ -83,7 +83,7 @@ static void test_auth__each_field__is_read_as_rfc_8601_says(void **state)
         {AR "mx.our.example.evil.example; spf=pass\n\n", "spf- dkim- dmarc-"},
         {AR "mx.our.example/evil; spf=pass\n\n", "spf- dkim- dmarc-"},
         {AR "evil.example mx.our.example; spf=pass\n\n", "spf- dkim- dmarc-"},
-        /* the topmost field that speaks of a method is believed, whatever it says */
+        /* the topmost field with a method decides, with any result */
         {AR "mx.our.example; dmarc=fail header.from=b.example\n" AR
             "mx.our.example; dmarc=pass header.from=b.example;"
             " spf=pass smtp.mailfrom=b.example\n\n",

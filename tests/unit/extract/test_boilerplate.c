@@ -1,5 +1,5 @@
 /*
- * test_ubiquity - what becomes common, and what gives way when there is no room.
+ * test_boilerplate - shingles that become common, and evictions from a full table.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +38,7 @@ static void test_learn__zero__is_nothing(void **state)
     boilerplate_free(&u);
 }
 
-/* One bucket: whatever comes, what is common stays. */
+/* One bucket: common shingles are never evicted. */
 static void test_learn__without_room__rare_ones_give_way(void **state)
 {
     struct boilerplate *u = boilerplate_new(1);
@@ -93,7 +93,8 @@ static void test_message__of_one_sender_for_years__is_not_common(void **state)
     boilerplate_free(&u);
 }
 
-/* One bucket of rare ones: the oldest gives way, so that what waits for its second sender can. */
+/* One bucket of rare shingles: the oldest is evicted, so that newer ones can wait for a second
+ * sender. */
 static void test_message__without_room__the_oldest_rare_one_gives_way(void **state)
 {
     struct boilerplate *u = boilerplate_new(1);

@@ -1,5 +1,5 @@
 /*
- * test_closing - which lines are held, in what order they are handed on, and the bounds of each kind.
+ * test_closing - lines that are held, their order when passed on, and the bounds of each kind.
  */
 #include <stdio.h>
 

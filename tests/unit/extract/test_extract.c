@@ -17,7 +17,7 @@ enum { ARENA = 64 << 20 };
 static bool is_of_another_test(unsigned type)
 {
     return type == 9 || (type >= 33 && type <= 41) || (type >= 43 && type <= 48) ||
-           type == FEATURE_sign || type == 61 || (type >= 63 && type <= 68);
+           type == FEATURE_trait || type == 61 || (type >= 63 && type <= 68);
 }
 
 /* Every other feature but the body digest, as "type:text" lines. */

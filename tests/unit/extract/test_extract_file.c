@@ -1,5 +1,5 @@
 /*
- * test_file - what lies in attachments: archives, PDF, winmail.dat, uuencode, messages.
+ * test_extract_file - contents of attachments: archives, PDF, winmail.dat, uuencode, messages.
  */
 #include <stdio.h>
 
@@ -147,7 +147,7 @@ static void test_zip__entries__by_name_sum_and_links(void **state)
     check_attached(ZIP, &f,
                    "attachment_name:a.zip attachment_type:application/zip "
                    "archive_entry:hello.exe attachment:" SUM_HELLO,
-                   "sign:archive_encrypted sign:attachment_type_lies");
+                   "trait:archive_encrypted trait:attachment_type_lies");
     zip_of(&f, "a.txt", SLICE_LIT("see http://a.com/x"), 0);
     check_attached(ZIP, &f, "archive_entry:a.txt url:a.com/x", "");
     zip_of(&f, "a.html", SLICE_LIT("<a href='http://a.com/&#120;'>"), 0);
@@ -160,28 +160,28 @@ static void test_zip__entries__by_name_sum_and_links(void **state)
     check_attached(ZIP, &f, "archive_entry:a.bin", "url:a.com/x");
 }
 
-static void test_zip__encrypted__is_a_sign(void **state)
+static void test_zip__encrypted__is_a_trait(void **state)
 {
     (void)state;
     struct buf f;
     zip_of(&f, "a.txt", SLICE_LIT("hello"), BUILD_ENCRYPTED);
-    check_attached(ZIP, &f, "archive_entry:a.txt sign:archive_encrypted",
+    check_attached(ZIP, &f, "archive_entry:a.txt trait:archive_encrypted",
                    "attachment:" SUM_HELLO);
 }
 
-static void test_zip__declared_otherwise__is_read_and_a_sign(void **state)
+static void test_zip__declared_otherwise__is_read_and_a_trait(void **state)
 {
     (void)state;
     struct buf f;
     zip_of(&f, "a.txt", SLICE_LIT("http://a.com/"), 0);
     check_attached("Content-Type: text/plain; name=x\n", &f,
                    "attachment_type:text/plain attachment_type:application/zip "
-                   "sign:attachment_type_lies archive_entry:a.txt url:a.com/",
+                   "trait:attachment_type_lies archive_entry:a.txt url:a.com/",
                    "");
     zip_of(&f, "a.txt", SLICE_LIT("http://a.com/"), 0);
     check_attached("Content-Type: application/octet-stream\n", &f,
                    "attachment_type:application/zip url:a.com/",
-                   "sign:attachment_type_lies");
+                   "trait:attachment_type_lies");
 }
 
 static void test_zip__in_a_zip__one_level_is_read(void **state)
@@ -224,7 +224,7 @@ static void test_pdf__links__are_urls(void **state)
     check_attached("Content-Type: application/pdf\n", &f,
                    "url:a.com/1 text_address:j@b.com url:c.com/ url:d.com/2 "
                    "attachment_type:application/pdf",
-                   "sign:attachment_type_lies");
+                   "trait:attachment_type_lies");
 }
 
 static void test_winmail__texts_and_files__are_read(void **state)
@@ -449,7 +449,7 @@ static void test_html__that_names_its_charset__is_read_in_it(void **state)
     check_text("Content-Type: text/html\n\n<html><meta charset=\"koi8-r\">"
                "http://\xd0\xd2\xc9\xcd\xc5\xd2.\xd2\xc6/",
                "url_host:xn--e1afmkfd.xn--p1ai", "limit:charset");
-    /* a page that was readable so far is in no wide units */
+    /* a page with readable text is not in wide units */
     check_text("Content-Type: text/html\n\n<meta charset=utf-16>http://a.com/",
                "url:a.com/", "limit:charset");
 }
@@ -513,8 +513,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zip__entries__by_name_sum_and_links),
-        cmocka_unit_test(test_zip__encrypted__is_a_sign),
-        cmocka_unit_test(test_zip__declared_otherwise__is_read_and_a_sign),
+        cmocka_unit_test(test_zip__encrypted__is_a_trait),
+        cmocka_unit_test(test_zip__declared_otherwise__is_read_and_a_trait),
         cmocka_unit_test(test_zip__in_a_zip__one_level_is_read),
         cmocka_unit_test(test_zip__deeper__sets_the_limit),
         cmocka_unit_test(test_pdf__links__are_urls),

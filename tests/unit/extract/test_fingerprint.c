@@ -73,9 +73,8 @@ static void drop(struct message *m)
 }
 
 static const enum feature_type types[TYPES] = {
-    FEATURE_subject_skeleton, FEATURE_sign,
-    FEATURE_text_band,        FEATURE_html_structure,
-    FEATURE_link_set,         FEATURE_text,
+    FEATURE_subject_skeleton, FEATURE_trait,           FEATURE_text_band,
+    FEATURE_html_structure,   FEATURE_link_set,        FEATURE_text,
     FEATURE_template_sender,  FEATURE_template_network};
 
 /* Whether both have features of this type, and the same. */
@@ -322,7 +321,7 @@ static void test_bands__of_copies_a_month_apart__are_shared_in_one_epoch(void **
     }
 }
 
-/* The budget ended extraction: what is known of the text is not the whole of it. */
+/* The budget ended extraction: only a part of the text is known. */
 static void test_exact_ones__of_a_text_not_read_to_its_end__are_none(void **state)
 {
     struct extract_limits limits = limits_default;

@@ -1,5 +1,5 @@
 /*
- * test_left_out - what near-replica keys leave out of a message, and that nothing hides behind it.
+ * test_left_out - text that near-duplicate keys leave out of a message; no campaign hides in it.
  */
 #include <stdio.h>
 
@@ -160,7 +160,7 @@ static void test_bands__of_html__leave_out_what_those_of_text_do(void **state)
     drop(&plain);
 }
 
-/* All of a campaign's text is written as what may be left out. */
+/* All text of a campaign has the form of text that is left out. */
 static void test_bands__of_text_that_is_all_left_out__are_there(void **state)
 {
     static const char *const rows[] = {
@@ -253,11 +253,11 @@ static void test_footer__of_a_list__is_left_out_once_it_has_stood_under_other_te
     struct boilerplate *guard = boilerplate_new(1 << 12);
     (void)state;
     clock_set_for_test((uint64_t)100 * 86400 * 1000000, 1);
-    teach(guard, LIST("no.example"), FOOTER, UBIQUITY_FRONTS - 1, "a");
+    teach(guard, LIST("no.example"), FOOTER, BOILERPLATE_FRONTS - 1, "a");
     assert_false(is_left_out(guard, LIST("no.example"), "a"));
-    teach(guard, LIST("no.example"), FOOTER, UBIQUITY_FRONTS, "a");
+    teach(guard, LIST("no.example"), FOOTER, BOILERPLATE_FRONTS, "a");
     assert_true(is_left_out(guard, LIST("no.example"), "a"));
-    /* another list, none, and the same name from another network know nothing of it */
+    /* not for another list, without a list, or for the same name from another network */
     assert_false(is_left_out(guard, LIST("other.example"), "a"));
     assert_false(is_left_out(guard, "From: a@b.com\n", "a"));
     assert_false(is_left_out(guard, LIST("no.example"), "b"));

@@ -1,5 +1,5 @@
 /*
- * test_link - what is told of a link beside its URL: looser keys, targets, mismatch, signs; and
+ * test_link - the features of a link except its URL: looser keys, targets, mismatch, traits; and
  * of the fields that say who sent a message.
  */
 #include <stdio.h>
@@ -142,21 +142,21 @@ static const struct row rows[] = {
      "<base href=http://evil.com><a href=one>\n--b\nContent-Location: http://no.com/\n" HTML
      "<a href=two>\n--b--\n",
      "url:no.com/ url:evil.com/ url:evil.com/one"},
-    /* signs */
-    {" sign ", "\nhttp://a.com/ see b.com and\n<http://c.com/x>\n", ""},
-    {" sign ", "\nhxxp://a.com/ hxxp://b.com/\n", "sign:url_defanged"},
-    {" sign ", "\nhttp://a.co\xe2\x80\x8bm/\n", "sign:url_hidden"},
-    {" sign ", "\n<http://a.com/\nlong>\n", "sign:url_joined"},
-    {" sign ", "\nhttp://bank.com@evil.com/ http://a.com/@b http://a.com?@b\n",
-     "sign:url_user"},
-    {" sign ", "\nhttp://0x7f.1/ http://192.0.2.1/\n", "sign:url_odd_host"},
-    {" sign ",
+    /* traits */
+    {" trait ", "\nhttp://a.com/ see b.com and\n<http://c.com/x>\n", ""},
+    {" trait ", "\nhxxp://a.com/ hxxp://b.com/\n", "trait:url_defanged"},
+    {" trait ", "\nhttp://a.co\xe2\x80\x8bm/\n", "trait:url_hidden"},
+    {" trait ", "\n<http://a.com/\nlong>\n", "trait:url_joined"},
+    {" trait ", "\nhttp://bank.com@evil.com/ http://a.com/@b http://a.com?@b\n",
+     "trait:url_user"},
+    {" trait ", "\nhttp://0x7f.1/ http://192.0.2.1/\n", "trait:url_odd_host"},
+    {" trait ",
      HTML "<base href=x><form action=y><meta http-equiv=refresh content='0;url=z'>"
           "<script>s</script>",
-     "sign:html_base sign:html_form sign:html_refresh sign:html_script"},
-    {" sign ", HTML "<p hidden>1234567</p><p>shown, not hidden</p>", ""},
-    {" sign ", HTML "<p hidden>12345678</p><p style='font-size:0'>more words</p>",
-     "sign:text_hidden"},
+     "trait:html_base trait:html_form trait:html_refresh trait:html_script"},
+    {" trait ", HTML "<p hidden>1234567</p><p>shown, not hidden</p>", ""},
+    {" trait ", HTML "<p hidden>12345678</p><p style='font-size:0'>more words</p>",
+     "trait:text_hidden"},
     /* fields */
     {" display_name from ",
      "From: =?utf-8?q?My__Bank?= <j@evil.com>, \"a \\\" b\"\n <k@evil.com>, l@evil.com\n"
@@ -275,19 +275,19 @@ static void test_base__long_or_many__limit_is_told(void **state)
     }
 }
 
-/* Each sign is documented once, and no two have one name. */
-static void test_signs__names_and_help__are_told(void **state)
+/* Each trait is documented once, and no two have one name. */
+static void test_traits__names_and_help__are_told(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {
-        const char *name = sign_name((enum sign)i);
-        assert_true(strlen(sign_help((enum sign)i)) > 0);
-        assert_true(sign_is_known(slice_str(name)));
+        const char *name = trait_name((enum trait)i);
+        assert_true(strlen(trait_help((enum trait)i)) > 0);
+        assert_true(trait_is_known(slice_str(name)));
         for (unsigned k = 0; k < i; k++) {
-            assert_string_not_equal(name, sign_name((enum sign)k));
+            assert_string_not_equal(name, trait_name((enum trait)k));
         }
     }
-    assert_false(sign_is_known(SLICE_LIT("no_such_sign")));
+    assert_false(trait_is_known(SLICE_LIT("no_such_trait")));
 }
 
 int main(void)
@@ -297,7 +297,7 @@ int main(void)
         cmocka_unit_test(test_features__cut_anywhere__are_the_same),
         cmocka_unit_test(test_base__links_before_it__as_many_as_are_kept),
         cmocka_unit_test(test_base__long_or_many__limit_is_told),
-        cmocka_unit_test(test_signs__names_and_help__are_told),
+        cmocka_unit_test(test_traits__names_and_help__are_told),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -1,5 +1,5 @@
 /*
- * test_overflow - features without room are asked about, and those that are listed are kept.
+ * test_overflow - features without room are looked up, and listed ones are kept.
  */
 #include "core/base/buf.h"
 

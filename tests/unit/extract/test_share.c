@@ -1,5 +1,6 @@
 /*
- * test_share - processor time: no part uses up that of another, and what is cut short is skimmed.
+ * test_share - processor time: no part uses up that of another, and a part that is cut short is
+ * skimmed.
  */
 #include "core/base/buf.h"
 #include "core/message/extract/share.h"
@@ -32,7 +33,8 @@ static struct extract *read_within(struct arena *arena, const struct buf *text,
     return x;
 }
 
-/* With one part in so many of the time that it takes without a bound, on this machine and build. */
+/* With this fraction of the time that extraction takes without a bound, on this machine and
+ * build. */
 static struct featureset *read_message(struct arena *arena, const struct buf *text,
                                        unsigned part)
 {
@@ -44,7 +46,7 @@ static struct featureset *read_message(struct arena *arena, const struct buf *te
     return extract_finish(read_within(arena, text, whole_us / part));
 }
 
-/* What stands before the link, and how it is written. */
+/* Text before the link, and its encoding. */
 static const struct row {
     const char *head;
     const char *between;
@@ -112,7 +114,7 @@ static void test_skim__each_way_of_writing__is_found(void **state)
     }
 }
 
-static void test_share__all_is_used_up__the_sign_says_so(void **state)
+static void test_share__all_is_used_up__the_trait_says_so(void **state)
 {
     struct arena *arena = arena_new(ARENA);
     struct buf text;
@@ -124,7 +126,7 @@ static void test_share__all_is_used_up__the_sign_says_so(void **state)
         burn(&text);
     }
     struct featureset *set = read_message(arena, &text, LITTLE);
-    assert_true(featureset_has(set, FEATURE_sign, SLICE_LIT("limit_cpu")));
+    assert_true(featureset_has(set, FEATURE_trait, SLICE_LIT("limit_cpu")));
     assert_int_equal(featureset_count_type(set, FEATURE_body), 1);
     buf_fini(&text);
     arena_free(&arena);
@@ -148,7 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_share__one_part_is_costly__the_next_is_read),
         cmocka_unit_test(test_skim__each_way_of_writing__is_found),
-        cmocka_unit_test(test_share__all_is_used_up__the_sign_says_so),
+        cmocka_unit_test(test_share__all_is_used_up__the_trait_says_so),
         cmocka_unit_test(test_shares__no_budget__nothing_is_ever_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_shingle - like texts share a key, others do not, and who knows an old key gains nothing.
+ * test_shingle - similar texts share a key, others do not, and an old key does not help an
+ * attacker.
  *
  * Texts are words drawn from a vocabulary as language has them: the k-th as often as 1/k.
  */
@@ -303,7 +304,7 @@ static void test_keys__of_the_next_epoch__keep_the_one_before(void **state)
     struct shingle_keys now;
     struct shingle_keys later;
     struct shingle_keys foreign;
-    struct hashkey other = {2, "another ring key"};
+    struct hashkey other = {2, "other digest key"};
     (void)state;
     shingle_keys_make(&ring, now_s, &now);
     shingle_keys_make(&ring, now_s + SHINGLE_EPOCH_S, &later);

@@ -1,4 +1,4 @@
-/* test_witness - what of good mail is remembered. */
+/* test_ham_keys - keys of good mail in the ham log. */
 #include "core/base/base.h"
 #include "core/message/feature/ham_keys.h"
 

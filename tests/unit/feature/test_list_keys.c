@@ -97,7 +97,7 @@ static void test_keys__each_kind_of_feature__gives_its_keys(void **state)
         {FEATURE_sender, "x@evil.com",
          "address>sender:x@evil.com host>sender_domain:evil.com "
          "domain>sender_domain:evil.com"},
-        /* a public suffix is nobody's domain */
+        /* a public suffix is not a domain of one owner */
         {FEATURE_url_host, "co.uk", "host>url_host:co.uk"},
         /* long names: the full one and the last five suffixes */
         {FEATURE_url_host, "a.b.c.d.e.f.g.evil.com",
@@ -338,7 +338,7 @@ static void test_entry__as_people_and_feeds_write_it__has_the_normal_key(void **
         {"form_host:www.evil.com", FEATURE_NONE, FEATURE_host, "www.evil.com"},
         {"list_id:A list <The.List.Example>", FEATURE_NONE, FEATURE_list_id,
          "the.list.example"},
-        {"sign:html_form", FEATURE_NONE, FEATURE_sign, "html_form"},
+        {"trait:html_form", FEATURE_NONE, FEATURE_trait, "html_form"},
         {"display_name: My  Bank", FEATURE_NONE, FEATURE_display_name, "My Bank"},
         {"192.0.2.1", FEATURE_NONE, FEATURE_network, "192.0.2.1"},
         {"192.0.2.1/32", FEATURE_NONE, FEATURE_network, "192.0.2.1"},
@@ -400,7 +400,7 @@ static void test_entry__that_would_list_too_much_or_nothing__is_refused(void **s
         {"wallet:1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", FEATURE_NONE, ERR_SYNTAX},
         {"text_address:evil.com", FEATURE_NONE, ERR_SYNTAX},
         {"domain:", FEATURE_NONE, ERR_SYNTAX},
-        {"sign:no_such", FEATURE_NONE, ERR_SYNTAX},
+        {"trait:no_such", FEATURE_NONE, ERR_SYNTAX},
         {"list_id:<>", FEATURE_NONE, ERR_SYNTAX},
         {"url_expression:http://localhost/", FEATURE_NONE, ERR_RANGE},
         {"com", FEATURE_NONE, ERR_RANGE},

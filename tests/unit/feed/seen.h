@@ -1,5 +1,5 @@
 /*
- * seen - reads a list from text and keeps all that the sink was told.
+ * seen - reads a list from text and keeps all calls of the sink.
  */
 #ifndef TESTS_UNIT_FEED_SEEN_H
 #define TESTS_UNIT_FEED_SEEN_H

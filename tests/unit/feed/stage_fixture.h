@@ -139,7 +139,7 @@ static inline struct update_report update_numbers(struct feed_fixture *x, uint64
     return r;
 }
 
-/* What the feed's list says of a value as people write it, now. */
+/* State of a value, as people write it, in the feed's list now. */
 static inline bool is_listed_in(struct feed_fixture *x, const char *list,
                                 const char *value)
 {

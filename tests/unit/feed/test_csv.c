@@ -1,5 +1,5 @@
 /*
- * test_csv - which column is read, and what an open quote costs.
+ * test_csv - the column that is read, and the cost of an open quote.
  */
 #include "core/base/base.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_feed - each format: what is listed, as what, what is ignored, what is bad and where.
+ * test_feed - each format: entries and their types, ignored lines, bad lines and their numbers.
  */
 #include <fcntl.h>
 #include <pthread.h>

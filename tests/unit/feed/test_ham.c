@@ -1,6 +1,6 @@
 /*
- * test_ham - names that good mail has had for days are left out of a feed, those of a fresh campaign are not;
- * and an update that would hit much good mail as a whole is refused.
+ * test_ham - names that good mail has had for days are left out of a feed, those of a fresh
+ * campaign are not; and an update that would hit much good mail as a whole is refused.
  */
 #include "core/feed/exclude.h"
 #include "core/telemetry/ham_log.h"
@@ -31,7 +31,7 @@ static uint64_t key_of(const struct mail *m, const char *domain)
     return ham_log_key(&d);
 }
 
-/* n messages with the domain, over so many seconds up to now, from as many networks. */
+/* n messages with the domain, spread over span_s up to now, from this number of networks. */
 static void add(const struct mail *m, const char *domain, unsigned n, uint32_t span_s,
                 unsigned networks)
 {
@@ -60,7 +60,7 @@ static void test_entry__when_much_good_mail_has_it__then_it_is_left_out(void **s
     struct ham_log_message bad = {.time_s = (uint32_t)x->now_s, .n = 1};
     bad.key[0] = key_of(&m, "spam.example");
     for (unsigned i = 0; i < 500;
-         i++) { /* what something spoke against is no witness */
+         i++) { /* a message with a hit does not count as ham */
         bad.time_s -= 1000;
         ham_log_add(m.j, &bad);
     }
@@ -79,7 +79,7 @@ static void test_entry__when_people_use_a_name__then_a_larger_share_does_not_hel
 {
     struct feed_fixture *x = *state;
     struct mail m;
-    reopen(x, "ham = 1.0;", "");
+    reopen(x, "ham_share = 1.0;", "");
     begin(&m, x);
     add(&m, "other.example", MESSAGES, 5 * DAY_S, 50);
     add(&m, "popular.example", FEED_POPULAR_MESSAGES, 2 * DAY_S, FEED_POPULAR_NETWORKS);
@@ -95,7 +95,7 @@ static void test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused(
     struct feed_fixture *x = *state;
     struct mail m;
     struct buf b;
-    reopen(x, "ham = 0.002;", "");
+    reopen(x, "ham_share = 0.002;", "");
     begin(&m, x);
     buf_init(&b, 1 << 16);
     add(&m, "other.example", MESSAGES, 5 * DAY_S, 50);
@@ -117,7 +117,7 @@ static void test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused(
     buf_fini(&b);
 }
 
-static void test_journal__when_it_is_of_another_key__then_it_says_nothing(void **state)
+static void test_ham_log__when_it_is_of_another_key__then_it_says_nothing(void **state)
 {
     struct feed_fixture *x = *state;
     struct feed_exclude *g = NULL;
@@ -144,7 +144,7 @@ int main(void)
         TEST(test_entry__when_much_good_mail_has_it__then_it_is_left_out),
         TEST(test_entry__when_people_use_a_name__then_a_larger_share_does_not_help),
         TEST(test_update__when_all_of_it_hits_much_good_mail__then_it_is_refused),
-        TEST(test_journal__when_it_is_of_another_key__then_it_says_nothing),
+        TEST(test_ham_log__when_it_is_of_another_key__then_it_says_nothing),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -1,6 +1,6 @@
 /*
- * test_json - JSON record by record: where it is cut, what is too long, too deep or not JSON, and
- * the times in it.
+ * test_json - JSON record by record: its bounds, text that is too long, too deep or not JSON, and
+ * times.
  */
 #include <stdlib.h>
 

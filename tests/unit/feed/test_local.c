@@ -149,7 +149,7 @@ static void test_read__when_nothing_changed__then_same_and_nothing_written(void 
     assert_string_equal(f->local.tag, tag);
     assert_int_equal(f->local.bytes, 0);
     assert_int_equal(access(f->body, F_OK), -1);
-    put(f, ".b", "hidden"); /* as little as what is hidden matters */
+    put(f, ".b", "hidden"); /* hidden files do not matter either */
     assert_int_equal(read_feed(f, tag), ERR_OK);
     assert_true(f->local.is_same);
 }

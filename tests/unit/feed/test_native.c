@@ -1,6 +1,6 @@
 /*
- * test_native - the forms of providers: what is listed, since when and until when, what is left
- * out and why, what is bad.
+ * test_native - the forms of providers: entries with begin and end, left-out entries with reasons,
+ * bad lines.
  */
 #include "core/base/base.h"
 
@@ -205,7 +205,7 @@ static void test_read__native_form_from_windows__then_the_same(void **state)
     }
 }
 
-/* A line of 1 MiB, a line with a NUL: bad, and what follows is read. */
+/* A line of 1 MiB, a line with a NUL: bad, and the next lines are read. */
 static void test_read__endless_line_and_nul__then_the_rest_is_read(void **state)
 {
     enum { FILL = 5000, LONG_LINE = 1 << 20 };
@@ -254,7 +254,7 @@ static void test_read__endless_line_and_nul__then_the_rest_is_read(void **state)
     }
 }
 
-/* What a DNS list answers when it refuses to answer is never an entry. */
+/* The answer with which a DNS list refuses a query is never an entry. */
 static void test_read__answers_over_quota__then_no_entry(void **state)
 {
     static const struct {

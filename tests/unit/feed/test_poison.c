@@ -1,6 +1,6 @@
 /*
- * test_poison - bodies that a feed must never get into production: the update is refused, or the entry is
- * left out, and the last good version serves.
+ * test_poison - bodies that a feed must never get into production: the update is refused, or the
+ * entry is left out, and the last good version serves.
  */
 #include "tests/unit/feed/stage_fixture.h"
 
@@ -36,36 +36,36 @@ static void good_and(struct buf *b, const char *line)
 
 /* ---- entries ---- */
 
-/* A line amid a good version, the value that must not be listed by it, and the reason ("": the line cannot be
- * read as an entry at all). */
+/* A line amid a good version, the value that must not be listed by it, and the reason ("": the line
+ * cannot be read as an entry at all). */
 static const struct {
     const char *line;
     const char *value;
     const char *reason;
 } poisons[] = {
-    {"google.com", "google.com", "giant"},
-    {"GOOGLE.COM", "google.com", "giant"},
-    {"google.com.", "google.com", "giant"},
-    {"www.google.com", "www.google.com", "giant"},
-    {"*.google.com", "google.com", "giant"},
-    {".google.com", "google.com", "giant"},
-    {"mail.google.com", "mail.google.com", "giant"},
-    {"host:www.gmail.com", "host:www.gmail.com", "giant"},
+    {"google.com", "google.com", "major_domain"},
+    {"GOOGLE.COM", "google.com", "major_domain"},
+    {"google.com.", "google.com", "major_domain"},
+    {"www.google.com", "www.google.com", "major_domain"},
+    {"*.google.com", "google.com", "major_domain"},
+    {".google.com", "google.com", "major_domain"},
+    {"mail.google.com", "mail.google.com", "major_domain"},
+    {"host:www.gmail.com", "host:www.gmail.com", "major_domain"},
     {"||paypal.com^", "paypal.com", ""},
-    {"http://google.com", "http://google.com/", "giant"},
-    {"https://www.google.com/", "https://www.google.com/", "giant"},
-    {"http://WWW.GOOGLE.COM:80/", "http://www.google.com/", "giant"},
-    {"url_expression:google.com/", "url_expression:google.com/", "giant"},
-    {"@gmail.com", "gmail.com", "giant"},
-    {"xn--ggle-0nda.com.google.com", "xn--ggle-0nda.com.google.com", "giant"},
+    {"http://google.com", "http://google.com/", "major_domain"},
+    {"https://www.google.com/", "https://www.google.com/", "major_domain"},
+    {"http://WWW.GOOGLE.COM:80/", "http://www.google.com/", "major_domain"},
+    {"url_expression:google.com/", "url_expression:google.com/", "major_domain"},
+    {"@gmail.com", "gmail.com", "major_domain"},
+    {"xn--ggle-0nda.com.google.com", "xn--ggle-0nda.com.google.com", "major_domain"},
     {"cloudfront.net", "host:cloudfront.net", ""},
-    {"amazonaws.com", "amazonaws.com", "giant"},
+    {"amazonaws.com", "amazonaws.com", "major_domain"},
     {"googleapis.com", "googleapis.com", ""},
     {"storage.googleapis.com", "storage.googleapis.com", "shared"},
     {"https://storage.googleapis.com/", "https://storage.googleapis.com/", "shared"},
     {"sites.google.com", "sites.google.com", "shared"},
     {"bit.ly", "bit.ly", "shared"},
-    {"weebly.com", "weebly.com", "giant"},
+    {"weebly.com", "weebly.com", "major_domain"},
     {"t.co", "t.co", "shared"},
     {"http://bit.ly/", "http://bit.ly/", "shared"},
     {"com", "host:com", ""},
@@ -111,10 +111,10 @@ static const struct {
     /* "google.com/" and "www.own.example/" */
     {"url_hash:88981e6263be34a6c0b53ada73d168b68828dd643723d34a812e9f8a6abb5ee9",
      "url_hash:88981e6263be34a6c0b53ada73d168b68828dd643723d34a812e9f8a6abb5ee9",
-     "giant"},
+     "major_domain"},
     {"url_hash:b2a7dd2fc88798abd50a958db12c94f5a540e7fe5094b6b111a2a694b981a3f9",
      "url_hash:b2a7dd2fc88798abd50a958db12c94f5a540e7fe5094b6b111a2a694b981a3f9",
-     "giant"},
+     "major_domain"},
     {"localhost", "host:localhost.example", ""},
 };
 
@@ -162,7 +162,7 @@ static void test_entry__when_it_is_poison__then_it_is_left_out(void **state)
     assert_serves(x);
 }
 
-/* What looks alike and is right. */
+/* Similar values that are valid. */
 static const char *const rightful[] = {
     "customer.hopto.org",
     "evil.github.io",
@@ -242,7 +242,7 @@ static const struct {
     {"127.255.255.255\n", ""},
     {"You have exceeded your quota for today.\n", ""},
     {"\xff\xfeh\0o\0s\0t\0.\0e\0x\0", "format"},
-    {"google.com\nfacebook.com\n", "left_out"},
+    {"google.com\nfacebook.com\n", "excluded"},
     {"com\nnet\norg\n", ""},
     {"one.example\n", "size"},
     {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "format"},
@@ -298,7 +298,7 @@ static void test_body__when_its_entries_are_out_of_bounds__then_it_is_refused(
     void **state)
 {
     struct feed_fixture *x = *state;
-    begin(x, "entries = 1500; entries_least = 900; grow = 0.0; shrink = 0.0;");
+    begin(x, "entries = 1500; entries_min = 900; grow = 0.0; shrink = 0.0;");
     assert_string_equal(update_numbers(x, 0, 1501).refusal.reason, "entries");
     assert_string_equal(update_numbers(x, 0, 899).refusal.reason, "entries");
     assert_string_equal(update_numbers(x, 0, 1500).refusal.reason, "");

@@ -87,7 +87,7 @@ static void test_presets__as_shipped_and_switched_on__then_right(void **state)
         read_preset(e->d_name, &text);
         struct slice licence = SLICE_LIT("erms");
         if (slice_find_slice(buf_slice(&text), licence) == text.n) {
-            fail_msg("%s says nothing of terms", e->d_name);
+            fail_msg("%s has no line about terms", e->d_name);
         }
         check_text(e->d_name, buf_slice(&text), false);
         switch_on(buf_slice(&text), &on);

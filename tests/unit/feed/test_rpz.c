@@ -1,5 +1,5 @@
 /*
- * test_rpz - names below the zone, and what stands in parentheses.
+ * test_rpz - names below the zone, and records in parentheses.
  */
 #include "core/base/base.h"
 

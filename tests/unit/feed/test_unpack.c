@@ -1,4 +1,4 @@
-/* test_unpack - what lies in compressed files, damaged ones, and the bound on what comes out. */
+/* test_unpack - compressed files, damaged ones, and the bound on the output. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
@@ -103,7 +103,7 @@ struct out {
     struct errinfo why;
 };
 
-/* What comes of these bytes; the file stands at its end, and what comes is appended to a line. */
+/* Output for these bytes; the file is at its end, and the output is appended to a line. */
 static struct out unpack(struct slice bytes, uint64_t left)
 {
     struct out r = {.left = left};

@@ -1,6 +1,6 @@
 /*
- * test_stage - a feed's versions from the first body to the last: what is applied, what is kept, what a
- * crash, damage, silence and people make of it.
+ * test_update - a feed's versions from the first body to the last: applied and kept versions,
+ * crashes, damage, silence, and commands of people.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -75,7 +75,7 @@ static void test_update__when_it_only_checks__then_nothing_changes(void **state)
     assert_int_equal(r.entered, 1);
     assert_int_equal(r.left, 1);
     assert_int_equal(r.left_out, 1);
-    assert_string_equal(x->said, "!google.com giant\n+c.example\n-a.example\n");
+    assert_string_equal(x->said, "!google.com major_domain\n+c.example\n-a.example\n");
     assert_false(is_listed(x, "c.example"));
     assert_int_equal(state_of(x).version, 1);
 }
@@ -124,7 +124,7 @@ static void test_rollback__when_asked_for__then_the_former_version_serves_and_is
     assert_int_equal(r.entered, 1);
     assert_int_equal(r.left, 1);
     assert_true(is_listed(x, "a.example"));
-    assert_false(is_listed(x, "c.example")); /* at once, whatever keep says */
+    assert_false(is_listed(x, "c.example")); /* at once, with any value of keep */
     assert_true(state_of(x).is_pinned);
     assert_int_equal(state_of(x).version, 1);
     assert_string_equal(state_of(x).etag, "");
@@ -372,12 +372,12 @@ static void test_failures__when_noted__then_they_survive_until_it_is_well(void *
 {
     struct feed_fixture *x = *state;
     assert_int_equal(state_of(x).failures, 0);
-    assert_int_equal(stage_note_failures(x->s, 7, "the server answers 503", NULL),
+    assert_int_equal(update_note_failures(x->s, 7, "the server answers 503", NULL),
                      ERR_OK);
     reopen(x, "", "");
     assert_int_equal(state_of(x).failures, 7);
     assert_string_equal(state_of(x).trouble, "the server answers 503");
-    assert_int_equal(stage_note_failures(x->s, 0, "", NULL), ERR_OK);
+    assert_int_equal(update_note_failures(x->s, 0, "", NULL), ERR_OK);
     reopen(x, "", "");
     assert_int_equal(state_of(x).failures, 0);
     assert_string_equal(state_of(x).trouble, "");

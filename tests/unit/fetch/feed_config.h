@@ -1,5 +1,5 @@
 /*
- * feed_config - a configuration with one feed, urlhaus, of which nothing may be heard for two days.
+ * feed_config - a configuration with one feed, urlhaus, that may be silent for two days.
  */
 #ifndef TESTS_UNIT_FETCH_FEED_CONFIG_H
 #define TESTS_UNIT_FETCH_FEED_CONFIG_H

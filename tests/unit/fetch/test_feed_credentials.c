@@ -1,4 +1,5 @@
-/* test_feed_secret - who we are to a feed's server: the address, files of passwords and of header fields. */
+/* test_feed_credentials - credentials for a feed's server: in the address, in files of passwords
+ * and of header fields. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

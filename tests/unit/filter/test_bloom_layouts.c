@@ -1,5 +1,5 @@
 /*
- * test_bloom_layouts - what every layout promises: no false negative, its formula's error,
+ * test_bloom_layouts - promises of every layout: no false negative, its formula's error,
  * positions that never change, the union of two filters.
  */
 #include <math.h>
@@ -163,7 +163,7 @@ static void test_bloom_error__measured_with_a_million_keys__within_5_percent(
     }
 }
 
-/* Table 1 of Yan and Cho: m/n and k, and what equation (1) says, to the digits they print. */
+/* Table 1 of Yan and Cho: m/n and k, and the value of equation (1), to the printed digits. */
 static void test_bloom_error__classic_of_table_1__equation_1(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static bool independent(uint64_t *words, uint64_t bits, uint64_t *x, bool is_add
     return (all & 1) != 0;
 }
 
-/* The steps of one key are not independent; what that costs, in small filters most of all. */
+/* The steps of one key are not independent; the cost of that, highest in small filters. */
 static void test_bloom_classic__beside_independent_hashing__at_most_5_percent_more(
     void **state)
 {

@@ -11,7 +11,7 @@ static void assert_fewest(unsigned layout, uint64_t keys, double error)
     unsigned k = 0;
     enum err got = bloom_size(layout, keys, error, &lines, &k);
     if (got == ERR_RANGE) {
-        /* so few keys are not spread evenly over whole lines */
+        /* a few keys are not spread evenly over whole lines */
         assert_true(keys <= 2 && layout <= BLOOM_TWO_LINES);
         return;
     }

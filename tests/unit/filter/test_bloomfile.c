@@ -1,5 +1,5 @@
 /*
- * test_bloomfile - a written filter comes back whole; whatever else is in a file is refused.
+ * test_bloomfile - a written filter is read back whole; every other file is refused.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -292,7 +292,7 @@ static void test_bloomfile_open__another_key_or_role__refused_as_such(void **sta
     assert_non_null(strstr(info.source, "base.1"));
     assert_non_null(strstr(info.text, "positions"));
     assert_non_null(strstr(info.text, "ask its maker"));
-    /* same id, other bytes: not to be told from the header, the caller's ids are hashes */
+    /* same id, other bytes: the header cannot show it, because the caller's ids are hashes */
     want.key = &key_same_id;
     assert_int_equal(try_want(f, &want, &info), ERR_OK);
     want = (struct bloomfile_want){.key = &key_one, .digest_key = RING + 1};
@@ -367,7 +367,7 @@ static void test_bloomfile_open__copy__survives_the_files_end(void **state)
     bloomfile_close(&opened);
 }
 
-/* "Perhaps" to whatever is asked, from every thread; a false "no" would deny an entry. */
+/* "Perhaps" for every query, from every thread; a false "no" would deny an entry. */
 static void *ask_cut(void *arg)
 {
     const struct bloomfile *f = arg;

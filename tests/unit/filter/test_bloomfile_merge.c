@@ -1,5 +1,5 @@
 /*
- * test_bloomfile_merge - the union answers for both; what differs or is too full is refused.
+ * test_bloomfile_merge - the union answers for both; different or too full filters are refused.
  */
 #include <stdio.h>
 

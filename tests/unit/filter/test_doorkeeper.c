@@ -1,4 +1,4 @@
-/* door: no key is forgotten before its day is over, whatever the room; strangers are seldom let in. */
+/* doorkeeper: no key is forgotten before its day is over, at any fill; unseen keys rarely pass. */
 #include "core/base/prng.h"
 #include "core/filter/doorkeeper.h"
 
@@ -86,7 +86,7 @@ static void test_door__too_many_keys_for_60_days__none_is_forgotten(void **state
     }
 }
 
-/* One line, 31 entries: the next is turned away, and whoever comes then is unsure. */
+/* One line, 31 entries: the next one finds no room, and later answers are unsure. */
 static void test_door_see__full__turned_away_and_unsure(void **state)
 {
     struct room *r = room_of(1);

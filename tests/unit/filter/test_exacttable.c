@@ -1,5 +1,5 @@
 /*
- * test_exacttable - what was put is got, whatever a flipped bit or a writer at work does.
+ * test_exacttable - every stored value is found, also with a flipped bit and beside a writer.
  */
 #include <pthread.h>
 

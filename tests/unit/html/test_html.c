@@ -229,7 +229,7 @@ static void test_feed__one_name_often__no_limit(void **state)
     repeat_free(in);
 }
 
-/* Counts the duplicates, by name, that are told and that are. */
+/* Counts the duplicates, by name, that were reported and that exist. */
 struct duplicates {
     char names[HTML_ATTRIBUTES_MAX][8];
     size_t n;

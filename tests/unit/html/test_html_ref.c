@@ -1,9 +1,10 @@
-/* test_html_ref - the whole table of names, each found closed, bare where it may be, and in order. */
+/* test_html_ref - the whole table of names, each found closed, bare where it may be, and in
+ * order. */
 #include "core/message/html/html_ref.h"
 
 #include "tests/unit/text/text_test.h"
 
-/* What the HTML standard has: 2231 names, 106 of them again without ';'. */
+/* The HTML standard has 2231 names, 106 of them again without ';'. */
 enum { NAMES = 2231 - 106, BARE_NAMES = 106 };
 
 static const struct {
@@ -16,7 +17,7 @@ static const struct {
 #undef HTML_NAME
 };
 
-/* What stands for "&name" and ';' or not, before a blank. */
+/* Text of "&name" and ';' or not, before a blank. */
 static struct slice text_of(struct slice name, bool is_closed, bool in_value,
                             char dst[HTML_REF_OUT])
 {

@@ -1,10 +1,11 @@
-/* test_shown - text, URLs and links of HTML as a reader has them, fed whole and cut at every place. */
+/* test_shown - text, URLs and links of HTML as a reader has them, fed whole and cut at every
+ * place. */
 #include "core/message/html/shown.h"
 #include "core/message/url/longurl.h"
 
 #include "tests/unit/text/text_test.h"
 
-/* What was told, one line each; text by where it is and why it is not seen. */
+/* Reports, one a line; text with its place and the reason why it is hidden. */
 struct record {
     char text[3 * SHOWN_RUN_MAX];
     size_t n;
@@ -332,7 +333,7 @@ static void test_take__link_round_limit__cut_told(void **state)
     }
 }
 
-/* What is told of a value of which padding makes 100,000 bytes. */
+/* Reports of a value with 100,000 bytes of padding. */
 static const struct {
     const char *before;
     const char *unit;
@@ -403,7 +404,7 @@ static void test_take__long_path__value_limit_told(void **state)
     repeat_free(in);
 }
 
-/* A URL that fills runs is told once, short, and not in halves. */
+/* A URL that fills runs is reported once, short, and not in halves. */
 static void test_take__long_url_in_text__told_short(void **state)
 {
     struct slice in = repeat("u", 5 * SHOWN_RUN_MAX);

@@ -1,5 +1,5 @@
 /*
- * test_shown_vectors - what a reader of HTML clicks and sees, by the tables of other projects.
+ * test_shown_vectors - links and text that a reader of HTML sees, by the tables of other projects.
  */
 #include "core/message/html/shown.h"
 #include "core/message/url/url_path.h"
@@ -134,7 +134,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* The same but for white space: that project shows tables and lines in its own way. */
+/* The same except white space: that project shows tables and lines in its own way. */
 static bool same_words(struct slice a, struct slice b)
 {
     size_t i = 0;

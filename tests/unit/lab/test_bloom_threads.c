@@ -68,7 +68,8 @@ static void test_bloom_add__readers_beside_it__every_added_key_is_found(void **s
     }
 }
 
-/* Two threads that have each half of the keys; they deal, meet, and add what is theirs. */
+/* Two threads that have each half of the keys; each deals its keys, waits for the other, and adds
+ * the keys of its own part. */
 struct dealer {
     struct bloom b;
     pthread_barrier_t *met;

@@ -1,6 +1,6 @@
 /*
- * test_counting - the paper's examples row by row, limits one below, at and above, and what is
- * refused.
+ * test_counting - the paper's examples row by row, limits one below, at and above, and refused
+ * arguments.
  */
 #include <math.h>
 
@@ -325,7 +325,7 @@ static void test_counting_check__hostile_shapes__refused(void **state)
     }
 }
 
-/* What equations (3) and (4) promise is an upper bound of both variants. */
+/* Equations (3) and (4) are upper bounds of both variants. */
 static void test_counting__keys_never_added__at_most_equation_4(void **state)
 {
     (void)state;

@@ -379,7 +379,7 @@ static void test_counting_split__tables_full__says_so_and_grows_by_a_copy(void *
     }
 }
 
-/* Zipf's counts, 200,000 over the rank: what cells and the slots that their high parts need take,
+/* Zipf's counts, 200,000 over the rank: memory of cells and of the slots for their high parts,
  * beside 32-bit cells of the same number. */
 static void test_counting_split__zipf_counts__less_than_half_of_wide_cells(void **state)
 {

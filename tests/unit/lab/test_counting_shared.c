@@ -77,8 +77,8 @@ static void run_threads(struct shared *s, uint64_t truth[OTHERS])
     }
 }
 
-/* In so large a filter the hot key's count is exact: a lost addition would show, and one twice
- * counted too. Cells of 16 bits hold it, those of a split filter everything. */
+/* In a filter of this size the hot key's count is exact, so a lost or doubled addition would show.
+ * Cells of 16 bits hold it, those of a split filter everything. */
 static void test_counting_shared__64_threads_on_one_hot_key__exact(void **state)
 {
     (void)state;

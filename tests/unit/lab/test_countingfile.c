@@ -1,4 +1,5 @@
-/* Counting filters as files: round trips, sums, saturation, every byte damaged, and what must not be added. */
+/* Counting filters as files: round trips, sums, saturation, every byte damaged, and files that must
+ * not be added. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static void test_countingfile_merge__other_parameters__refused_by_name(void **st
         {"number of cells", {&ring, 8, CELLS + 1, 4, 2, 600, 1}, ERR_RANGE},
         {"k is", {&ring, 8, CELLS, 5, 2, 600, 1}, ERR_RANGE},
         {"width of a cell", {&ring, 16, CELLS, 4, 2, 600, 1}, ERR_UNSUPPORTED},
-        {"ring key", {&other_ring, 8, CELLS, 4, 2, 600, 1}, ERR_KEY},
+        {"digest key", {&other_ring, 8, CELLS, 4, 2, 600, 1}, ERR_KEY},
         {"count twice", {&ring, 8, CELLS, 4, 1, 600, 1}, ERR_RANGE},
         {"count twice", {&ring, 8, CELLS, 4, 1, 1100, 1}, ERR_RANGE},
     };

@@ -1,5 +1,5 @@
 /*
- * test_cuckoo - what is inside is always found, what does not fit changes nothing, the error is
+ * test_cuckoo - stored keys are always found, a key that does not fit changes nothing, the error is
  * the formula's.
  */
 #include "core/base/base.h"
@@ -125,7 +125,7 @@ static void test_cuckoo_buckets_for__any_number_of_keys__almost_always_fit(void 
     assert_true(cuckoo_buckets_for(CUCKOO_KEYS_MAX) > CUCKOO_KEYS_MAX / 4);
 }
 
-/* A model of what is inside: how often each key was added and not removed. */
+/* A model of the contents: how often each key was added and not removed. */
 enum { MODEL_KEYS = 600 };
 struct model {
     unsigned copies[MODEL_KEYS];

@@ -48,8 +48,8 @@ static inline int fixture_setup(void **state)
     assert_non_null(mkdtemp(f->state));
     snprintf(f->dir, sizeof(f->dir), "%s/lists/test", f->state);
     /* known keys: the order of the entries in the files is the same in every run */
-    fixture_write_key(f, "ring.key", "000102030405060708090a0b0c0d0e0f\n");
-    fixture_write_key(f, "node.key", "101112131415161718191a1b1c1d1e1f\n");
+    fixture_write_key(f, "digest.key", "000102030405060708090a0b0c0d0e0f\n");
+    fixture_write_key(f, "filter.key", "101112131415161718191a1b1c1d1e1f\n");
     if (keyring_load_or_create(f->state, &f->keys, &f->info) != ERR_OK) {
         fail_msg("%s: %s", f->info.source, f->info.text);
     }
@@ -139,7 +139,7 @@ static inline struct digest digest_of(const struct list_reader *r, uint64_t n)
     return d;
 }
 
-/* What the list says of the n-th entry at time now_s, filters first as in the mail path. */
+/* State of the n-th entry in the list at time now_s, filters first as in the mail path. */
 static inline enum list_answer ask_number(const struct list_reader *r, uint64_t n,
                                           uint64_t now_s)
 {

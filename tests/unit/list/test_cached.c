@@ -1,6 +1,6 @@
 /*
  * test_cached - answers through the confirmation cache are those of the list, at once and always;
- * what look-ups come to is counted.
+ * the results of look-ups are counted.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -49,7 +49,7 @@ static int setup(void **state)
     x->f = f;
     x->config = load(x, CACHE);
     x->h = list_manager_new(x->f->state, &x->f->keys);
-    snprintf(x->hits_path, sizeof(x->hits_path), "%s/lists.hits", x->f->state);
+    snprintf(x->hits_path, sizeof(x->hits_path), "%s/lists.lookups", x->f->state);
     MUST(x->f, lookup_stats_open(x->hits_path, NOW, &x->hits, &x->f->info));
     list_manager_set_stats(x->h, x->hits);
     *state = x;

@@ -79,7 +79,7 @@ static const char current[] = "CURRENT";
 static const char index_file[] = "index.00000003";
 static const char index_sum[] = "index.00000003.sum";
 static const char base_file[] = "base.00000003";
-static const char recent_file[] = "recent.00000003";
+static const char recent_file[] = "memtable.00000003";
 
 static void test_list__derived_file_damaged__fault_named_answers_right_rebuild_heals(
     void **state)
@@ -158,7 +158,7 @@ static void test_list__index_damaged__former_generation_confirms_what_it_knows(
         assert_int_equal(ask_number(r, rows[i].entry, NOW), rows[i].answer);
     }
     list_reader_close(&r);
-    /* without the former one, what the filter lets through is possible */
+    /* without the former generation, a filter hit is possible */
     remove_file(f, "CURRENT.prev");
     r = open_reader(f);
     assert_int_equal(ask_number(r, 1, NOW), LIST_POSSIBLE);
@@ -184,9 +184,9 @@ static void test_list__all_but_the_log_removed__rebuilt(void **state)
     struct fixture *f = *state;
     make_list(f);
     static const char *const files[] = {
-        current,         "CURRENT.prev",   index_file,       index_sum,
-        base_file,       recent_file,      "index.00000002", "index.00000002.sum",
-        "base.00000002", "recent.00000002"};
+        current,         "CURRENT.prev",     index_file,       index_sum,
+        base_file,       recent_file,        "index.00000002", "index.00000002.sum",
+        "base.00000002", "memtable.00000002"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         remove_file(f, files[i]);
     }
@@ -468,7 +468,7 @@ static void test_list_writer_open__orphans_of_an_import__removed(void **state)
     make_list(f);
     static const char *const orphans[] = {
         "log.00000006",       "log.00000007",  "index.00000004",
-        "index.00000004.sum", "base.00000004", "recent.00000004",
+        "index.00000004.sum", "base.00000004", "memtable.00000004",
         "index.00000001",     "base.00000001", "x.0123456789abcdef.tmp"};
     for (size_t i = 0; i < sizeof(orphans) / sizeof(orphans[0]); i++) {
         append(f, orphans[i], "rubbish", 7);
@@ -500,7 +500,7 @@ static void test_list_writer_open__creation_broke_off__made_anew(void **state)
     list_writer_close(&w);
     remove_file(f, current);
     struct list_reader *r = NULL;
-    remove_file(f, "recent.00000001");
+    remove_file(f, "memtable.00000001");
     assert_int_equal(list_reader_open(f->state, NAME, &f->keys, &r, &f->info),
                      ERR_NOT_FOUND);
     w = open_writer(f);

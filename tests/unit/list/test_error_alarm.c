@@ -14,7 +14,7 @@ static void test_hits_alarm__for_counts__then_on_or_off(void **state)
         bool was_on;
         bool is_on;
     } table[] = {
-        /* too few events, whatever their share */
+        /* too few events, at any share */
         {0.001, 0, 0, false, false},
         {0.001, 29, 29, false, false},
         {0.001, 30, 30, false, true},

@@ -1,6 +1,6 @@
 /*
- * test_refresh - a list that a feed fills holds what the feed said last and what people said, whichever
- * way the changes took, through merges, rebuilds, expiries and kills.
+ * test_feed_apply - a list that a feed fills holds the feed's last state and the changes of people,
+ * on every way, through merges, rebuilds, expiries and kills.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -308,7 +308,7 @@ static void test_refresh__when_the_source_breaks_off__then_it_fails(void **state
     }
 }
 
-/* A child that is killed at any time; what it was at is then repeated here. */
+/* A child that is killed at any time; its last operation is then repeated here. */
 static void test_refresh__when_killed__then_repeating_it_makes_it_whole(void **state)
 {
     struct model *m = *state;

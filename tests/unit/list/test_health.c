@@ -1,5 +1,6 @@
 /*
- * test_guard - filters that err more than designed are told, others never; bad blocks are found.
+ * test_health - filters with more errors than designed are reported, others never; bad blocks are
+ * found.
  */
 #include <math.h>
 
@@ -49,7 +50,7 @@ static int setup(void **state)
     clock_set_for_test((uint64_t)NOW * 1000000, 1);
     x->config = load(x, "");
     x->h = list_manager_new(x->f->state, &x->f->keys);
-    snprintf(path, sizeof(path), "%s/lists.hits", x->f->state);
+    snprintf(path, sizeof(path), "%s/lists.lookups", x->f->state);
     MUST(x->f, lookup_stats_open(path, NOW, &x->hits, &x->f->info));
     list_manager_set_stats(x->h, x->hits);
     snprintf(x->stats_path, sizeof(x->stats_path), "%s/stats", x->f->state);
@@ -116,7 +117,7 @@ static struct lookup_stats_counts counts(struct guard_fixture *x)
     return c;
 }
 
-/* One reader of the snapshot: what the guard sees. */
+/* One reader of the snapshot, as the health check sees it. */
 static const struct list_reader *reader_in_use(struct guard_fixture *x)
 {
     const struct listset *s = list_manager_acquire(x->h);
@@ -208,7 +209,7 @@ static void test_traffic__when_false_positives_pour_in__then_alarm_until_over(
     } minutes[] = {
         {100000, 80, false},  /* as designed */
         {1000, 20, false},    /* many, but few */
-        {100000, 3000, true}, /* 1.5 % of what came so far */
+        {100000, 3000, true}, /* 1.5 % of all look-ups before */
         {100000, 80, true},
     };
     struct guard_fixture *x = *state;

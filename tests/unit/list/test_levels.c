@@ -1,4 +1,5 @@
-/* test_levels - a list in levels: merges beside changes, what is taken in, what readers share. */
+/* test_levels - a list in levels: merges beside changes, levels that are merged, files that readers
+ * share. */
 #include "core/list/merge.h"
 #include "core/list/reader.h"
 
@@ -58,8 +59,8 @@ static void test_list_add__table_to_come_is_small__waited_for(void **state)
     struct list_writer *w = open_writer(f);
     import_range(f, w, 100000, 300000, 0);
     list_writer_close(&w);
-    /* one made anew from the log has the most slots, the next as many as the list needs */
-    remove_file(f, "recent.00000002");
+    /* one rebuilt from the log has the most slots, the next as many as the list needs */
+    remove_file(f, "memtable.00000002");
     w = open_writer(f);
     assert_int_equal(w->recent.slots, MEMTABLE_SLOTS_MAX);
     w->wants_all = true;
@@ -123,7 +124,7 @@ static void test_list_import__small_beside_large__levels_newest_wins(void **stat
     assert_int_equal(ask_number(r, 39500, NOW), LIST_CONFIRMED);
     list_reader_close(&r);
     assert_verified(f);
-    /* the new level and what comes are merged, the large one stays */
+    /* the new level and later ones are merged, the large one stays */
     import_range(f, w, 50000, 52000, 0);
     assert_int_equal(w->current.nlevels, 2);
     assert_int_equal(w->current.level[1].entries, 2101);
@@ -244,7 +245,7 @@ static void test_merge_from__sizes__small_ones_are_taken_in(void **state)
         }
         assert_int_equal(merge_from(&c, rows[i].incoming, 0), rows[i].from);
     }
-    /* never more levels than there is room for, whatever their sizes */
+    /* never more levels than there is room for, at any sizes */
     struct list_current full = {.nlevels = LIST_LEVELS_MAX};
     for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
         full.level[i].entries = UINT64_C(1) << 40;

@@ -1,5 +1,5 @@
 /*
- * test_list - writing and reading lists: what is said is found, in the right order of voices.
+ * test_list - writing and reading lists: changes are found, and explicit ones outrank imports.
  */
 #include "core/base/clock.h"
 #include "core/list/reader.h"
@@ -330,7 +330,7 @@ static void test_list_reader_open__key_not_here__err_key(void **state)
     other.ring[0].id ^= 1;
     struct list_reader *r = NULL;
     assert_int_equal(list_reader_open(f->state, NAME, &other, &r, &f->info), ERR_KEY);
-    assert_non_null(strstr(f->info.text, "ring.key"));
+    assert_non_null(strstr(f->info.text, "digest.key"));
     assert_int_equal(list_writer_open(f->state, NAME, &other, true, &w, &f->info),
                      ERR_KEY);
     /* as the second key of two it is found */

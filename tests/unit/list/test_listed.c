@@ -1,5 +1,6 @@
 /*
- * test_listed - features that are asked about while a message is read; each list has its share of hits.
+ * test_listed - features that are looked up while a message is read; each list has its share of
+ * hits.
  */
 #include "core/base/base.h"
 #include "core/list/listed.h"
@@ -68,7 +69,7 @@ static void test_listed_find__some_are_listed__their_indices(void **state)
     assert_int_equal(listed_find(&listed, fs, found), 2);
     assert_int_equal(found[0], 1);
     assert_int_equal(found[1], 3);
-    /* a list that has said enough says no more; one entry is revoked meanwhile */
+    /* a list with enough hits adds no further one; one entry is revoked meanwhile */
     revoke_number(x->f, w, 3);
     assert_int_equal(listed_find(&listed, fs, found), 1);
     assert_int_equal(found[0], 3);

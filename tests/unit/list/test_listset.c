@@ -345,8 +345,8 @@ static void test_listhold_refresh__list_damaged__fault_then_last_good_then_heale
     buf_init(&current, 4096);
     MUST(x->f, file_read(path, &current, &x->f->info));
     flip_byte(x->f, "CURRENT", 20);
-    remove_file(x->f, "recent.00000002");
-    remove_file(x->f, "recent.00000001");
+    remove_file(x->f, "memtable.00000002");
+    remove_file(x->f, "memtable.00000001");
     remove_file(x->f, "CURRENT.prev");
     refresh(x);
     assert_int_equal(stats_get(STAT_lists_failed), 1);
@@ -412,7 +412,7 @@ static void test_listhold_refresh__ring_keys_changed__lists_of_each_key_are_read
     list_writer_close(&w);
     refresh(x);
     /* a new key in front, and a list made with it */
-    fixture_write_key(x->f, "ring.key",
+    fixture_write_key(x->f, "digest.key",
                       "f00102030405060708090a0b0c0d0e0f\n"
                       "000102030405060708090a0b0c0d0e0f\n");
     struct keyring both;
@@ -426,11 +426,11 @@ static void test_listhold_refresh__ring_keys_changed__lists_of_each_key_are_read
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
     assert_int_equal(look(x, FEATURE_url_host, 70, NULL), LIST_CONFIRMED);
     /* keys that are not a key file change nothing */
-    fixture_write_key(x->f, "ring.key", "nonsense\n");
+    fixture_write_key(x->f, "digest.key", "nonsense\n");
     refresh(x);
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
     /* the older key is gone, and with it the older list */
-    fixture_write_key(x->f, "ring.key", "f00102030405060708090a0b0c0d0e0f\n");
+    fixture_write_key(x->f, "digest.key", "f00102030405060708090a0b0c0d0e0f\n");
     refresh(x);
     assert_true(is_degraded(x));
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_NO);

@@ -1,4 +1,4 @@
-/* Who comes while the lists are being changed waits, says so, and has its turn. */
+/* A command that starts while the lists are being changed waits, prints that, and then runs. */
 #include <pthread.h>
 
 #include "core/list/lock.h"
@@ -22,7 +22,7 @@ static void *close_later(void *context)
     return NULL;
 }
 
-/* The word of who waits lets the other go on. */
+/* The message of the waiting command lets the other continue. */
 static void on_wait(void *context, const struct errinfo *who)
 {
     struct other *o = context;

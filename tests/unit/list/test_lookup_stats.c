@@ -1,5 +1,5 @@
 /*
- * test_hits - what is counted for each list and period, across restarts and damage.
+ * test_lookup_stats - look-ups of each list and period, across restarts and damage.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static int setup(void **state)
     assert_non_null(f);
     snprintf(f->dir, sizeof(f->dir), "/tmp/gillnet-hits-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
-    snprintf(f->path, sizeof(f->path), "%s/lists.hits", f->dir);
+    snprintf(f->path, sizeof(f->path), "%s/lists.lookups", f->dir);
     *state = f;
     return 0;
 }

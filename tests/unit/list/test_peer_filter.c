@@ -38,7 +38,7 @@ static void fill(struct bloomfile *f, enum bloom_layout layout, uint64_t first,
     }
 }
 
-/* In spam: 0..3000, taken back: 2000..4000. */
+/* In spam: 0..3000. Revoked: 2000..4000. */
 static struct peer_filter *member_new(enum bloom_layout layout)
 {
     struct peer_filter *m = calloc(1, sizeof(*m));
@@ -126,7 +126,7 @@ static void test_order_best__by_rates_and_sizes(void **state)
         /* mostly clean mail: nearly all end in the spam filter */
         {{100000, 100, 100, LARGE, LARGE}, PEER_FILTER_SPAM_FIRST},
         {{100000, 5000, 100, LARGE, SMALL}, PEER_FILTER_SPAM_FIRST},
-        /* nearly all in spam, half of it taken back: asking revoked first saves half */
+        /* nearly all in spam, half of it revoked: reading `revoked` first saves half */
         {{100000, 95000, 50000, LARGE, LARGE}, PEER_FILTER_REVOKED_FIRST},
         {{100000, 95000, 100, LARGE, LARGE}, PEER_FILTER_SPAM_FIRST},
         /* a small revoked filter costs little: worth it from an eighth */
@@ -143,7 +143,7 @@ static void test_order_best__by_rates_and_sizes(void **state)
     }
 }
 
-/* The mix of what is asked turns: mail of which all was listed and taken back, then clean. */
+/* The mix of look-ups changes: first all listed and revoked, then clean. */
 static void test_batch__a_skewed_mix__changes_the_order_and_back(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void check(const struct list_reader *r, const struct expected *row, size_
     }
 }
 
-/* Exact entries 0..99 listed (10 revoked by a person), peers list 50..299, took back 80..199. */
+/* Exact entries 0..99 listed (10 revoked by a person), peers list 50..299, revoked 80..199. */
 static void make_list(struct fixture *f)
 {
     struct list_writer *w = open_writer(f);
@@ -288,8 +288,8 @@ static void test_list__exact_and_peers__exact_wins_both_ways(void **state)
         {5, LIST_CONFIRMED, 1},  /* exact alone */
         {10, LIST_REVOKED, 1},   /* revoked by a person */
         {60, LIST_CONFIRMED, 1}, /* exact and peers */
-        {90, LIST_CONFIRMED, 1}, /* peers took it back, an exact entry stands */
-        {150, LIST_REVOKED, 0},  /* peers alone, taken back: not spam, not even a hit */
+        {90, LIST_CONFIRMED, 1}, /* peers revoked it, an exact entry stands */
+        {150, LIST_REVOKED, 0},  /* peers alone, revoked: not spam, not even a hit */
         {220, LIST_POSSIBLE, 1}, /* peers alone */
         {250, LIST_REVOKED, 1},  /* peers list it, a person revoked it */
         {5000, LIST_FALSE_POSITIVE, 0}, /* nobody */
@@ -305,7 +305,7 @@ static void test_list__exact_and_peers__exact_wins_both_ways(void **state)
     struct digest d = digest_of(r, 150);
     uint8_t hit = 0;
     list_reader_test_known(r, &d, 1, &hit);
-    assert_int_equal(hit, 1); /* who asks by hand hears of it */
+    assert_int_equal(hit, 1); /* a query by hand shows it */
     /* effective at once in a reader that is open */
     struct list_writer *w = open_writer(f);
     revoke_number(f, w, 220);
@@ -462,7 +462,7 @@ static void test_list__reopened_beside__filters_of_peers_are_shared(void **state
 
 enum { MADE_PROBES = 20000 };
 
-/* Bits at random, so many of 64 set on the mean; the same for the same seed. */
+/* Bits at random, with this mean number of 64 set; the same for the same seed. */
 static void scatter(struct bloomfile *f, unsigned of_64, uint64_t seed)
 {
     uint64_t *words = f->memory;
@@ -472,7 +472,7 @@ static void scatter(struct bloomfile *f, unsigned of_64, uint64_t seed)
     }
 }
 
-/* What the best lie with these bits takes of all values; 0: it is not believed. */
+/* Share of all values that the best lie with these bits hits; 0: the filters are refused. */
 static double share_taken(const char *path, uint64_t nlines, unsigned k, unsigned of_64,
                           bool says_one)
 {
@@ -522,7 +522,7 @@ test_believe__made_up_bits_in_a_tiny_filter__take_no_more_than_an_honest_one_may
         worst = share > worst ? share : worst;
     }
     print_message("made-up bits take %.2f %% at most\n", worst * 100);
-    assert_true(worst > 0); /* some are believed */
+    assert_true(worst > 0); /* some are accepted */
     assert_true(worst < 2 * PEER_FILTER_ERROR_MAX);
     assert_int_equal(tempdir_remove(dir), 0);
 }

@@ -1,5 +1,6 @@
 /*
- * test_peer_lists - lists of peers in the set: beside ours, by origin, never in the place of ours.
+ * test_peer_lists - lists of peers in the set: beside local lists, by origin, never instead of
+ * them.
  */
 #include "core/base/hash256.h"
 #include "core/list/listset.h"
@@ -185,7 +186,7 @@ static void test_lookup__when_peers_list_it__then_each_origin_is_named(void **st
         assert_true(listset_weight(s, list) == want[i].weight);
     }
     list_manager_release(x->h, &s);
-    peer_lists(x, 0, "test", 5, 6, ENTRY_REVOKED); /* takes back its own alone */
+    peer_lists(x, 0, "test", 5, 6, ENTRY_REVOKED); /* revokes only its own */
     refresh(x);
     hits = look(x, 5, 6);
     assert_int_equal(hits.v[0].answer, LIST_REVOKED);
@@ -195,7 +196,7 @@ static void test_lookup__when_peers_list_it__then_each_origin_is_named(void **st
 static void test_lookup__when_an_origin_is_not_active__then_it_has_no_say(void **state)
 {
     static const enum origin_state states[] = {ORIGIN_LEFT, ORIGIN_DROPPED,
-                                               ORIGIN_ASIDE};
+                                               ORIGIN_DISTRUSTED};
     struct peers_fixture *x = *state;
     peer_lists(x, 0, "test", 0, 10, ENTRY_LISTED);
     peer_lists(x, 1, "test", 0, 10, ENTRY_LISTED);

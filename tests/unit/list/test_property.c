@@ -275,7 +275,7 @@ enum {
     GROUP_AT = 5000
 };
 
-/* What an entry was from which change on; written before the change is made. */
+/* State of an entry from each change on; written before the change is made. */
 struct history {
     struct {
         unsigned change;
@@ -335,7 +335,7 @@ static void ask_hot(struct race *x, const struct list_reader *r, unsigned from)
     }
 }
 
-/* In one snapshot a whole import is there or nothing of it. */
+/* A snapshot has a whole import or no part of it. */
 static void ask_groups(struct race *x, const struct list_reader *r)
 {
     for (uint64_t g = 0; g < GROUPS; g++) {

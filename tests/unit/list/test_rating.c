@@ -1,5 +1,5 @@
 /*
- * test_standing - which word the lists' answers earn, and how sure it is.
+ * test_rating - which word the lists' answers earn, and how sure it is.
  */
 #include <math.h>
 
@@ -132,7 +132,7 @@ static const struct config config = {.threshold = {[ACTION_HEADER] = 5.0,
                                                    [ACTION_REJECT] = HUGE_VAL,
                                                    [ACTION_DISCARD] = HUGE_VAL}};
 
-static void test_standing__for_answers__then_word_and_confidence(void **state)
+static void test_rating__for_answers__then_word_and_confidence(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -168,7 +168,7 @@ static bool blocks(const struct rating_input *v, size_t n)
     return rating_end(&s, &config).requires_blocking;
 }
 
-static void test_standing__for_weights__then_blocked_from_the_lowest_threshold(
+static void test_rating__for_weights__then_blocked_from_the_lowest_threshold(
     void **state)
 {
     const struct rating_input enough[] = {heavy(0, 5.0)};
@@ -190,7 +190,7 @@ static void test_standing__for_weights__then_blocked_from_the_lowest_threshold(
     assert_false(blocks(NULL, 0));
 }
 
-static void test_standing__for_all_answers__then_confidence_is_a_share(void **state)
+static void test_rating__for_all_answers__then_confidence_is_a_share(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 5 * 8 * 8; i++) {
@@ -212,7 +212,7 @@ static void test_standing__for_all_answers__then_confidence_is_a_share(void **st
 }
 
 /* Requirement 31 names them; the manual has every one. */
-static void test_standing__for_words__then_those_of_the_manual(void **state)
+static void test_rating__for_words__then_those_of_the_manual(void **state)
 {
     static const char *const names[] = {
         "CLEAN",           "FALSE_POSITIVE",        "SUSPICIOUS",     "MALICIOUS",
@@ -234,11 +234,11 @@ static void test_standing__for_words__then_those_of_the_manual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_standing__for_answers__then_word_and_confidence),
+        cmocka_unit_test(test_rating__for_answers__then_word_and_confidence),
         cmocka_unit_test(
-            test_standing__for_weights__then_blocked_from_the_lowest_threshold),
-        cmocka_unit_test(test_standing__for_all_answers__then_confidence_is_a_share),
-        cmocka_unit_test(test_standing__for_words__then_those_of_the_manual),
+            test_rating__for_weights__then_blocked_from_the_lowest_threshold),
+        cmocka_unit_test(test_rating__for_all_answers__then_confidence_is_a_share),
+        cmocka_unit_test(test_rating__for_words__then_those_of_the_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_reform - lists from before there was a normal form, and with another url_match: found before, while and after they are made
- * anew. */
+/* test_reform - lists from before there was a normal form, and with another url_match: entries are
+ * found before, while and after they are rebuilt. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -101,7 +101,7 @@ static void add(struct reform_fixture *x, struct list_writer *w, const char *tex
     MUST(x->f, list_add(w, &e, SLICE_LIT("test"), 0, &x->f->info));
 }
 
-/* What a message with this URL, or address, finds. */
+/* Hits of a message with this URL, or address. */
 static enum list_answer ask(struct reform_fixture *x, const char *text)
 {
     struct arena *arena = x->f->arena;
@@ -133,7 +133,8 @@ static void assert_found(struct reform_fixture *x, const char *text, bool is_fou
     }
 }
 
-/* CURRENT as releases wrote it before there was a normal form: without classes, form and url_match. */
+/* CURRENT as releases wrote it before there was a normal form: without classes, form and
+ * url_match. */
 static void make_former(struct fixture *f)
 {
     struct list_current c;
@@ -153,13 +154,14 @@ static void make_former(struct fixture *f)
     buf_add_u64(&was, checksum64(buf_slice(&was)));
     snprintf(path, sizeof(path), "%s/CURRENT", f->dir);
     MUST(f, file_write_atomic(path, buf_slice(&was), 0640, &f->info));
-    snprintf(recent, sizeof(recent), "recent.%08u", (unsigned)c.generation);
+    snprintf(recent, sizeof(recent), "memtable.%08u", (unsigned)c.generation);
     remove_file(f, recent);
     buf_fini(&now);
     buf_fini(&was);
 }
 
-/* A list as it was then: URLs under the class that is url_exact now, addresses as they were written. */
+/* A list as it was then: URLs under the class that is url_exact now, addresses as they were
+ * written. */
 static void make_former_list(struct reform_fixture *x, bool keep_text)
 {
     static const struct {
@@ -427,7 +429,7 @@ static void test_classes__recent_table_lost__are_those_of_the_log(void **state)
     struct list_writer *w = open_writer(x->f);
     add(x, w, "http://evil.example/a");
     list_writer_close(&w);
-    remove_file(x->f, "recent.00000001");
+    remove_file(x->f, "memtable.00000001");
     assert_true(holds(x->f, FEATURE_url)); /* a reader makes it from the tail */
     assert_false(holds(x->f, FEATURE_domain));
     w = open_writer(x->f); /* and so does the writer */
@@ -494,7 +496,7 @@ static void test_search__pages_hosts_and_addresses_below__are_found_once(void **
 
 #define REFORM_TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
-/* What thousands of changes leave is as much log as the entries need, and nothing is forgotten. */
+/* After thousands of changes the log is as long as the entries need, and nothing is forgotten. */
 static void test_log__the_same_said_again_and_again__shortened(void **state)
 {
     enum { LONG = 6000, TIMES = 2 * (LIST_LOG_SLACK / LONG) };

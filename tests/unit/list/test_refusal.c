@@ -102,7 +102,7 @@ static void test_list_writer_open__files_unreadable__error_names_the_file(void *
     list_writer_close(&w);
     static const char *const files[] = {"CURRENT", "index.00000002", "base.00000002"};
     if (geteuid() == 0) {
-        /* root reads everything: a folder in the file's place refuses likewise */
+        /* root reads everything: a folder in the file's place is refused too */
         for (size_t i = 0; i < 3; i++) {
             char path[256];
             char away[256];

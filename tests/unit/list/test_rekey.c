@@ -1,4 +1,4 @@
-/* test_rekey - a list under another ring key: all that was known of each entry stays. */
+/* test_rekey - a list under another digest key: all that was known of each entry stays. */
 #include <string.h>
 
 #include "core/base/file.h"
@@ -44,7 +44,7 @@ static void make(struct fixture *f, bool keep_text)
 
 static void new_key(struct fixture *f)
 {
-    fixture_write_key(f, "ring.key", NEWER OLDER);
+    fixture_write_key(f, "digest.key", NEWER OLDER);
     MUST(f, keyring_load_or_create(f->state, &f->keys, &f->info));
 }
 
@@ -118,7 +118,7 @@ static void test_rekey__only_the_newer_key_left__still_asked(void **state)
     make(f, true);
     new_key(f);
     MUST(f, rekey(f, false, &done));
-    fixture_write_key(f, "ring.key", NEWER);
+    fixture_write_key(f, "digest.key", NEWER);
     MUST(f, keyring_load_or_create(f->state, &f->keys, &f->info));
     explain(f, "host1.example", &p);
     assert_int_equal(p.status, ENTRY_LISTED);

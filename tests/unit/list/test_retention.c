@@ -1,4 +1,4 @@
-/* test_age - periods of a list that ages: what is dropped, what stays, what the log then says. */
+/* test_retention - periods of a list that ages: dropped ones, kept ones, and the log. */
 #include "core/list/reader.h"
 #include "core/list/retention.h"
 
@@ -14,7 +14,7 @@ static struct list_writer *open_ageing(struct fixture *f)
     return w;
 }
 
-/* Makes everything that the list holds so much older: levels, and the heads of segments. */
+/* Makes all contents of the list older by this: levels, and the heads of segments. */
 static void grow_old(struct fixture *f, struct list_writer *w, uint64_t seconds)
 {
     MUST(f, writer_settled(w, &f->info));

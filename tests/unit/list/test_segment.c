@@ -1,5 +1,5 @@
 /*
- * test_segment - records come back as written; damage costs the record it hits and is told.
+ * test_segment - records are read as written; damage costs the record that it hits and is reported.
  */
 #include <stdio.h>
 

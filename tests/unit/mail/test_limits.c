@@ -246,7 +246,7 @@ static struct slice with_tail(struct slice text, const char *tail)
     return slice_of(p, text.n + strlen(tail));
 }
 
-/* What stands in, behind and after multiparts that are nested too deep. */
+/* Text in, behind and after multiparts that are nested too deep. */
 static void test_depth__over_the_limit__parts_are_opened(void **state)
 {
     (void)state;

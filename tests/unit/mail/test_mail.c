@@ -1,6 +1,6 @@
 /*
- * test_mail - what the parser sees in messages: whole, cut anywhere, with any line ends, as a
- * milter gives them or raw.
+ * test_mail - parts of messages as the parser reports them: whole, cut anywhere, with any line
+ * ends, as a milter gives them or raw.
  */
 #include "core/base/base.h"
 

@@ -28,7 +28,7 @@ static json_t *peer_row(const char *name, bool is_self)
 {
     return json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b}", "name", name, "state",
                      "active", "self", (int)is_self, "called", 1, "connected",
-                     (int)!is_self, "is_stale", 0, "is_set_aside", 0);
+                     (int)!is_self, "is_stale", 0, "is_distrusted", 0);
 }
 
 /* All is well. */
@@ -218,9 +218,9 @@ static void lost(struct fixture *f, bool bad)
 {
     set_row(PEERS, 1, "connected", json_boolean(!bad));
 }
-static void set_aside(struct fixture *f, bool bad)
+static void set_distrusted(struct fixture *f, bool bad)
 {
-    set_row(PEERS, 1, "is_set_aside", json_boolean(bad));
+    set_row(PEERS, 1, "is_distrusted", json_boolean(bad));
 }
 static void noise(struct fixture *f, bool bad)
 {
@@ -279,7 +279,7 @@ static const struct example {
 } examples[] = {
     {"GillnetDown", "critical", down, "gillnetd does not run",
      "systemctl start gillnetd"},
-    {"GillnetErrors", "critical", errors, "trouble of ours", "gillnet doctor"},
+    {"GillnetErrors", "critical", errors, "internal error", "gillnet doctor"},
     {"GillnetSessionsRefused", "critical", sessions, "limits.sessions",
      "raise limits.sessions"},
     {"GillnetLimits", "warning", limits, ": limits.cpu", "raise that limit"},
@@ -296,7 +296,8 @@ static const struct example {
     {"GillnetFeedFailing", "warning", failing, ": urlhaus", "gillnet feed list"},
     {"GillnetFeedSilent", "warning", silent, ": urlhaus", "silent_after"},
     {"GillnetPeerLost", "warning", lost, ": two", "gillnet peer status"},
-    {"GillnetPeerSetAside", "critical", set_aside, ": two", "gillnet peer drop NAME"},
+    {"GillnetPeerDistrusted", "critical", set_distrusted, ": two",
+     "gillnet peer drop NAME"},
     {"GillnetNoise", "warning", noise, "count.noise_floor", "count.messages_per_day"},
     {"GillnetCountsVolatile", "critical", counts_volatile, "the disk refuses",
      "make room for counts/"},

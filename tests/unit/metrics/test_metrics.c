@@ -1,5 +1,6 @@
 /*
- * test_metrics - the text of Prometheus: numbers, labels, ranges, and what is shown of lists, feeds and peers.
+ * test_metrics - the text of Prometheus: numbers, labels, ranges, and the metrics of lists, feeds
+ * and peers.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * fake_smfi - libmilter's functions for tests: they write down what they are told.
+ * fake_smfi - libmilter's functions for tests: they record their calls.
  *
  * Callback sequences become data: call the functions of callbacks_describe in any order with a
- * fake context, then read what was asked of the MTA.
+ * fake context, then read the recorded requests to the MTA.
  */
 #ifndef TESTS_UNIT_MILTER_FAKE_SMFI_H
 #define TESTS_UNIT_MILTER_FAKE_SMFI_H

@@ -55,7 +55,7 @@ static void begin(const struct tempdir *t, const char *more, unsigned max_sessio
     fake = (struct fake_ctx){.priv = NULL};
 }
 
-/* Everything is given back: no session, no message, nothing for the leak checker. */
+/* All memory is freed: session and messages; the leak checker finds nothing. */
 static void end(void)
 {
     assert_int_equal(service_sessions(), 0);
@@ -373,7 +373,7 @@ static void test_negotiate__symbols_may_be_named__what_is_read_is_asked_for(
     end();
 }
 
-/* Whatever came so far, text may follow that is looked at: skipped is what nobody examines. */
+/* After any part, text may follow that is examined; only unexamined mail is skipped. */
 static void test_body__of_a_message_that_is_not_examined__skip(void **state)
 {
     static const char *const clients[] = {"192.0.2.1", "198.51.100.1"};

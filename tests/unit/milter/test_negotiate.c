@@ -1,5 +1,5 @@
 /*
- * test_negotiate - what is asked of the MTA for every subset of what it offers.
+ * test_negotiate - requests to the MTA for every subset of its offers.
  */
 #include "milter/libmilter.h"
 #include "milter/negotiate.h"

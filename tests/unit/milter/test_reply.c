@@ -1,5 +1,5 @@
 /*
- * test_reply - each action, offer and refusal: what the MTA is told.
+ * test_reply - replies to the MTA for each action, offer and refusal.
  */
 #include <stdio.h>
 #include <string.h>

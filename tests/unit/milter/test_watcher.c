@@ -113,7 +113,7 @@ static bool says_restart(void)
     struct buf text;
     buf_init(&text, 65536);
     assert_int_equal(watch_reload(&text), ERR_OK);
-    bool says = strstr(text.p, "keys/ring.key") != NULL;
+    bool says = strstr(text.p, "keys/digest.key") != NULL;
     buf_fini(&text);
     return says;
 }
@@ -123,7 +123,7 @@ static bool has_ring_fault(const char *page)
     struct stats_view view;
     assert_int_equal(stats_read(page, &view, NULL), ERR_OK);
     for (size_t i = 0; i < view.nfaults; i++) {
-        if (strncmp(view.fault[i], "ring-key: ", 10) == 0) {
+        if (strncmp(view.fault[i], "digest-key: ", 10) == 0) {
             return true;
         }
     }
@@ -217,7 +217,7 @@ static unsigned reloads(void)
     return n;
 }
 
-/* What libmilter's signal thread does. */
+/* The part of libmilter's signal thread. */
 static void *wait_like_libmilter(void *context)
 {
     sigset_t set;

@@ -1,5 +1,6 @@
 /*
- * follower - a publisher, its place and a subscriber in one folder, for tests; fetching is reading files.
+ * follower - a publisher, its place and a subscriber in one folder, for tests; fetching is reading
+ * files.
  */
 #ifndef TESTS_UNIT_PUBLISH_FOLLOWER_H
 #define TESTS_UNIT_PUBLISH_FOLLOWER_H
@@ -42,7 +43,7 @@ enum err follower_publish(struct follower *f, bool is_anew, struct errinfo *rete
 enum err follower_round(struct follower *f, const char *const *places, unsigned n,
                         struct errinfo *reterr);
 void follower_close(struct follower *f);
-/* The subscriber has exactly the list, as texts and as what gillnetd looks up. */
+/* The subscriber has exactly the list, as texts and as digests that gillnetd looks up. */
 void follower_assert_same(struct follower *f);
 /* Copies the place to DIR/name, whose path is returned in ret. */
 void follower_copy_place(const struct follower *f, const char *name,

@@ -1,4 +1,5 @@
-/* test_subscription_lies - a publisher that signs nonsense: whatever it signs, the list stays or is one that it signed. */
+/* test_subscription_lies - a publisher that signs nonsense: the list stays, or becomes a list that
+ * it signed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /*
- * test_index - what was built is found; each flipped or missing byte is refused.
+ * test_index - all keys of a built index are found; each flipped or missing byte is refused.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -137,7 +137,7 @@ static void test_build__hostile_expectation__is_only_a_hint(void **state)
     assert_int_equal(build(tempdir_file(t, "ix"), 10, UINT64_MAX, &info), ERR_OK);
     assert_holds(t->file, 10);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    /* where so much address space is not to be had; sanitizers need it themselves */
+    /* without enough address space; sanitizers need it themselves */
     struct rlimit old;
     assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
     const struct rlimit little = {(rlim_t)4 << 30, old.rlim_max};

@@ -1,4 +1,5 @@
-/* test_index_find - a walk that goes to a digest finds what index_get finds, wherever it was before. */
+/* test_index_find - a walk that goes to a digest finds what index_get finds, wherever it was
+ * before. */
 #include "core/base/base.h"
 #include "core/store/index.h"
 
@@ -30,7 +31,7 @@ static void build(const char *path, uint64_t n, struct index **ret)
     assert_int_equal(index_open(path, ret, NULL), ERR_OK);
 }
 
-/* Digest i by a walk, and one beside it that is not there. */
+/* Digest i by a walk, and a missing one beside it. */
 static void find_both(struct index_walk *w, uint64_t i)
 {
     struct index_record r;

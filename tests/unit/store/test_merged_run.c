@@ -97,7 +97,7 @@ static struct written *begin(struct tempdir *t, const char **retpath)
     assert_non_null(w);
     make_runs(t, w);
     static char path[TEMPDIR_PATH];
-    snprintf(path, sizeof(path), "%s", tempdir_file(t, "a.sheet"));
+    snprintf(path, sizeof(path), "%s", tempdir_file(t, "a.merged"));
     *retpath = path;
     assert_int_equal(
         merged_run_write(*retpath, (const struct run *const *)w->run, RUNS, &bad, NULL),

@@ -1,4 +1,4 @@
-/* test_origins - who may have a say: round trips, and text that nobody of ours wrote. */
+/* test_origins - the file of origins: round trips, and text that gillnet did not write. */
 #include <sys/stat.h>
 
 #include "core/base/file.h"
@@ -25,7 +25,7 @@ static void test_origins__when_written__then_they_read_back(void **state)
         {.origin = {1, 2}, .name = "alpha", .cap = 10, .state = ORIGIN_ACTIVE},
         {.origin = {3}, .name = "b-2_c", .cap = UINT64_MAX, .state = ORIGIN_LEFT},
         {.origin = {4}, .name = "c", .cap = 0, .state = ORIGIN_DROPPED},
-        {.origin = {5}, .name = "d", .cap = 1, .state = ORIGIN_ASIDE},
+        {.origin = {5}, .name = "d", .cap = 1, .state = ORIGIN_DISTRUSTED},
     };
     const struct origins o = {.self = {9, 8}, .quorum = 3, .v = rows, .n = 4};
     struct origins back;

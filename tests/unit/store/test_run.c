@@ -88,7 +88,7 @@ static void test_run__when_written__then_every_key_reads_back(void **state)
     }
     struct run_record record;
     assert_int_equal(run_cursor_next(&c, &record), ERR_NOT_FOUND);
-    run_rest(r); /* the same through files opened anew */
+    run_rest(r); /* the same through files that are opened again */
     uint64_t count = 0;
     assert_int_equal(run_get(r, records[n / 2].key, &count), ERR_OK);
     assert_true(count == records[n / 2].count);

@@ -29,7 +29,7 @@ static int row_cmp(const void *a, const void *b)
     return c ? c : (x->order > y->order) - (x->order < y->order);
 }
 
-/* How the digests are made: what the radix passes may stumble over. */
+/* Patterns of digests that are hard for the radix passes. */
 enum shape { RANDOM, FEW, ONE, LAST_BYTES, ZEROS, SORTED };
 
 static void make_rows(struct row *rows, size_t n, enum shape shape, size_t most)

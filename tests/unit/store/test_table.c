@@ -1,5 +1,5 @@
 /*
- * test_table - what is committed stays and belongs together; damage and a full disk are told.
+ * test_table - commits are durable and atomic; damage and a full disk are reported.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -200,7 +200,7 @@ static void flip(int fd, size_t at)
 
 static void test_get__when_a_bit_of_a_value_is_flipped__then_corrupt(void **state)
 {
-    static const char value[] = "what must not be believed once it has changed";
+    static const char value[] = "bytes that must not be used once they have changed";
     struct tempdir *dir = *state;
     struct table *t = open_table(dir, true, MOST);
     put(t, "k", value);

@@ -211,7 +211,7 @@ static bool set_raw(enum example_kind which, struct slice packed, struct example
     return !buf_failed(&e->raw);
 }
 
-/* What comes after the DELTA of its stream. */
+/* The object after the DELTA of its stream. */
 static bool set_prev(enum example_kind which, struct slice packed, struct object *o)
 {
     struct example before;

@@ -1,6 +1,6 @@
 /*
- * example - one valid object of each type and kind, always the same bytes: what the vectors in
- * tests/data/peers hold, what tests forge from and fuzzers begin with.
+ * example - one valid object of each type and kind, always the same bytes, for the vectors in
+ * tests/data/peers, for forgeries of tests and for seeds of fuzzers.
  *
  * All secrets are hashes of well-known words. Packed payloads depend on the version of zstd, so
  * they can be given.
@@ -35,8 +35,8 @@ struct example {
     struct buf header;
 };
 
-/* packed: the payload as sent of the DELTA that it is, that it comes after (SNAP; a TEXT's is the same) or that it
- * proves a fork of; empty: packed here. False: something failed. */
+/* packed: the payload as sent of the DELTA that it is, that it comes after (SNAP; a TEXT's is the
+ * same) or that it proves a fork of; empty: packed here. False: something failed. */
 bool example_make(enum example_kind which, struct slice packed, struct example *ret);
 void example_fini(struct example *e);
 
@@ -45,7 +45,7 @@ void example_secret(uint8_t ret[OBJECT_KEY_BYTES]);
 bool example_public(uint8_t ret[OBJECT_KEY_BYTES]);
 /* Header of o, signed. False: no memory. */
 bool example_sign(const struct object *o, struct buf *ret);
-/* Signs the first OBJECT_SIGNED_BYTES of header anew, whatever they say. */
+/* Signs the first OBJECT_SIGNED_BYTES of header again, with any contents. */
 bool example_resign(char header[OBJECT_HEADER_BYTES]);
 
 /* Whether the records of raw are good and lead from *r to o->root; *r moves on. */

@@ -1,5 +1,5 @@
 /*
- * test_object - headers: what goes in comes out, and only the origin's key makes them valid.
+ * test_object - headers: round trips, and only the origin's key makes them valid.
  */
 #include "core/base/base.h"
 #include "core/ring/stream/object.h"

@@ -82,8 +82,8 @@ static const struct forgery forgery[] = {
     {EXAMPLE_DELTA_COUNT, ERR_RANGE, "length of the bucket", AT_LEN, 4, 0},
     {EXAMPLE_DELTA_COUNT, ERR_RANGE, "length of the bucket", AT_LEN, 4, 1200},
     {EXAMPLE_DELTA_LIST, ERR_RANGE, "length of the bucket", AT_LEN, 4, 600},
-    {EXAMPLE_DELTA_TEXT, ERR_RANGE, "ring key", AT_RING_KEY, 4, 1},
-    {EXAMPLE_HEARTBEAT, ERR_RANGE, "ring key", AT_RING_KEY, 4, 1},
+    {EXAMPLE_DELTA_TEXT, ERR_RANGE, "digest key", AT_RING_KEY, 4, 1},
+    {EXAMPLE_HEARTBEAT, ERR_RANGE, "digest key", AT_RING_KEY, 4, 1},
     {EXAMPLE_DELTA_COUNT, ERR_RANGE, "list", AT_LIST, 1, 'a'},
     {EXAMPLE_PROOF, ERR_RANGE, "list", AT_LIST, 1, 'a'},
     {EXAMPLE_DELTA_LIST, ERR_RANGE, "list", AT_LIST, 1, '.'},
@@ -171,7 +171,7 @@ static void test_parse__forged_and_signed__names_the_field(void **state)
     }
 }
 
-/* What lies at a limit is not refused. */
+/* Values at a limit are not refused. */
 static void test_parse__at_the_limits__is_good(void **state)
 {
     (void)state;

@@ -2,7 +2,8 @@
  * test_payload_bombs - frames made to cost more than they weigh: each is refused, within a fixed
  * amount of memory, and wherever its first bytes tell before anything is unpacked.
  *
- * Each is opened in a child of its own, whose peak of memory is measured. The times are printed, not judged.
+ * Each is opened in a child of its own, whose peak of memory is measured. The times are printed,
+ * not judged.
  */
 #include <stdio.h>
 #include <sys/resource.h>
@@ -67,7 +68,8 @@ static void add_block(struct buf *b, unsigned type, uint32_t size, bool is_last)
     add_le(b, (is_last ? 1U : 0U) | type << 1 | size << 3, 3);
 }
 
-/* n times byte; PATTERN: all bytes in turn, which makes packed blocks where equal ones make repeated ones. */
+/* n times byte; PATTERN: all bytes in turn, which makes packed blocks where equal ones make
+ * repeated ones. */
 static uint64_t add_packed(struct buf *b, uint64_t n, int byte)
 {
     static char chunk[CHUNK];
@@ -417,7 +419,7 @@ static long peak_kib(void)
     return use.ru_maxrss;
 }
 
-/* What went wrong, as the child's exit status; 0: nothing. */
+/* The failure, as the child's exit status; 0: none. */
 static int open_bomb(const struct bomb *x, struct slice packed, uint64_t raw_len)
 {
     struct buf raw;

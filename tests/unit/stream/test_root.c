@@ -68,7 +68,7 @@ static void test_add_count__in_parts_and_any_order__is_the_sum(void **state)
     assert_true(roots_equal(&whole, &parts));
 }
 
-/* Four at a time, and what is left over. */
+/* Four at a time, and the rest. */
 static void test_many__of_any_number__is_one_by_one(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * test_vectors - the frozen objects of tests/data/peers: made the same, and read the same.
  *
- * What is in these files may never change within version 1 (ADR 0030). `test_stream_vectors DIR` writes
+ * These files never change within version 1 (ADR 0030). `test_stream_vectors DIR` writes
  * those of this program, for the day that version 2 needs some.
  */
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * syncring - servers of one ring within one process, and what one fetches from another.
+ * syncring - servers of one ring within one process, and their fetches from each other.
  *
  * Origins, keys and names follow from the number of the server. No sockets: syncring_pull asks
  * what the transport would ask, and may lose, repeat or reorder what it gets.
@@ -30,7 +30,7 @@ enum err syncnode_open(struct syncnode *node, const struct manifest *m,
                        struct errinfo *reterr);
 void syncnode_close(struct syncnode *node);
 
-/* What happens to objects on their way. */
+/* Faults of objects on their way. */
 struct syncway {
     uint64_t (*draw)(void *context); /* random numbers; NULL: nothing happens */
     void *context;
@@ -41,21 +41,22 @@ struct syncway {
                  struct slice object); /* each that was sent; may be NULL */
 };
 struct syncpull {
-    uint64_t after; /* in: what was known; out: the answer's version */
+    uint64_t after; /* in: the known version; out: the answer's version */
     bool knew_itself;
     size_t wants;
     uint64_t results[SYNC_RESULTS];
     uint64_t bytes;
     struct errinfo why; /* of the last that was refused */
 };
-/* One exchange: `to` asks `from`. False: something of ours failed. */
+/* One exchange: `to` asks `from`. False: an internal error. */
 bool syncring_pull(struct syncnode *to, struct syncnode *from,
                    const struct syncway *way, struct syncpull *io);
-/* Pulls both ways until nothing is wanted any more. */
+/* Pulls both ways until no object is missing. */
 bool syncring_settle(struct syncnode *v, unsigned n);
 
-/* A COUNT object as the origin `self` signs it, whatever it says: io has type (DELTA, SNAP), stream, seq, flags, prev and
- * created; the rest follows from the records, and root (before a DELTA) which moves on. */
+/* A COUNT object as the origin `self` signs it, whatever it says: io has type (DELTA, SNAP),
+ * stream, seq, flags, prev and created; the rest follows from the records, and root (before a
+ * DELTA) which moves on. */
 void syncring_count_key(const struct syncnode *origin, uint64_t inc, uint64_t start_s,
                         struct stream_key *ret);
 bool syncring_make(const struct identity *self, struct object *io,

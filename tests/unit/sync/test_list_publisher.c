@@ -1,6 +1,6 @@
 /*
- * test_share - a list of one server scores at the others as it stands there: added, taken back, expired,
- * aged out, no longer shared.
+ * test_share - a list of one server scores at the others as it stands there: entries added,
+ * revoked, expired, aged out, no longer shared.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ static void share(struct ring *r)
     }
     assert_true(r->is_patient || list_publisher_is_settled(r->share));
     struct syncpull pull = {.after = 0};
-    for (unsigned i = 1; i < NODES; i++) { /* the last one hears of it from another */
+    for (unsigned i = 1; i < NODES; i++) { /* the last one gets it from another */
         for (unsigned round = 0; round < 4; round++) {
             pull.after = 0;
             assert_true(syncring_pull(&r->node[i], &r->node[i - 1], NULL, &pull));
@@ -182,7 +182,7 @@ static void share(struct ring *r)
     }
 }
 
-/* What server i knows of host n from server 0. */
+/* State of host n of server 0 on server i. */
 static enum list_answer ask(struct ring *r, unsigned i, unsigned n)
 {
     char folder[400];
@@ -260,7 +260,7 @@ static void test_share__when_nothing_changed__then_a_restart_publishes_nothing(
     assert_int_equal(objects(r), before + 1);
     assert_int_equal(ask(r, 2, 9002), LIST_CONFIRMED);
     assert_int_equal(ask(r, 2, 8999), LIST_CONFIRMED);
-    assert_int_equal(ask(r, 2, 3), LIST_NO); /* taken back before they heard of it */
+    assert_int_equal(ask(r, 2, 3), LIST_NO); /* revoked before they got it */
 }
 
 static void test_share__when_an_expiry_moves__then_peers_follow(void **state)
@@ -346,7 +346,7 @@ static void test_share__when_the_list_is_of_a_key_of_its_own__then_it_is_left_ou
     open_share(r);
     share(r);
     assert_int_equal(objects(r), 0);
-    struct list_writer *w = NULL; /* made anew, as the log says */
+    struct list_writer *w = NULL; /* rebuilt, as the log shows */
     char path[400];
     snprintf(path, sizeof(path), "%s/lists/bad", r->node[0].dir);
     assert_int_equal(tempdir_remove(path), 0);

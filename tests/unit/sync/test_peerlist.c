@@ -1,5 +1,5 @@
 /*
- * test_peerlist - what an origin says of its lists is what stands in its folder, and nowhere else.
+ * test_peerlist - the state of an origin's lists is in its own folder, and nowhere else.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ static bool ask_run(void *context, const struct run *run)
     return true;
 }
 
-/* What node i has of that origin's key in the bucket, in the file of an open stream or in runs. */
+/* Count of that origin's key in the bucket on node i, in the file of an open stream or in runs. */
 static uint64_t held(struct ring *r, unsigned i, unsigned origin, uint64_t start,
                      uint64_t key)
 {
@@ -208,7 +208,8 @@ static void test_heads__when_asked_after_a_version__then_only_what_changed(void 
     publish(r, 0, BUCKET, v, 2);
     assert_int_equal(heads_after(r, 0, version, &later), 1);
     assert_true(later > version);
-    assert_int_equal(heads_after(r, 0, later + 1, &later), 2); /* not one of ours */
+    assert_int_equal(heads_after(r, 0, later + 1, &later),
+                     2); /* a version that it never sent */
     syncnode_close(&r->node[0]);
     open_node(r, 0);
     assert_int_equal(heads_after(r, 0, later, &version), 2); /* of the process before */
@@ -224,7 +225,7 @@ static void publish_entry(struct ring *r, unsigned i, uint8_t digest)
     }
 }
 
-/* Heads that say that this stream of ours is further than we know. */
+/* Heads with a newer number of this server's stream than it knows. */
 static bool knows_better(struct ring *r, unsigned i, const struct stream_key *k)
 {
     struct head claim = {.stream = *k, .seq = 9, .from = 1};
@@ -279,7 +280,8 @@ static void give_list(struct ring *r, unsigned i, struct buf *ret)
     assert_int_equal(n, LISTED - SOME);
 }
 
-/* Of a long list the steps are forgotten when a SNAP has them: who comes then takes that, and so does who asks this one. */
+/* Of a long list the steps are forgotten when a SNAP has them: who comes then takes that, and so
+ * does who asks this one. */
 static void test_list__when_its_steps_are_gone__then_a_snap_brings_it(void **state)
 {
     struct ring *r = *state;
@@ -299,7 +301,7 @@ static void test_list__when_its_steps_are_gone__then_a_snap_brings_it(void **sta
         v[i].type = 1;
     }
     publish_list(r, 0, v, LISTED);
-    for (unsigned i = 0; i < 2 * SOME; i++) { /* some go, some are taken back */
+    for (unsigned i = 0; i < 2 * SOME; i++) { /* some are removed, some are revoked */
         v[i].after = i % 2 ? ENTRY_ABSENT : ENTRY_TAKEN_BACK;
     }
     publish_list(r, 0, v, 2 * (size_t)SOME);

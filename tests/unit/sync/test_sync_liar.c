@@ -1,5 +1,5 @@
 /*
- * test_sync_liar - what a member that lies, or who stands between, can make of its streams: nothing.
+ * test_sync_liar - a member that lies, or a server between, cannot change the streams of others.
  */
 #include <stdio.h>
 
@@ -105,7 +105,7 @@ static void test_offer__when_mixed_or_matched__then_refused(void **state)
     buf_fini(&b.last);
 }
 
-/* One field wrong, signed all the same. */
+/* One field wrong, but signed. */
 struct lie {
     const char *what;
     enum sync_result result;
@@ -211,7 +211,7 @@ static const struct lie lies[] = {
     {"origin of another", SYNC_UNKNOWN, other_origin},
     {"origin of nobody", SYNC_UNKNOWN, nobody},
     {"key", SYNC_UNKNOWN, other_key},
-    {"ring key", SYNC_UNKNOWN, other_ring_key},
+    {"digest key", SYNC_UNKNOWN, other_ring_key},
     {"bucket to come", SYNC_FUTURE, future_bucket},
     {"bucket long over", SYNC_OLD, old_bucket},
     {"time to come", SYNC_FUTURE, from_future},
@@ -266,23 +266,23 @@ static void test_offer__when_two_histories_meet__then_proof_goes_round(void **st
     assert_offer(r, 1, tale_next(r, &b, OBJECT_DELTA, two, 1), SYNC_APPLIED);
     struct syncpull p = pull(r, 0, 1); /* the first contact of the two */
     assert_int_equal(p.results[SYNC_FORK], 1);
-    assert_true(stat_of(r, 0, LIAR).is_set_aside);
+    assert_true(stat_of(r, 0, LIAR).is_distrusted);
     assert_int_equal(stat_of(r, 0, LIAR).streams, 0);
     assert_int_equal(pull(r, 0, 1).wants, 0);
-    assert_false(stat_of(r, 2, LIAR).is_set_aside);
+    assert_false(stat_of(r, 2, LIAR).is_distrusted);
     (void)pull(r, 2, 0); /* never met the liar */
     (void)pull(r, 1, 2);
     for (unsigned i = 0; i < LIAR; i++) {
-        assert_true(stat_of(r, i, LIAR).is_set_aside);
+        assert_true(stat_of(r, i, LIAR).is_distrusted);
         assert_int_equal(stat_of(r, i, LIAR).streams, 0);
         assert_offer(r, i, tale_next(r, &a, OBJECT_DELTA, one, 1), SYNC_REVOKED);
     }
     assert_int_equal(origins_read(r->node[2].dir, &o, NULL), ERR_OK);
-    assert_int_equal(o.v[LIAR - 1].state, ORIGIN_ASIDE);
+    assert_int_equal(o.v[LIAR - 1].state, ORIGIN_DISTRUSTED);
     origins_fini(&o);
     syncnode_close(&r->node[2]);
     open_node(r, 2);
-    assert_true(stat_of(r, 2, LIAR).is_set_aside);
+    assert_true(stat_of(r, 2, LIAR).is_distrusted);
     struct identity fresh; /* its key leaked; it has another now */
     struct manifest_member *m = &r->m.members[LIAR];
     syncring_identity(77, &fresh);
@@ -292,11 +292,11 @@ static void test_offer__when_two_histories_meet__then_proof_goes_round(void **st
     m->nkeys = 2;
     for (unsigned i = 0; i < LIAR; i++) {
         assert_int_equal(sync_set_manifest(r->node[i].sync, &r->m, &r->why), ERR_OK);
-        assert_false(stat_of(r, i, LIAR).is_set_aside);
+        assert_false(stat_of(r, i, LIAR).is_distrusted);
         assert_offer(r, i, tale_next(r, &a, OBJECT_DELTA, one, 1), SYNC_REVOKED);
     }
     (void)pull(r, 0, 1);
-    assert_false(stat_of(r, 0, LIAR).is_set_aside);
+    assert_false(stat_of(r, 0, LIAR).is_distrusted);
     buf_fini(&a.last);
     buf_fini(&b.last);
 }
@@ -310,7 +310,7 @@ static void test_offer__when_next_names_another_past__then_fork(void **state)
     assert_offer(r, 0, tale_next(r, &t, OBJECT_DELTA, one, 1), SYNC_APPLIED);
     t.head.b[0] ^= 1;
     assert_offer(r, 0, tale_next(r, &t, OBJECT_DELTA, one, 1), SYNC_FORK);
-    assert_true(stat_of(r, 0, LIAR).is_set_aside);
+    assert_true(stat_of(r, 0, LIAR).is_distrusted);
     buf_fini(&t.last);
 }
 
@@ -358,7 +358,7 @@ static void test_offer__when_proof_proves_nothing__then_refused(void **state)
                          ERR_OK);
         buf_add(&proof, buf_slice(&both));
         assert_offer(r, 0, buf_slice(&proof), SYNC_PAYLOAD);
-        assert_false(stat_of(r, 0, 1).is_set_aside);
+        assert_false(stat_of(r, 0, 1).is_distrusted);
         buf_fini(&both);
         buf_fini(&proof);
     }

@@ -1,5 +1,5 @@
 /*
- * test_sync_restored - a folder that was put back from a back-up, and one that two servers have.
+ * test_sync_restored - a folder that was put back from a backup, and one that two servers have.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static bool forks_after(struct ring *r, const char *mark)
     publish_entry(r, 0, 3);
     (void)pull(r, 1, 0);
     (void)pull(r, 0, 1);
-    return stat_of(r, 1, 0).is_set_aside;
+    return stat_of(r, 1, 0).is_distrusted;
 }
 
 static void test_restored__when_no_peer_can_be_asked__then_lists_begin_anew(
@@ -83,8 +83,8 @@ static void test_restored__when_no_peer_can_be_asked__then_lists_begin_anew(
     assert_false(forks_after(*state, "0\n"));
 }
 
-/* What the mark is for. */
-static void test_copied_back__when_no_peer_can_be_asked__then_set_aside(void **state)
+/* The purpose of the mark. */
+static void test_copied_back__when_no_peer_can_be_asked__then_distrusted(void **state)
 {
     assert_true(forks_after(*state, NULL));
 }
@@ -164,7 +164,7 @@ int main(void)
             test_restored__when_no_peer_can_be_asked__then_lists_begin_anew, setup,
             clean),
         cmocka_unit_test_setup_teardown(
-            test_copied_back__when_no_peer_can_be_asked__then_set_aside, setup, clean),
+            test_copied_back__when_no_peer_can_be_asked__then_distrusted, setup, clean),
         cmocka_unit_test_setup_teardown(
             test_restored__then_counts_of_before_are_not_published, setup, clean),
         cmocka_unit_test_setup_teardown(

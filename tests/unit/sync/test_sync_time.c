@@ -1,5 +1,5 @@
 /*
- * test_sync_time - what time brings: signs of life, endings, days that are merged, what is over goes.
+ * test_sync_time - effects of time: heartbeats, endings, merged days, removal of old runs.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -132,7 +132,7 @@ static void test_tick__when_two_hours_old__then_the_whole_takes_the_steps_place(
     close_bucket(r, 0, BUCKET);
     (void)pull(r, 1, 0);
     wait_s(r, SYNC_KEEP_S + 1200);
-    p = pull(r, 2, 1); /* from the relay, who made the payload again */
+    p = pull(r, 2, 1); /* from the relay, which made the payload again */
     assert_int_equal(p.results[SYNC_APPLIED], 1);
     assert_int_equal(files_in(r, 2, "counts/runs", ".run"), 1);
     assert_int_equal(pull(r, 2, 0).wants, 0);
@@ -164,8 +164,7 @@ static void test_tick__when_days_go_by__then_merged_and_never_taken_in_again(
     (void)pull(r, 1, 0);
     wait_s(
         r,
-        3 * (uint64_t)
-                COUNT_DAY_S); /* node 1 never hears of the end of the second bucket */
+        3 * (uint64_t)COUNT_DAY_S); /* node 1 never gets the end of the second bucket */
     assert_int_equal(objects_of(r, 1, 0), 0);
     assert_int_equal(files_in(r, 1, "counts/runs", "-86400-"), 1);
     assert_int_equal(files_in(r, 1, "counts/runs", "-00600-"), 0);
@@ -195,7 +194,8 @@ static void test_tick__when_the_clock_is_set_forward__then_nothing_expires_at_on
     assert_int_equal(pull(r, 2, 1).results[SYNC_APPLIED], 2);
 }
 
-/* Every bucket a record, for a day: then three times what is usual, and never below what a small server may grow to. */
+/* Every bucket a record, for a day: then three times what is usual, and never below what a small
+ * server may grow to. */
 static void test_quota__when_a_day_is_known__then_what_is_usual_bounds_it(void **state)
 {
     struct ring *r = *state;

@@ -1,5 +1,6 @@
 /*
- * test_sync_work - while the thread makes what takes long, peers are answered; what it made is taken by sync_tick.
+ * test_sync_work - while the thread does long work, peers are answered; sync_tick takes its
+ * results.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -208,7 +209,7 @@ static void test_snap__when_it_came_as_a_header__then_made_behind(void **state)
     buf_fini(&second);
 }
 
-/* The walk ends before the list changes; what was made is of a place that is past, so it is made anew. */
+/* The walk ends before the list changes; its result is outdated, so it is made again. */
 static void test_snap__when_the_list_goes_on__then_a_later_one_is_right(void **state)
 {
     struct ring *r = *state;
@@ -295,7 +296,7 @@ static void slowly(void *context)
     (void)nanosleep(&pause, NULL);
 }
 
-/* A day that is being merged holds nothing of who is dropped meanwhile. */
+/* A day that is being merged has no counts of a member that is dropped meanwhile. */
 static void test_drop__while_days_are_merged__then_nothing_of_it_stays(void **state)
 {
     struct ring *r = *state;
@@ -318,7 +319,7 @@ static void test_drop__while_days_are_merged__then_nothing_of_it_stays(void **st
     assert_int_equal(runs_of(r, 1, ".run"), 0);
 }
 
-/* A SNAP that was made is served again without being made: what it was made of may even be gone. */
+/* A SNAP is made once and served again, even if its sources are gone. */
 static void test_snap__when_asked_for_again__then_not_made_again(void **state)
 {
     struct ring *r = *state;

@@ -1,5 +1,5 @@
 /*
- * test_journal - what was added is read back, the oldest is replaced, torn records are left out, and a
+ * test_ham_log - added records are read back, the oldest is replaced, torn ones are skipped, and a
  * busy site's sample is even over time.
  */
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static void add(struct place *p, uint64_t from, uint64_t to)
     }
 }
 
-static void test_journal__when_messages_are_added__then_they_are_read(void **state)
+static void test_ham_log__when_messages_are_added__then_they_are_read(void **state)
 {
     struct place *p = *state;
     assert_int_equal(read_all(p, 0).n, 0);
@@ -107,7 +107,7 @@ static void test_journal__when_messages_are_added__then_they_are_read(void **sta
     assert_int_equal(read_all(p, 0).least_s, T0 + 50);
 }
 
-static void test_journal__when_opened_again__then_it_goes_on(void **state)
+static void test_ham_log__when_opened_again__then_it_goes_on(void **state)
 {
     struct place *p = *state;
     add(p, 0, 100);
@@ -121,10 +121,10 @@ static void test_journal__when_opened_again__then_it_goes_on(void **state)
     struct seen s = {0};
     uint32_t key_id = 0;
     assert_int_equal(ham_log_read(p->path, 0, check, &s, &key_id, &p->info), ERR_OK);
-    assert_int_equal(s.n, 0); /* another key: what was there says nothing */
+    assert_int_equal(s.n, 0); /* another key: the old records are dropped */
 }
 
-static void test_journal__when_damaged__then_whole_records_are_left(void **state)
+static void test_ham_log__when_damaged__then_whole_records_are_left(void **state)
 {
     struct place *p = *state;
     struct stat st;
@@ -151,7 +151,7 @@ static void test_journal__when_damaged__then_whole_records_are_left(void **state
     assert_int_equal(read_all(p, 0).n, 0);
 }
 
-static void test_journal__when_mail_is_much__then_a_sample_reaches_back_days(
+static void test_ham_log__when_mail_is_much__then_a_sample_reaches_back_days(
     void **state)
 {
     struct place *p = *state;
@@ -175,7 +175,7 @@ static void *adder(void *context)
     return NULL;
 }
 
-static void test_journal__when_threads_add__then_no_record_is_lost(void **state)
+static void test_ham_log__when_threads_add__then_no_record_is_lost(void **state)
 {
     struct place *p = *state;
     pthread_t thread[THREADS];
@@ -192,16 +192,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            test_journal__when_messages_are_added__then_they_are_read, setup, teardown),
+            test_ham_log__when_messages_are_added__then_they_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(
-            test_journal__when_opened_again__then_it_goes_on, setup, teardown),
+            test_ham_log__when_opened_again__then_it_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(
-            test_journal__when_damaged__then_whole_records_are_left, setup, teardown),
+            test_ham_log__when_damaged__then_whole_records_are_left, setup, teardown),
         cmocka_unit_test_setup_teardown(
-            test_journal__when_mail_is_much__then_a_sample_reaches_back_days, setup,
+            test_ham_log__when_mail_is_much__then_a_sample_reaches_back_days, setup,
             teardown),
         cmocka_unit_test_setup_teardown(
-            test_journal__when_threads_add__then_no_record_is_lost, setup, teardown),
+            test_ham_log__when_threads_add__then_no_record_is_lost, setup, teardown),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -298,7 +298,7 @@ static void test_open__damaged_or_of_another_version__begins_anew(void **state)
     assert_int_equal(history_read(t->file, now, &view, &why), ERR_NOT_FOUND);
 }
 
-/* Whatever lies behind a good header is numbers and bytes: nothing is read beyond, names are names. */
+/* Random bytes behind a good header: nothing is read beyond the page, names stay valid. */
 static void test_open__random_bytes_behind_the_header__bounded(void **state)
 {
     struct tempdir *t = *state;

@@ -1,5 +1,5 @@
 /*
- * test_scanline - what is printed is read, what is no request is refused with its reason.
+ * test_scan_request - printed requests are read back, others are refused with the reason.
  */
 #include <stdio.h>
 

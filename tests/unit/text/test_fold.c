@@ -1,5 +1,5 @@
 /*
- * test_fold - what words text is folded to, and what counts as disguised.
+ * test_fold - words that text is folded to, and words that count as disguised.
  */
 #include <stdio.h>
 
@@ -57,7 +57,7 @@ static void test_feed__each_kind_of_text__gives_its_words(void **state)
          "t:viagra t:viagra t:cialis t:porn t:click "},
         {"root@canarsie free!you us$ $5", "t:root t:canarsie t:free t:you t:us n:5 "},
         {"b2b mp3 win32", "m:b2b m:mp3 m:win32 "},
-        /* links and addresses, whatever they say */
+        /* links and addresses, with any text */
         {"see http://x.y/z?q=1, <HTTPS://a.b>x", "t:see u::// u::// t:x "},
         {"www.evil.com/a www www. ", "u::// t:www t:www "},
         {"mail joe@x.example.com now joe@12", "t:mail a:@ t:now t:joe n:12 "},

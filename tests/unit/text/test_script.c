@@ -178,7 +178,7 @@ static void test_script__longer_than_is_kept__goes_on_in_pieces(void **state)
     check_long("a='b'+", "f('c'+", 3000, "'d'+'e'", "de");
 }
 
-/* What a variable adds is bounded by the text: else a line of names would be gigabytes. */
+/* The text bounds the output of variables: else a line of names would be gigabytes. */
 static void test_script__variables_over_and_over__growth_is_bounded(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static void test_feed__cut_anywhere__same_bytes(void **state)
     }
 }
 
-/* White space up to what is held is dropped before a line end; longer runs only in part. */
+/* White space before a line end is dropped up to the held length; longer runs only in part. */
 static void test_quoted_printable__white_space_run__held_then_let_go(void **state)
 {
     const size_t held = sizeof(((struct transfer *)NULL)->held);

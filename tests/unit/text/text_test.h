@@ -1,5 +1,5 @@
 /*
- * text_test - what the tests of core/text share: an arena per test, comparing slices.
+ * text_test - helpers of the tests of core/text: an arena per test, comparing slices.
  */
 #ifndef TESTS_UNIT_TEXT_TEXT_TEST_H
 #define TESTS_UNIT_TEXT_TEXT_TEST_H
@@ -33,7 +33,7 @@ static inline int teardown_arena(void **state)
     return 0;
 }
 
-/* Fails with both texts when they differ; what names the case. */
+/* Fails with both texts when they differ; `what` is the name of the case. */
 static inline void check_text(const char *what, struct slice got, struct slice want)
 {
     if (!slice_eq(got, want)) {

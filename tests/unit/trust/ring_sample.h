@@ -1,5 +1,5 @@
 /*
- * ring_sample - rings with members of known keys and three administrators, two of whom must sign.
+ * ring_sample - rings with members of known keys and three administrators; two must sign.
  */
 #ifndef TESTS_UNIT_TRUST_RING_SAMPLE_H
 #define TESTS_UNIT_TRUST_RING_SAMPLE_H
@@ -41,7 +41,7 @@ static inline void add_member(struct manifest *m, unsigned number)
     p->keys[0].binding = i.signing;
 }
 
-/* A ring of n members and three administrators, two of whom must sign; without text. */
+/* A ring of n members and three administrators, two must sign; without text. */
 static inline struct manifest make_ring(unsigned n)
 {
     struct manifest m = {.version = 1,

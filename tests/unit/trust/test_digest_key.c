@@ -1,4 +1,5 @@
-/* test_ringkey - the ring's key on its way, which one is in force, and room for it in keys/ring.key. */
+/* test_digest_key - the digest key on its way, which one is in force, and room for it in
+ * keys/digest.key. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -42,7 +43,7 @@ static void assert_keys(struct tempdir *t, unsigned n, uint32_t first, uint32_t 
     if (n > 1) {
         assert_int_equal(k.ring[1].id, second);
     }
-    assert_int_equal(stat(tempdir_file(t, "keys/ring.key"), &st), 0);
+    assert_int_equal(stat(tempdir_file(t, "keys/digest.key"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
@@ -182,7 +183,7 @@ static void test_turn__when_its_time_has_come__then_the_new_key_is_first(void **
     assert_int_equal(keyring_load(t->path, &k, NULL), ERR_OK);
     assert_int_equal(digest_key_turn(t->path, &m, &k, 100, &changed, NULL), ERR_OK);
     assert_false(changed);
-    /* one that is over is not wanted by who joins later */
+    /* a later member does not need an expired one */
     k.n = 1;
     assert_false(digest_key_wanted(&m, &k, 100, &id));
 }

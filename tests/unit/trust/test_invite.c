@@ -1,4 +1,4 @@
-/* test_invite - one redemption, and what hostile askers get. */
+/* test_invite - one redemption, and answers to hostile requests. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,11 +45,11 @@ static void test_join__when_all_is_well__then_both_have_ring_and_key(void **stat
     assert_int_equal(keys.ring[0].id, a.keys.ring[0].id);
     assert_memory_equal(keys.ring[0].bytes, a.keys.ring[0].bytes, HASHKEY_BYTES);
     assert_int_equal(keys.ring[1].id, own_key);
-    assert_int_equal(stat(tempdir_file(t, "b/keys/ring.key"), &st), 0);
+    assert_int_equal(stat(tempdir_file(t, "b/keys/digest.key"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
     assert_int_equal(manifest_load(b.dir, &b.m, NULL), ERR_OK);
     assert_string_equal(b.m.text, a.m.text);
-    /* the answer is the same when the connection broke and it is asked again */
+    /* the answer is the same when the connection broke and the request is repeated */
     assert_int_equal(
         invite_accept(b.state, &token, &b.self, buf_slice(&response), &answer, NULL),
         ERR_OK);
@@ -290,7 +290,7 @@ static void test_redeem__when_a_crash_came_before_the_manifest__then_it_goes_on(
     drop_server(&a);
 }
 
-/* A ring whose two administrators must both sign; ret is the one that is not here. */
+/* A ring whose two administrators must both sign; ret is the absent one. */
 static void make_ring_of_two(struct server *a, struct identity *ret)
 {
     struct manifest next;

@@ -1,4 +1,4 @@
-/* test_invite_token - tokens, and answers of those who do not mean well. */
+/* test_invite_token - tokens, and hostile answers. */
 #include <stdio.h>
 
 #include "core/ring/trust/invite.h"

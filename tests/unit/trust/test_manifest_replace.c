@@ -1,4 +1,4 @@
-/* test_manifest_replace - who must sign a manifest, and which one replaces which. */
+/* test_manifest_replace - required signatures of a manifest, and its replacement by another. */
 #include "core/ring/trust/manifest.h"
 
 #include "tests/unit/trust/ring_sample.h"

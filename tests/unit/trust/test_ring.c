@@ -221,7 +221,7 @@ static void read_next(const struct server *a, struct buf *ret)
     manifest_fini(&next);
 }
 
-/* The ring of a with three administrators, of whom two must sign; version 2. */
+/* The ring of a with three administrators, two must sign; version 2. */
 static void make_two_of_three(struct server *a, struct buf *text)
 {
     struct ring_outcome o;
@@ -274,7 +274,7 @@ static void test_change__when_two_of_three_must_sign__then_in_force_with_the_sec
     set_time(T0 + 1);
     assert_int_equal(ring_change(a.dir, ring_edit_nothing, NULL, &a.m, &o, NULL),
                      ERR_OK);
-    /* so that a signature to what was before does not count */
+    /* so that a signature to the former text does not count */
     sign_with(1, &early);
     assert_int_equal(ring_accept(a.dir, buf_slice(&early), &o, NULL), ERR_OK);
     assert_true(o.is_in_force); /* two of three signed that text: it is as good */

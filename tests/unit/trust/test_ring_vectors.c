@@ -1,4 +1,5 @@
-/* test_ring_vectors - the frozen manifest and token of tests/data/ring: made the same, and read the same. */
+/* test_ring_vectors - the frozen manifest and token of tests/data/ring: made the same, and read the
+ * same. */
 #include <stdio.h>
 
 #include "core/base/file.h"
@@ -9,7 +10,8 @@
 
 enum { TEXT_MAX = 65536 };
 
-/* What must be in the file; GILLNET_WRITE_VECTORS in the environment writes it (never for one that is published). */
+/* Expected contents of the file; GILLNET_WRITE_VECTORS in the environment writes it (never for one
+ * that is published). */
 static void check_file(const char *name, struct slice want)
 {
     char path[512];

@@ -1,4 +1,4 @@
-/* find_rows - texts and what is found in them, for the tests of core/message/url/find. */
+/* find_rows - texts and the links found in them, for the tests of core/message/url/find. */
 #ifndef TESTS_UNIT_URL_FIND_ROWS_H
 #define TESTS_UNIT_URL_FIND_ROWS_H
 

@@ -32,7 +32,7 @@ static const struct vector_reason reasons[] = {
     {NULL, NULL},
 };
 
-/* The list of a file, if any, with rules of ours; NULL ends them. */
+/* The list of a file, if any, with rules of gillnet; NULL ends them. */
 static void use_rules(const char *file, const char *const *rules)
 {
     char path[] = "/tmp/gillnet-test-XXXXXX";

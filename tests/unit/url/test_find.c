@@ -136,7 +136,7 @@ static void test_find__other_scripts__expected_finds(void **state)
         {"http://" MIDDLE ".com/", "http://" MIDDLE ".com/\n"},
         {MIDDLE "x" MIDDLE ".com", MIDDLE "x" MIDDLE ".com\n"},
         {MIDDLE MIDDLE "a@example.com" MIDDLE, "mailto:a@example.com\n"},
-        /* U+4E2D U+56FD is a top level, what follows is text */
+        /* U+4E2D U+56FD is a top level, the rest is text */
         {"\xe4\xbe\x8b." MIDDLE "\xe5\x9b\xbd\xe6\xac\xa2\xe8\xbf\x8e",
          "\xe4\xbe\x8b." MIDDLE "\xe5\x9b\xbd\n"},
         /* b\xc3\xbccher.example, Cyrillic .\xd1\x80\xd1\x84 in capitals */

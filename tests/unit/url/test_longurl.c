@@ -1,4 +1,4 @@
-/* test_longurl - what is kept of a URL, whole and padded, at once and byte by byte. */
+/* test_longurl - the kept part of a URL, whole and padded, at once and byte by byte. */
 #include "core/message/url/longurl.h"
 #include "core/message/url/url.h"
 

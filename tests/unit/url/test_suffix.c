@@ -1,4 +1,4 @@
-/* suffix: both questions, answers that are remembered, names that are none. */
+/* test_suffix - both queries, cached answers, invalid names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_url_vectors - URL and host tables of other projects; what we read otherwise on purpose is
- * listed with the reason.
+ * test_url_vectors - URL and host tables of other projects; rows that gillnet reads otherwise on
+ * purpose are listed with the reason.
  */
 #include "core/message/text/ascii.h"
 #include "core/message/url/percent.h"
@@ -148,7 +148,7 @@ static void test_percent__web_platform__same(void **state)
     vectors_close(&v, HREF_PERCENT);
 }
 
-/* The query is ours to keep; want is what the table has without it. */
+/* gillnet keeps the query; want is the table's text without it. */
 static bool same_but_query(struct slice got, struct slice want)
 {
     return slice_eq(slice_head(got, slice_find(got, '?')), want);
@@ -225,7 +225,7 @@ static void test_host__safe_browsing_addresses__same(void **state)
     vectors_close(&v, ALL_PERCENT);
 }
 
-/* What a row wants: each once, in any order. */
+/* Expected values of a row: each once, in any order. */
 static bool same_set(const json_t *want, const struct slice *got, size_t n)
 {
     const json_t *one = NULL;
@@ -354,7 +354,7 @@ static bool same_parts(struct arena *arena, struct slice in, const json_t *parts
     struct url url = {0};
 
     if (weburl_parse(arena, in, NULL, &web) != ERR_OK) {
-        /* what browsers refuse and we read all the same */
+        /* URLs that browsers refuse and gillnet reads */
         (void)url_parse(arena, in, &url);
         *rethost = url.host.text;
         return slice_eq(url.host.text, text_of(parts, "host"));

@@ -1,5 +1,5 @@
 /*
- * uri_rows - rows of SpamAssassin's tables: what a list of URIs must match, and must not.
+ * uri_rows - rows of SpamAssassin's tables: patterns that a list of URIs must match, or must not.
  */
 #ifndef TESTS_UNIT_TEXT_URI_ROWS_H
 #define TESTS_UNIT_TEXT_URI_ROWS_H

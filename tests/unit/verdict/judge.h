@@ -20,7 +20,7 @@ struct list_reader {
 };
 struct listset {
     size_t n;
-    size_t nown; /* the first; 0: all are ours */
+    size_t nown; /* the first; 0: all are local */
     const char *origin[LISTS];
     double weight[LISTS];
     unsigned owner[LISTS]; /* of the list with number owner - 1, too; 0: of its own */
@@ -76,7 +76,7 @@ const char *list_reader_name(const struct list_reader *r)
     return r->name;
 }
 
-/* What verdict_evaluate sees. */
+/* Input of verdict_evaluate. */
 static struct list_hits lookup_hits;
 static enum err lookup_result;
 static uint64_t lookup_deadline;

@@ -1,4 +1,4 @@
-/* test_allow - who is let through. */
+/* test_allow - clients and senders that are accepted. */
 #include "tests/unit/verdict/judge.h"
 
 static void test_allow__network_or_login__then_accept_with_score_zero(void **state)

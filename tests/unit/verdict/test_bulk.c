@@ -1,11 +1,11 @@
-/* test_bulk - what counts make of a message: confirmed, conditions, caps, newsletters, noise. */
+/* test_bulk - effect of counts on a message: confirmed, conditions, caps, newsletters, noise. */
 #include "core/base/clock.h"
 
 #include "tests/unit/verdict/judge.h"
 
 enum { NOW = 3000000, KEYS = 80 };
 
-/* What the runs say: of each key its buckets; of distinct ones a count by digest. */
+/* Contents of the runs: buckets of each key; counts by digest of distinct ones. */
 struct truth {
     struct digest digest;
     uint64_t bucket0; /* running */
@@ -79,7 +79,7 @@ static int set_up_bulk(void **state)
     return 0;
 }
 
-/* A feature that the sketch saw so often and the runs so often. */
+/* A feature with a count of the sketch and one of the runs. */
 static struct counted *saw(enum feature_type type, const char *value, uint64_t sketch,
                            uint64_t exact)
 {
@@ -110,7 +110,7 @@ static struct config_rule *add_rule(struct bench *b, const char *name, const cha
 {
     static struct config_rule rules[64];
     static char texts[64][2][32];
-    static char no_sign[] = "";
+    static char no_trait[] = "";
     size_t i = b->config.nrules++;
 
     snprintf(texts[i][0], 32, "%s", name);
@@ -118,7 +118,7 @@ static struct config_rule *add_rule(struct bench *b, const char *name, const cha
     rules[i] = (struct config_rule){.name = texts[i][0],
                                     .enabled = true,
                                     .type = texts[i][1],
-                                    .sign = no_sign,
+                                    .trait = no_trait,
                                     .window = RULE_1D,
                                     .count = count,
                                     .score = score};
@@ -143,7 +143,7 @@ static void test_bulk__when_only_the_sketch_says_so__then_no_symbol(void **state
     struct bench *b = *state;
     saw(FEATURE_text_band, "600.00.aa", 20, 19);
     saw(FEATURE_text, "ff", 19,
-        25); /* cannot be: the sketch is never below; not asked */
+        25); /* impossible, since the sketch is never lower; the runs are not read */
     add_rule(b, "replica", "text_band", 20, 1.5);
     add_rule(b, "text", "text", 20, 1.5);
     judge(b);
@@ -267,7 +267,7 @@ static void test_bulk__when_distinct_ones_are_wanted__then_by_the_exact_number(
         {3, 3, 0, 3, true},
         {3, 2, 3, 3, true}, /* a day that just began */
         {3, 2, 1, 3, false},
-        {2, 3, 3, 3, false}, /* the sketch alone is enough to say no */
+        {2, 3, 3, 3, false}, /* the sketch alone is enough for a no */
         {1, 1, 0, 1, true},
     };
     struct bench *b = *state;

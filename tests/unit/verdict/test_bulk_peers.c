@@ -1,11 +1,12 @@
-/* test_bulk_peers - bulk by what peers counted: spread mailings, and liars who want to harm a sender. */
+/* test_bulk_peers - bulk by counts of peers: spread mailings, and liars that try to harm a
+ * sender. */
 #include "core/verdict/bulk.h"
 
 #include "tests/unit/verdict/judge.h"
 
 enum { NOW = 2000 * COUNT_DAY_BUCKETS + 7, PEERS_MAX = 29, KEYS = 8, LIARS = 3 };
 
-/* What each server counted of each key; [0] is our own. */
+/* Counts of each key on each server; [0] is this server. */
 struct said {
     struct digest digest;
     uint64_t count[PEERS_MAX + 1];
@@ -129,7 +130,7 @@ static struct config_rule *text_rule(struct bench *b, unsigned count)
 {
     static struct config_rule rule;
     rule = (struct config_rule){.name = (char *)(uintptr_t) "t",
-                                .sign = (char *)(uintptr_t) "",
+                                .trait = (char *)(uintptr_t) "",
                                 .enabled = true,
                                 .type = (char *)(uintptr_t) "text",
                                 .window = RULE_1D,
@@ -180,7 +181,8 @@ static void test_bulk_peers__when_caps_are_lower_here__then_they_hold(void **sta
     assert_int_equal(b->v.nsymbols, 1);
 }
 
-/* A newsletter as it is counted honestly: by us and five peers; then with what three more say who lie. */
+/* A newsletter as it is counted honestly: by us and five peers; then with what three more say who
+ * lie. */
 static void judge_newsletter(struct bench *b, const uint64_t honest[9], bool lies)
 {
     uint64_t by[3][9];

@@ -1,9 +1,9 @@
 /*
- * test_peers - what peers list scores by the strongest of them, within what is ours to say.
+ * test_peers - entries of peers score by the strongest peer, within the local limits.
  */
 #include "tests/unit/verdict/judge.h"
 
-/* List 0 is ours, named phish; then one of each name below, all of peers. */
+/* List 0 is local, named phish; then one of each name below, all of peers. */
 static void peers(struct bench *b, unsigned n, double weight)
 {
     static const char *const names[] = {"anna", "bert", "carl", "dora"};

@@ -199,26 +199,29 @@ static void test_make__odd_limits__then_one_score_however_many(void **state)
     assert_true(b->v.score == 0);
 }
 
-static void test_make__rule_with_a_sign__then_the_sign_decides(void **state)
+static void test_make__rule_with_a_trait__then_the_trait_decides(void **state)
 {
     static char text[4][16] = {"cut", "limit_cpu", "", "text"};
     static struct config_rule rules[2];
     struct bench *b = *state;
-    rules[0] = (struct config_rule){
-        .name = text[0], .type = text[2], .sign = text[1], .enabled = true, .score = 2};
+    rules[0] = (struct config_rule){.name = text[0],
+                                    .type = text[2],
+                                    .trait = text[1],
+                                    .enabled = true,
+                                    .score = 2};
     rules[1] = rules[0];
     rules[1].type = text[3]; /* reads counts, of which there are none */
     b->config.rules = rules;
     b->config.nrules = 2;
     judge(b);
     assert_int_equal(b->v.nsymbols, 0);
-    featureset_add(b->features, FEATURE_sign, SLICE_LIT("limit_cpu"));
+    featureset_add(b->features, FEATURE_trait, SLICE_LIT("limit_cpu"));
     judge(b);
     assert_int_equal(b->v.nsymbols, 1);
-    has_symbol(b, 0, "SIGN_CUT", 2, "limit_cpu");
+    has_symbol(b, 0, "TRAIT_CUT", 2, "limit_cpu");
     rules[0].shadow = true;
     judge(b);
-    has_symbol(b, 0, "SIGN_CUT", 0, "shadow");
+    has_symbol(b, 0, "TRAIT_CUT", 0, "shadow");
 }
 
 int main(void)
@@ -234,7 +237,7 @@ int main(void)
         TEST(test_make__full_arena__then_still_scored),
         TEST(test_make__long_value__then_detail_is_cut),
         TEST(test_make__odd_limits__then_one_score_however_many),
-        TEST(test_make__rule_with_a_sign__then_the_sign_decides),
+        TEST(test_make__rule_with_a_trait__then_the_trait_decides),
         TEST(test_make__limits__then_in_verdict),
         TEST(test_make__degraded_lists__then_in_verdict),
         TEST(test_evaluate__lookup__then_judged),

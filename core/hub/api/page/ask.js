@@ -68,7 +68,7 @@ const matchTable = (matches) => table("On lists", [
 ], (m, at) => at).show(matches);
 
 const newestFirst = (v) => (Array.isArray(v) ? [...v].reverse() : []);
-// Who counted it in the fortnight, where peers did.
+// Who counted it in 14 days, where peers did.
 const sharesOf = (c) => (list(c.peers).length === 0 ? "" : [["own", number(c.own?.w14d)], ...list(c.peers).map((p) => [text(p.name), number(p.w14d)])]
   .map(([who, n]) => `${who} ${count(n)}`).join(", "));
 const countTable = (counts) => table("How often it was seen", [
@@ -76,9 +76,9 @@ const countTable = (counts) => table("How often it was seen", [
   { head: "10 min", num: true, text: (c) => count(c.w10m) },
   { head: "Hour", num: true, text: (c) => count(c.w1h) },
   { head: "Day", num: true, text: (c) => count(c.w1d) },
-  { head: "Fortnight", num: true, parts: (c) => [count(c.w14d), under(sharesOf(c))] },
+  { head: "14 days", num: true, parts: (c) => [count(c.w14d), under(sharesOf(c))] },
   { head: "Last day", parts: (c) => [spark(newestFirst(c.buckets), "Last day")] },
-  { head: "Days", parts: (c) => [spark(newestFirst(c.days), "Last fortnight")] },
+  { head: "Days", parts: (c) => [spark(newestFirst(c.days), "Last 14 days")] },
 ], (c, at) => at).show(counts);
 
 const AGAIN_MS = 500, AGAIN = 10; // a change is in force within a second
@@ -102,7 +102,7 @@ async function renew(card, r) {
 }
 
 const countsOf = (r, counts) => (counts.length > 0 ? countTable(counts) : el("p", { class: "muted" },
-  Array.isArray(r.counts) ? "Not counted in the last fortnight." : "How often it was seen is not known: gillnetd did not say."));
+  Array.isArray(r.counts) ? "Not counted in the last 14 days." : "How often it was seen is not known: gillnetd did not say."));
 
 function actionsOf(r, matches, again) {
   const value = String(r.value ?? "");
@@ -158,7 +158,7 @@ const evidenceTable = (v) => table("Evidence on lists", [
   { head: "Feature", text: (l) => l.type },
   { head: "Value", wide: true, parts: (l) => [button(text(l.value), () => find(String(l.value)), { class: "link value" })] },
   { head: "Status", text: (l) => l.status },
-  { head: "Standing", text: (l) => l.standing },
+  { head: "Rating", text: (l) => l.rating },
   { head: "Confidence", num: true, text: (l) => share(l.confidence) },
 ], (l, at) => at).show(v);
 const featureTable = (v) => table("Features", [
@@ -171,7 +171,7 @@ const seenTable = (v) => table("How often its features were seen", [
   { head: "10 min", num: true, text: (c) => count(c.w10m) },
   { head: "Hour", num: true, text: (c) => count(c.w1h) },
   { head: "Day", num: true, text: (c) => count(c.w1d) },
-  { head: "Fortnight", num: true, text: (c) => count(c.w14d) },
+  { head: "14 days", num: true, text: (c) => count(c.w14d) },
 ], (c, at) => at).show(v);
 
 const folded = (words, node, open) => el("details", { open }, el("summary", {}, words), node);

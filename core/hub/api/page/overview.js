@@ -226,7 +226,7 @@ const bulkTable = table("Values seen most often", [
   { head: "10 min", num: true, text: (r) => count(r.w10m) },
   { head: "Hour", num: true, text: (r) => count(r.w1h) },
   { head: "Day", num: true, text: (r) => count(r.w1d) },
-  { head: "Fortnight", num: true, text: (r) => count(r.w14d) },
+  { head: "14 days", num: true, text: (r) => count(r.w14d) },
   { head: "Last day", parts: (r) => [spark(r.spark, "Last day")] },
 ], (r) => `${r.type} ${r.value}`);
 

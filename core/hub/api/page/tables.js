@@ -75,10 +75,10 @@ const feedTable = table("Feeds and how they do", [
   { head: "Trouble", wide: true, bad: (f) => f.trouble,
     text: (f) => (f.trouble ? `${f.trouble}${number(f.failures) > 1 ? ` (${count(f.failures)} times)` : ""}` : "none") },
   { head: "Entries", num: true, text: (f) => count(f.entries) },
-  { head: "Last change", num: true, parts: (f) => [`+${short(number(f.entered))} −${short(number(f.left))}`, under(ago(f.changed_s))] },
+  { head: "Last change", num: true, parts: (f) => [`+${short(number(f.added))} −${short(number(f.removed))}`, under(ago(f.changed_s))] },
   { head: "Last good", at: (f) => f.good_s },
   { head: "Next", text: (f) => (feedState(f) === "off" ? "off" : number(f.next_s) <= now() ? "now" : ago(f.next_s)) },
-  { head: "Took", num: true, parts: (f) => [lastingMs(number(f.fetch_ms) + number(f.check_ms) + number(f.import_ms)), under(bytes(f.bytes))] },
+  { head: "Took", num: true, parts: (f) => [lastingMs(number(f.fetch_ms) + number(f.check_ms) + number(f.import_ms)), under(bytes(f.download_bytes))] },
   { head: "Actions", keep: feedActions },
 ], (f) => f.name, true);
 
@@ -89,7 +89,7 @@ export const showFeeds = (data) => showOrEmpty("feed", feedTable, data.feeds, "f
 function peerState(p) {
   if (p.self) return ["this server", "plain"];
   if (p.state !== "active") return [text(p.state), "plain"];
-  if (p.is_set_aside) return ["set aside", "critical"];
+  if (p.is_distrusted) return ["distrusted", "critical"];
   if (p.is_stale) return ["stale", "warning"];
   return p.connected ? ["connected", "well"] : ["not connected", "warning"];
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What gillnetd keeps of good mail for the checks of feeds: which messages, good or not, across a restart."""
+"""The ham log, which the checks of feeds use: which messages, good or not, across a restart."""
 import struct
 import unittest
 
@@ -10,8 +10,8 @@ HEAD, SLOT = 56, 24 + 8 * 64
 
 
 def records(d):
-    """[(is good, number of keys)] of the journal, as core/telemetry/ham_log.c lays it out."""
-    with open(f"{d.state}/counts/journal", "rb") as f:
+    """[(is good, number of keys)] of the ham log, as core/telemetry/ham_log.c lays it out."""
+    with open(f"{d.state}/counts/ham.log", "rb") as f:
         data = f.read()
     found = []
     for at in range(HEAD, len(data) - SLOT + 1, SLOT):
@@ -28,8 +28,8 @@ def send(d, body):
     m.quit()
 
 
-class Journal(unittest.TestCase):
-    def test_message__when_examined__then_the_journal_has_it(self):
+class HamLog(unittest.TestCase):
+    def test_message__when_examined__then_the_ham_log_has_it(self):
         with Daemon(lists={"phish": ["evil.example"]}) as d:
             send(d, b"http://shop.example/a\r\n")
             send(d, b"http://evil.example/a\r\n")

@@ -10,9 +10,9 @@
  * history_record, logline (its records); scan, scan_message, probe (messages of commands); control,
  * watcher, signals, notify (requests and reloads); socket, listener, handover, readahead, packet
  * (the socket of the MTA, and libmilter's view of it).
- * Example of a change: a new number of the statistics page is one row of core/telemetry/stats.def and
- * one stats_add where it happens. A new header field is one function of replytext and one call in
- * reply.c.
+ * Example of a change: a new number of the statistics page is one row of core/telemetry/stats.def
+ * and one stats_add where it happens. A new header field is one function of replytext and one call
+ * in reply.c.
  * Threads: main.
  */
 #ifndef MILTER_DAEMON_H

@@ -252,21 +252,21 @@ void filemap_close(struct filemap *m)
     *m = (struct filemap){NULL, 0};
 }
 
-enum err filemap_make(struct filemap *m, const char *path, size_t size, mode_t mode,
-                      filemap_fill_fn *fill, void *context, struct errinfo *reterr)
+enum err filemap_make(struct filemap *m, const char *path,
+                      const struct filemap_new *fresh, struct errinfo *reterr)
 {
-    char fresh[FILE_PATH_MAX];
+    char name[FILE_PATH_MAX];
     *m = (struct filemap){NULL, 0};
-    enum err e = path_make(fresh, reterr, "%s.new", path);
-    THEN(e, file_allocate(fresh, size, mode, reterr));
-    THEN(e, filemap_open(m, fresh, FILEMAP_WRITE, reterr));
-    if (e == ERR_OK && m->n != size) {
-        e = errinfo_set(reterr, ERR_CORRUPT, fresh, 0,
+    enum err e = path_make(name, reterr, "%s.new", path);
+    THEN(e, file_allocate(name, fresh->size, fresh->mode, reterr));
+    THEN(e, filemap_open(m, name, FILEMAP_WRITE, reterr));
+    if (e == ERR_OK && m->n != fresh->size) {
+        e = errinfo_set(reterr, ERR_CORRUPT, name, 0,
                         "another process changed the file");
     }
     if (e == ERR_OK) {
-        fill(context, m->p);
-        e = rename(fresh, path) == 0
+        fresh->fill(fresh->context, m->p);
+        e = rename(name, path) == 0
                 ? ERR_OK
                 : file_sys_fail(reterr, path, "cannot put the new file in place");
     }

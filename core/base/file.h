@@ -81,10 +81,15 @@ enum err filemap_open(struct filemap *m, const char *path, enum filemap_mode mod
                       struct errinfo *reterr);
 void filemap_close(struct filemap *m);
 /* Puts a new file of size bytes, mapped for writing, in the place of path. fill sets its bytes,
- * zero before, under another name: no reader sees half of them. On failure *m is empty. */
-typedef void filemap_fill_fn(void *context, void *p);
-enum err filemap_make(struct filemap *m, const char *path, size_t size, mode_t mode,
-                      filemap_fill_fn *fill, void *context, struct errinfo *reterr);
+ * which are zero before, under another name: no reader sees half of them. On failure *m is empty. */
+struct filemap_new {
+    size_t size;
+    mode_t mode;
+    void (*fill)(void *context, void *p);
+    void *context;
+};
+enum err filemap_make(struct filemap *m, const char *path,
+                      const struct filemap_new *fresh, struct errinfo *reterr);
 
 /* Creates path (or replaces it atomically) with size zero bytes that really exist on disk
  * (posix_fallocate), so that a later store through a mapping cannot fault. */

@@ -220,8 +220,9 @@ enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to count list hits");
     }
     struct filling f = {h, path, now_s};
-    enum err e = filemap_make(&h->map, path, sizeof(struct hits_page), HITS_MODE,
-                              fill_from_last, &f, reterr);
+    const struct filemap_new fresh = {sizeof(struct hits_page), HITS_MODE,
+                                      fill_from_last, &f};
+    enum err e = filemap_make(&h->map, path, &fresh, reterr);
     if (e != ERR_OK) {
         lookup_stats_close(&h);
         return e;

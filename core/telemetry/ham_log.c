@@ -85,8 +85,8 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     const struct page *p = (const struct page *)(const void *)m.p;
     if (e != ERR_OK || !is_ours(&m) || p->key_id != key_id) {
         filemap_close(&m);
-        e = filemap_make(&m, path, sizeof(struct page), HAM_MODE, fill, &key_id,
-                         reterr);
+        const struct filemap_new fresh = {sizeof(struct page), HAM_MODE, fill, &key_id};
+        e = filemap_make(&m, path, &fresh, reterr);
     }
     if (e != ERR_OK) {
         return e;

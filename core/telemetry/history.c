@@ -417,8 +417,9 @@ enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
     (void)history_page_read(path, &last,
                             NULL); /* none, damaged, another version: a new one */
     struct beginning b = {last, now_s};
-    enum err e = filemap_make(&m, path, sizeof(struct history_page), HISTORY_MODE,
-                              begin_page, &b, reterr);
+    const struct filemap_new fresh = {sizeof(struct history_page), HISTORY_MODE,
+                                      begin_page, &b};
+    enum err e = filemap_make(&m, path, &fresh, reterr);
     if (e != ERR_OK) {
         close_locked();
     }

@@ -201,8 +201,9 @@ enum err stats_open(const char *path, struct errinfo *reterr)
         memset(&last, 0,
                sizeof(last)); /* none, damaged, or of another version: start anew */
     }
-    enum err e = filemap_make(&m, path, sizeof(struct stats_page), STATS_MODE,
-                              begin_page, &last, reterr);
+    const struct filemap_new fresh = {sizeof(struct stats_page), STATS_MODE, begin_page,
+                                      &last};
+    enum err e = filemap_make(&m, path, &fresh, reterr);
     if (e != ERR_OK) {
         close_locked();
     }

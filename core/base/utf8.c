@@ -1,37 +1,48 @@
 #include "core/base/utf8.h"
 
-#include "core/base/std.h"
-
-/* How many bytes a character has by its first; 0: none begins so. */
-static size_t lead_length(unsigned char lead)
+size_t utf8_decode(const char *p, size_t n, uint32_t *retcode)
 {
+    static const uint32_t least[UTF8_MAX + 1] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *u = (const unsigned char *)p;
+    const unsigned lead = u[0];
     if (lead < 0x80) {
+        *retcode = lead;
         return 1;
     }
-    if (lead < 0xc2 || lead > 0xf4) {
+    const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+    if (length == 0 || length > n) {
         return 0;
     }
-    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/* Whether lead and the byte after it are overlong, a surrogate or past U+10FFFF. */
-static bool is_barred(unsigned char lead, unsigned char second)
-{
-    return (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-           (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+    uint32_t code = lead & (0xffU >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((u[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (u[i] & 0x3fU);
+    }
+    if (lead > 0xf4 || code < least[length] || code > UTF8_CODE_MAX ||
+        (code >= 0xd800 && code <= 0xdfff)) {
+        return 0;
+    }
+    *retcode = code;
+    return length;
 }
 
 size_t utf8_length(const unsigned char *p, size_t n)
 {
-    size_t need = lead_length(*p);
+    uint32_t code = 0;
+    return utf8_decode((const char *)p, n, &code);
+}
 
-    if (need > n || (need > 1 && is_barred(p[0], p[1]))) {
-        return 0;
+size_t utf8_put(char *dst, uint32_t code)
+{
+    static const unsigned char lead_marks[UTF8_MAX + 1] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const size_t n = 1U + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);
+
+    for (size_t i = n - 1; i > 0; i--) {
+        dst[i] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
     }
-    for (size_t i = 1; i < need; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return need;
+    dst[0] = (char)(lead_marks[n] | code);
+    return n;
 }

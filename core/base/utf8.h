@@ -1,5 +1,5 @@
 /*
- * utf8 - where a UTF-8 character ends.
+ * utf8 - length, decoding and encoding of one UTF-8 character.
  *
  * Depends: nothing.   Threads: pure.   Allocates: nothing.   Source: RFC 3629 (no overlong forms,
  * no surrogates).
@@ -9,8 +9,15 @@
 
 #include "core/base/std.h"
 
+enum { UTF8_MAX = 4, UTF8_CODE_MAX = 0x10ffff };
+
 /* Bytes of the character that begins at p (NUL is a character); 0: no whole character. n is at
  * least 1. */
 size_t utf8_length(const unsigned char *p, size_t n);
+/* Stores the code point of that character too, if there is one. Returns utf8_length. */
+size_t utf8_decode(const char *p, size_t n, uint32_t *retcode);
+/* Writes a code point of at most UTF8_CODE_MAX to dst, at most UTF8_MAX bytes. Returns the
+ * length. */
+size_t utf8_put(char *dst, uint32_t code);
 
 #endif

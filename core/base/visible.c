@@ -26,27 +26,14 @@ bool visible_is(uint32_t character)
     return i == n || character < unseen[i].from;
 }
 
-/* The code point of a whole character. */
-static uint32_t decode_character(const unsigned char *p, size_t n)
-{
-    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t c = p[0] & lead_bits[n];
-
-    for (size_t i = 1; i < n; i++) {
-        c = c << 6 | (p[i] & 0x3f);
-    }
-    return c;
-}
-
 size_t visible_next(const char *p, size_t n, char code[VISIBLE_CODE_MAX])
 {
-    const unsigned char *u = (const unsigned char *)p;
-    size_t length = utf8_length(u, n);
-    uint32_t c = length > 0 ? decode_character(u, length) : 0;
+    uint32_t c = 0;
+    size_t length = utf8_decode(p, n, &c);
 
     code[0] = '\0';
     if (length == 0) {
-        (void)snprintf(code, VISIBLE_CODE_MAX, "\\x%02x", u[0]);
+        (void)snprintf(code, VISIBLE_CODE_MAX, "\\x%02x", (unsigned char)p[0]);
         return 1;
     }
     if (!visible_is(c)) {

@@ -70,18 +70,11 @@ void feed_exclude_free(struct feed_exclude **g)
 
 /* ---- our own ---- */
 
-static bool is_at_or_below(struct slice name, struct slice domain)
-{
-    return slice_has_suffix_nocase(name, domain) &&
-           (name.n == domain.n ||
-            (name.n > domain.n && name.p[name.n - domain.n - 1] == '.'));
-}
-
 /* True: domain is one of our names, or above one. */
 static bool covers_any(struct slice domain, const struct config_strings *names)
 {
     for (size_t i = 0; i < names->n; i++) {
-        if (is_at_or_below(slice_str(names->v[i]), domain)) {
+        if (slice_is_at_or_below(slice_str(names->v[i]), domain)) {
             return true;
         }
     }

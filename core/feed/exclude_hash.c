@@ -2,11 +2,11 @@
  * exclude_hash - entries that are SHA-256 sums of URL expressions. It knows the sums of whole hosts
  * that must not be listed, so a feed of sums cannot list more than a feed of names.
  */
-
+#include "core/base/array.h"
 #include "core/base/checksum.h"
 #include "core/feed/exclude_internal.h"
 
-enum { EXPRESSION_MAX = 300, FORMS = 2 };
+enum { EXPRESSION_MAX = 300, FORMS = 2, HASHES_MAX = 1 << 24 };
 
 static int compare(const void *a, const void *b)
 {
@@ -14,13 +14,16 @@ static int compare(const void *a, const void *b)
 }
 
 /* "NAME/" and "www.NAME/". */
-static bool add(struct exclude_hashes *h, const char *name)
+static bool add(struct exclude_hashes *h, struct slice name)
 {
     for (size_t i = 0; i < FORMS; i++) {
         char text[EXPRESSION_MAX];
         struct sha256 sum;
-        int n = snprintf(text, sizeof(text), "%s%s/", i == 0 ? "" : "www.", name);
-        if (n <= 0 || (size_t)n >= sizeof(text) || sha256_init(&sum) != ERR_OK) {
+        int n = snprintf(text, sizeof(text), "%s%.*s/", i == 0 ? "" : "www.",
+                         SLICE_ARGS(name));
+        if (n <= 0 || (size_t)n >= sizeof(text) ||
+            !array_room(&h->v, &h->room, h->n + 1, HASHES_MAX, sizeof(*h->v)) ||
+            sha256_init(&sum) != ERR_OK) {
             return false;
         }
         sha256_add(&sum, slice_of(text, (size_t)n));
@@ -29,26 +32,40 @@ static bool add(struct exclude_hashes *h, const char *name)
     return true;
 }
 
+static bool add_row(struct exclude_hashes *h, struct slice row)
+{
+    struct word word;
+    while (word_cut(&row, &word)) {
+        if (!add(h, word.key)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_domains(struct exclude_hashes *h, const struct config_strings *domains)
+{
+    for (size_t i = 0; i < domains->n; i++) {
+        if (!add(h, slice_str(domains->v[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
                              struct errinfo *reterr)
 {
+    const struct slice *rows = NULL;
+    bool is_right =
+        add_domains(h, &c->protected_domains) && add_domains(h, &c->allow_domains);
     size_t n = 0;
-    while (name_at(n)) {
-        n++;
+    for (size_t table = 0; is_right && (n = name_rows(table, &rows)) > 0; table++) {
+        for (size_t i = 0; is_right && i < n; i++) {
+            is_right = add_row(h, rows[i]);
+        }
     }
-    size_t room = FORMS * (n + c->protected_domains.n + c->allow_domains.n) + 1;
-    bool is_right = true;
-    h->v = calloc(room, sizeof(*h->v));
-    for (size_t i = 0; h->v && is_right && i < n; i++) {
-        is_right = add(h, name_at(i));
-    }
-    for (size_t i = 0; h->v && is_right && i < c->protected_domains.n; i++) {
-        is_right = add(h, c->protected_domains.v[i]);
-    }
-    for (size_t i = 0; h->v && is_right && i < c->allow_domains.n; i++) {
-        is_right = add(h, c->allow_domains.v[i]);
-    }
-    if (!h->v || !is_right) {
+    if (!is_right) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for checks");
     }
     qsort(h->v, h->n, sizeof(*h->v), compare);
@@ -64,6 +81,5 @@ bool exclude_hashes_have(const struct exclude_hashes *h, struct slice hex)
 void exclude_hashes_free(struct exclude_hashes *h)
 {
     free(h->v);
-    h->v = NULL;
-    h->n = 0;
+    *h = (struct exclude_hashes){0};
 }

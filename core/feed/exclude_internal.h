@@ -7,6 +7,7 @@
 #define CORE_FEED_EXCLUDE_INTERNAL_H
 
 #include "core/base/checksum.h"
+#include "core/base/word_table.h"
 #include "core/feed/exclude.h"
 #include "core/list/list.h"
 #include "core/telemetry/ham_log.h"
@@ -47,13 +48,14 @@ enum name_kind { NAME_PLAIN, NAME_MAJOR, NAME_SHARED };
 /* The kind of a whole host (not of a page there) in the shipped tables. */
 enum name_kind name_kind_of(struct slice host);
 
-/* The i-th name of the tables; NULL behind the last. */
-const char *name_at(size_t i);
+/* Rows of one of the shipped tables (core/base/word_table.h), and how many; 0: no such table. */
+size_t name_rows(size_t table, const struct slice **ret);
 
 /* SHA-256 of expressions of whole hosts, in hexadecimal, sorted. */
 struct exclude_hashes {
     char (*v)[SHA256_HEX + 1];
     size_t n;
+    size_t room;
 };
 enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
                              struct errinfo *reterr);

@@ -1,70 +1,48 @@
 /*
- * exclude_name - the shipped tables: names as large as nobody may list them whole.
+ * exclude_name - the shipped tables of major domains, shared hosts and link shorteners.
  */
-
 #include "core/feed/exclude_internal.h"
 
-enum kind { WHOLE, CUSTOMERS, HOST };
+enum { CUSTOMERS = '!' }; /* mark of a major domain with customers below it */
 
-struct row {
-    const char *name;
-    enum kind kind;
-};
-
-/* Each part of the table is sorted. */
-static const struct row major_domains[] = {
-#define MAJOR_DOMAIN(name, who) {(name), who},
+static const struct slice majors[] = {
+#define MAJOR_DOMAINS(row) WORD_ROW(row),
 #include "core/feed/major_domain.def"
-#undef MAJOR_DOMAIN
+#undef MAJOR_DOMAINS
 };
-static const struct row hosts[] = {
-#define HOSTING(name) {(name), HOST},
+static const struct slice shared[] = {
+#define HOSTINGS(row) WORD_ROW(row),
 #include "core/feed/hosting.def"
-#undef HOSTING
+#undef HOSTINGS
 };
-static const struct row shorteners[] = {
-#define SHORTENER(name) {(name), HOST},
+static const struct slice shorteners[] = {
+#define SHORTENERS(row) WORD_ROW(row),
 #include "core/message/url/shortener.def"
-#undef SHORTENER
+#undef SHORTENERS
 };
 
-enum {
-    MAJOR_DOMAINS = LENGTH(major_domains),
-    HOSTS = LENGTH(hosts),
-    SHORTENERS = LENGTH(shorteners)
-};
-
-static int compare(const void *key, const void *row)
+static bool is_major(struct slice name)
 {
-    const struct slice *name = key;
-    const struct row *r = row;
-    return slice_cmp(*name, slice_str(r->name));
-}
-
-static const struct row *find(const struct row *v, size_t n, struct slice name)
-{
-    return bsearch(&name, v, n, sizeof(*v), compare);
-}
-
-static const struct row *find_giant(struct slice name)
-{
-    return find(major_domains, MAJOR_DOMAINS, name);
+    struct word unused;
+    return word_find(majors, LENGTH(majors), name, &unused);
 }
 
 static bool is_shared(struct slice name)
 {
-    return find(hosts, HOSTS, name) || find(shorteners, SHORTENERS, name);
+    struct word unused;
+    return word_find(shared, LENGTH(shared), name, &unused) ||
+           word_find(shorteners, LENGTH(shorteners), name, &unused);
 }
 
-/* The major domain itself, its www, and names below one without customers there. */
+/* Whether host is a major domain, its www, or a name below one without customers. */
 static bool is_major_domain(struct slice host)
 {
     struct slice rest = host;
     while (rest.n > 0) {
-        const struct row *r = find_giant(rest);
-        if (r) {
+        struct word major;
+        if (word_find(majors, LENGTH(majors), rest, &major)) {
             struct slice before = slice_head(host, host.n - rest.n);
-            return r->kind == WHOLE || before.n == 0 ||
+            return major.mark != CUSTOMERS || before.n == 0 ||
                    slice_eq(before, SLICE_LIT("www."));
         }
         size_t dot = slice_find(rest, '.');
@@ -85,22 +63,24 @@ enum name_kind name_kind_of(struct slice host)
     for (size_t dot = slice_find(rest, '.'); dot < rest.n;
          dot = slice_find(rest, '.')) {
         rest = slice_from(rest, dot + 1);
-        if (is_shared(rest) && !find_giant(rest)) {
+        if (is_shared(rest) && !is_major(rest)) {
             return NAME_PLAIN; /* a customer's name */
         }
     }
     return is_major_domain(host) ? NAME_MAJOR : NAME_PLAIN;
 }
 
-const char *name_at(size_t i)
+size_t name_rows(size_t table, const struct slice **ret)
 {
-    if (i < MAJOR_DOMAINS) {
-        return major_domains[i].name;
+    static const struct {
+        const struct slice *rows;
+        size_t n;
+    } tables[] = {{majors, LENGTH(majors)},
+                  {shared, LENGTH(shared)},
+                  {shorteners, LENGTH(shorteners)}};
+    if (table >= LENGTH(tables)) {
+        return 0;
     }
-    if (i < MAJOR_DOMAINS + HOSTS) {
-        return hosts[i - MAJOR_DOMAINS].name;
-    }
-    return i < MAJOR_DOMAINS + HOSTS + SHORTENERS
-               ? shorteners[i - MAJOR_DOMAINS - HOSTS].name
-               : NULL;
+    *ret = tables[table].rows;
+    return tables[table].n;
 }

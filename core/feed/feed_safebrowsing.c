@@ -5,27 +5,12 @@
  * Entries are whole hashes of URL expressions. Most entries of such lists are prefixes of hashes;
  * these are left out, because each hit of one would need a query to the provider (ADR 0041).
  */
-
+#include "core/base/base64.h"
 #include "core/base/checksum.h"
 #include "core/base/hash256.h"
 #include "core/feed/parser_internal.h"
 
 enum { PREFIX_MIN = 4, PREFIX_HEX_MIN = 8, BASE64_QUAD = 4, BASE64_BYTES = 3 };
-
-/* Value of a digit of either alphabet; 64: none. */
-static unsigned base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return (unsigned)(c - 'A');
-    }
-    if (c >= 'a' && c <= 'z') {
-        return (unsigned)(c - 'a') + 26;
-    }
-    if (c >= '0' && c <= '9') {
-        return (unsigned)(c - '0') + 52;
-    }
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : 64;
-}
 
 struct base64 {
     struct slice rest;
@@ -38,8 +23,8 @@ static bool base64_take(struct base64 *b, uint8_t *ret, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         while (b->nbits < 8) {
-            unsigned digit = b->rest.n == 0 ? 64 : base64_digit(b->rest.p[0]);
-            if (digit > 63) {
+            unsigned digit = b->rest.n == 0 ? BASE64_NONE : base64_digit(b->rest.p[0]);
+            if (digit == BASE64_NONE) {
                 return false;
             }
             b->rest = slice_from(b->rest, 1);

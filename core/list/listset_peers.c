@@ -22,14 +22,6 @@ const char *list_suppression_name(enum list_suppression s)
 
 /* ---- our own names ---- */
 
-static bool is_at_or_below(struct slice name, struct slice domain)
-{
-    if (name.n < domain.n || !slice_has_suffix_nocase(name, domain)) {
-        return false;
-    }
-    return name.n == domain.n || name.p[name.n - domain.n - 1] == '.';
-}
-
 /* The host in a value of any type: of an address what follows its last @, of a URL what stands before
  * path, query and port, after scheme and user. Where a value has none it is compared
  * whole, which does no harm. */
@@ -58,7 +50,7 @@ static struct slice host_of(struct slice value)
 static bool is_below_any(struct slice host, const struct config_strings *domains)
 {
     for (size_t i = 0; i < domains->n; i++) {
-        if (is_at_or_below(host, slice_str(domains->v[i]))) {
+        if (slice_is_at_or_below(host, slice_str(domains->v[i]))) {
             return true;
         }
     }

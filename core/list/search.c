@@ -40,12 +40,6 @@ static struct slice host_of(uint16_t class_type, struct slice text)
     }
 }
 
-static bool is_at_or_below(struct slice host, struct slice name)
-{
-    return slice_has_suffix_nocase(host, name) &&
-           (host.n == name.n || host.p[host.n - name.n - 1] == '.');
-}
-
 /* What the list says now of the digest is what this record said, and it is a listing. */
 static bool is_in_force(const struct walk *w, const struct log_record *rec,
                         struct index_record *ret)
@@ -67,7 +61,7 @@ static void look_at(struct walk *w, const struct log_record *rec)
         bool is_itself =
             (rec->class_type == FEATURE_domain || rec->class_type == FEATURE_host) &&
             host.n == s->names[i].n;
-        if (is_itself || !is_at_or_below(host, s->names[i]) ||
+        if (is_itself || !slice_is_at_or_below(host, s->names[i]) ||
             !is_in_force(w, rec, &state)) {
             continue;
         }

@@ -7,15 +7,6 @@
  */
 #include "core/verdict/allow.h"
 
-/* "evil.example" and everything below it. */
-static bool is_in_domain(struct slice name, struct slice domain)
-{
-    if (domain.n == 0 || name.n < domain.n || !slice_has_suffix_nocase(name, domain)) {
-        return false;
-    }
-    return name.n == domain.n || name.p[name.n - domain.n - 1] == '.';
-}
-
 static struct slice domain_of(struct slice address)
 {
     size_t at = address.n;
@@ -31,7 +22,7 @@ static struct slice organisation_of(const struct featureset *features,
 {
     for (size_t i = 0; i < featureset_count(features); i++) {
         const struct feature *f = featureset_at(features, i);
-        if (f->type == FEATURE_from_domain && is_in_domain(name, f->text)) {
+        if (f->type == FEATURE_from_domain && slice_is_at_or_below(name, f->text)) {
             return f->text;
         }
     }
@@ -42,7 +33,7 @@ static struct slice organisation_of(const struct featureset *features,
 static bool is_aligned(const struct featureset *features, struct slice name,
                        struct slice d)
 {
-    return is_in_domain(name, d) && d.n >= organisation_of(features, name).n;
+    return slice_is_at_or_below(name, d) && d.n >= organisation_of(features, name).n;
 }
 
 /* With several From domains it is unknown which one was proved (RFC 7489 6.6.1). */
@@ -140,7 +131,7 @@ static bool has_address(const struct config_strings *list, struct slice address)
 static bool has_domain(const struct config_strings *list, struct slice domain)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (is_in_domain(domain, slice_str(list->v[i]))) {
+        if (slice_is_at_or_below(domain, slice_str(list->v[i]))) {
             return true;
         }
     }
@@ -228,8 +219,9 @@ bool allow_by_hit(const struct allow_case *c, const struct list_hit *hit)
         if (f->type != type) {
             continue;
         }
-        bool is_meant = is_address ? is_same_address(hit->value, f->text)
-                                   : is_in_domain(domain_of(f->text), hit->value);
+        bool is_meant = is_address
+                            ? is_same_address(hit->value, f->text)
+                            : slice_is_at_or_below(domain_of(f->text), hit->value);
         if (is_meant && is_authentic(c, f)) {
             return true;
         }

@@ -71,14 +71,6 @@ static void on_token(void *context, const struct html_token *t)
         add(s, t->name);
         add(s, SLICE_LIT("|"));
         add(s, t->is_self_closing || t->is_duplicate ? SLICE_LIT("1") : SLICE_LIT("0"));
-        if (t->doctype != NULL) {
-            add(s, t->doctype->name);
-            add(s, SLICE_LIT("|"));
-            add(s, t->doctype->public_id);
-            add(s, SLICE_LIT("|"));
-            add(s, t->doctype->system_id);
-            add(s, t->doctype->is_quirks ? SLICE_LIT("1") : SLICE_LIT("0"));
-        }
     }
     add(s, t->value);
     s->open = text;

@@ -52,17 +52,6 @@ static bool is_delimiter(char c)
            c == '{' || c == '}' || c == '/' || c == '%';
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static struct slice text_of(const struct scan *s)
 {
     return slice_of(s->text, s->ntext);
@@ -177,7 +166,7 @@ static void in_name(struct scan *s, char c)
 
 static void in_name_escape(struct scan *s, char c)
 {
-    s->code = s->code * 16 + (unsigned)hex_value(c);
+    s->code = s->code * 16 + (unsigned)hex_digit_value(c);
     if (++s->ndigits == 2) {
         put_name(s, (char)(unsigned char)s->code);
         s->state = NAME;
@@ -232,7 +221,7 @@ static void in_escape(struct scan *s, char c)
 
 static void in_hex(struct scan *s, char c)
 {
-    int v = hex_value(c);
+    int v = hex_digit_value(c);
     if (c == '>') {
         if (s->ndigits == 1) {
             put(s, (char)(unsigned char)(s->code * 16));
@@ -279,7 +268,7 @@ static bool step(struct scan *s, char c)
         in_name(s, c);
         return s->state == NAME || s->state == NAME_ESCAPE;
     case NAME_ESCAPE:
-        if (hex_value(c) < 0) {
+        if (hex_digit_value(c) < 0) {
             s->state = NAME;
             return false;
         }
@@ -356,10 +345,10 @@ static size_t read_name(struct slice s, char dst[STREAM_NAME])
     size_t n = 0;
     for (size_t i = 0; i < s.n && !is_space(s.p[i]) && !is_delimiter(s.p[i]); i++) {
         char c = s.p[i];
-        if (c == '#' && i + 2 < s.n && hex_value(s.p[i + 1]) >= 0 &&
-            hex_value(s.p[i + 2]) >= 0) {
-            c = (char)(unsigned char)(hex_value(s.p[i + 1]) * 16 +
-                                      hex_value(s.p[i + 2]));
+        if (c == '#' && i + 2 < s.n && hex_digit_value(s.p[i + 1]) >= 0 &&
+            hex_digit_value(s.p[i + 2]) >= 0) {
+            c = (char)(unsigned char)(hex_digit_value(s.p[i + 1]) * 16 +
+                                      hex_digit_value(s.p[i + 2]));
             i += 2;
         }
         if (n == STREAM_NAME) {

@@ -266,12 +266,6 @@ static void add_limit_traits(struct extract *x)
     }
 }
 
-static bool is_at_or_below(struct slice name, struct slice domain)
-{
-    return slice_has_suffix_nocase(name, domain) &&
-           (name.n == domain.n || name.p[name.n - domain.n - 1] == '.');
-}
-
 /* The From domain when it is one and was proved, or NULL: under a name that anybody can write a
  * campaign would make its own text common. */
 static const struct feature *proved_sender(const struct extract *x)
@@ -282,8 +276,8 @@ static const struct feature *proved_sender(const struct extract *x)
         return NULL;
     }
     bool is_proved =
-        (auth->dmarc_pass && is_at_or_below(auth->dmarc_domain, from->text)) ||
-        (auth->dkim_pass && is_at_or_below(auth->dkim_domain, from->text));
+        (auth->dmarc_pass && slice_is_at_or_below(auth->dmarc_domain, from->text)) ||
+        (auth->dkim_pass && slice_is_at_or_below(auth->dkim_domain, from->text));
     return is_proved ? from : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* extract_html - text, links and resources of an HTML part. */
-
+#include "core/base/base64.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/find.h"
@@ -302,12 +302,6 @@ static void add_text_traits(struct extract *x, const struct shown_text *text)
     }
 }
 
-static bool is_base64(char c)
-{
-    return ASCII_IS(c, ASCII_ALPHA | ASCII_DIGIT) || c == '+' || c == '/' || c == '-' ||
-           c == '_';
-}
-
 /* Links that scripts give to atob: "http" in base64, and the text behind it. */
 static void links_in_base64(struct extract *x, struct slice code)
 {
@@ -318,7 +312,7 @@ static void links_in_base64(struct extract *x, struct slice code)
         if (code.n == 0 || x->stopped) {
             return;
         }
-        while (n < code.n && is_base64(code.p[n])) {
+        while (n < code.n && base64_digit(code.p[n]) != BASE64_NONE) {
             n++;
         }
         if (n > sizeof(plain)) {

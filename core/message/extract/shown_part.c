@@ -1,28 +1,18 @@
 /* shown_part - chooses the parts that a reader sees, and gives their text to the fingerprints. */
 #include "core/message/extract/extract_internal.h"
 
-static bool is_one_of(struct slice type, const char *const *types)
-{
-    for (; *types != NULL; types++) {
-        if (slice_eq(type, slice_str(*types))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Text that a mail program shows in its window: not attachments, data or second readings. */
 static bool is_shown(const struct extract *x, const struct mail_part *part)
 {
     static const char *const data[] = {
-        "text/calendar", "text/vcard", "text/x-vcard",        "text/directory",
-        "text/css",      "text/csv",   "text/rfc822-headers", NULL};
+        "text/calendar", "text/vcard", "text/x-vcard",       "text/directory",
+        "text/css",      "text/csv",   "text/rfc822-headers"};
     if ((x->kind != TEXT_PLAIN && x->kind != TEXT_HTML) || part->is_extra ||
         slice_eq(part->disposition, SLICE_LIT("attachment"))) {
         return false;
     }
     return x->kind == TEXT_HTML || (slice_has_prefix(part->type, SLICE_LIT("text/")) &&
-                                    !is_one_of(part->type, data));
+                                    name_index(part->type, data, LENGTH(data)) < 0);
 }
 
 void extract_shown_begin(struct extract *x, const struct mail_part *part)

@@ -27,16 +27,6 @@ struct extract_xml {
     char target[EXTRACT_UNC_MAX]; /* of a relation */
 };
 
-static bool is_one_of(struct slice name, const char *const *names)
-{
-    for (; *names != NULL; names++) {
-        if (slice_eq(name, slice_str(*names))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static struct slice local_name(struct slice name)
 {
     size_t colon = slice_find(name, ':');
@@ -177,9 +167,9 @@ static void on_field_char(struct extract_xml *m, struct slice what)
 
 static void on_attribute(struct extract_xml *m, const struct html_token *token)
 {
-    static const char *const addresses[] = {"href", "src", "url", NULL};
-    static const char *const codes[] = {"ddetopic",  "connection", "formula",
-                                        "dde-topic", "dde-item",   NULL};
+    static const char *const addresses[] = {"href", "src", "url"};
+    static const char *const codes[] = {"ddetopic", "connection", "formula",
+                                        "dde-topic", "dde-item"};
     struct slice name = local_name(token->name);
     if (slice_has_prefix(token->name, SLICE_LIT("xmlns")) || token->value.n == 0) {
         return;
@@ -199,9 +189,9 @@ static void on_attribute(struct extract_xml *m, const struct html_token *token)
             m->ntarget = slice_head(token->value, sizeof(m->target)).n;
             memcpy(m->target, token->value.p, m->ntarget);
         }
-    } else if (is_one_of(name, addresses)) {
+    } else if (name_index(name, addresses, LENGTH(addresses)) >= 0) {
         extract_target(m->x, token->value);
-    } else if (is_one_of(name, codes)) {
+    } else if (name_index(name, codes, LENGTH(codes)) >= 0) {
         extract_code_value(m->x, token->value, SCRIPT_VBSCRIPT);
     } else {
         /* names, numbers, schemas */
@@ -219,15 +209,15 @@ static void end_element(struct extract_xml *m)
 static void begin_element(struct extract_xml *m, struct slice tag)
 {
     static const char *const codes[] = {
-        "f", "v", "formula", "formula1", "formula2", "definedname", "val", NULL};
-    static const char *const fields[] = {"instrtext", "delinstrtext", NULL};
+        "f", "v", "formula", "formula1", "formula2", "definedname", "val"};
+    static const char *const fields[] = {"instrtext", "delinstrtext"};
     end_element(m);
     m->is_external = false;
     m->ntarget = 0;
-    if (is_one_of(tag, codes)) {
+    if (name_index(tag, codes, LENGTH(codes)) >= 0) {
         flush(m);
         m->where = IN_CODE;
-    } else if (is_one_of(tag, fields)) {
+    } else if (name_index(tag, fields, LENGTH(fields)) >= 0) {
         m->where = IN_FIELD;
     } else {
         /* text */
@@ -238,12 +228,11 @@ static void begin_element(struct extract_xml *m, struct slice tag)
 static void divide(struct extract_xml *m, struct slice tag)
 {
     static const char *const tags[] = {
-        "p",           "h",       "si",         "is",           "c",
-        "row",         "tr",      "tc",         "br",           "cr",
-        "tab",         "s",       "tbl",        "sp",           "line-break",
-        "txbxcontent", "note",    "table-cell", "text-box",     "annotation",
-        "pt",          "comment", "title",      "user-defined", NULL};
-    if (m->n > 0 && (!m->is_document || is_one_of(tag, tags))) {
+        "p",        "h",          "si",         "is",          "c",     "row",
+        "tr",       "tc",         "br",         "cr",          "tab",   "s",
+        "tbl",      "sp",         "line-break", "txbxcontent", "note",  "table-cell",
+        "text-box", "annotation", "pt",         "comment",     "title", "user-defined"};
+    if (m->n > 0 && (!m->is_document || name_index(tag, tags, LENGTH(tags)) >= 0)) {
         /* an empty line, so that the texts before and behind it do not join */
         add_text(m, SLICE_LIT("\n\n"));
     }

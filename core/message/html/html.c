@@ -46,6 +46,33 @@ void html_emit_text(struct html *h, struct slice s)
     }
 }
 
+static void collect_plain(struct html *h, struct slice s, html_piece_fn *emit)
+{
+    while (s.n > 0) {
+        struct slice piece = slice_head(s, h->value.size - h->value.n);
+
+        if (piece.n == 0) {
+            emit(h, false);
+            continue;
+        }
+        html_text_add(&h->value, piece);
+        s = slice_from(s, piece.n);
+    }
+}
+
+void html_collect(struct html *h, struct slice s, html_piece_fn *emit)
+{
+    while (s.n > 0) {
+        size_t n = slice_find(s, '\0');
+
+        collect_plain(h, slice_head(s, n), emit);
+        if (n < s.n) {
+            collect_plain(h, HTML_REPLACEMENT, emit);
+        }
+        s = slice_from(s, n + 1);
+    }
+}
+
 void html_begin_ref(struct html *h)
 {
     html_ref_init(&h->ref);
@@ -160,17 +187,7 @@ static const struct {
     [HTML_STATE_COMMENT_DASH] = {html_on_comment_dash, html_end_comment},
     [HTML_STATE_COMMENT_END] = {html_on_comment_end, html_end_comment},
     [HTML_STATE_COMMENT_BANG] = {html_on_comment_bang, html_end_comment},
-    [HTML_STATE_DOCTYPE_BEFORE_NAME] = {html_on_doctype_before_name, html_end_doctype},
-    [HTML_STATE_DOCTYPE_NAME] = {html_on_doctype_name, html_end_doctype},
-    [HTML_STATE_DOCTYPE_AFTER_NAME] = {html_on_doctype_after_name, html_end_doctype},
-    [HTML_STATE_DOCTYPE_KEYWORD] = {html_on_doctype_keyword, html_end_doctype},
-    [HTML_STATE_DOCTYPE_BEFORE_ID] = {html_on_doctype_before_id, html_end_doctype},
-    [HTML_STATE_DOCTYPE_ID] = {html_on_doctype_id, html_end_doctype},
-    [HTML_STATE_DOCTYPE_AFTER_PUBLIC] = {html_on_doctype_after_public,
-                                         html_end_doctype},
-    [HTML_STATE_DOCTYPE_AFTER_SYSTEM] = {html_on_doctype_after_system,
-                                         html_end_doctype},
-    [HTML_STATE_DOCTYPE_BOGUS] = {html_on_doctype_bogus, html_end_doctype},
+    [HTML_STATE_DOCTYPE] = {html_on_doctype, html_end_doctype},
 };
 
 struct html *html_new(struct arena *arena, html_token_fn *on_token, void *context)
@@ -210,7 +227,7 @@ void html_set_content(struct html *h, enum html_content content, struct slice ta
     html_text_add(&h->tag, tag);
 }
 
-static void feed(struct html *h, struct slice utf8)
+static void feed_lines(struct html *h, struct slice utf8)
 {
     h->stop = NULL;
     while (utf8.n > 0) {
@@ -229,12 +246,12 @@ void html_feed(struct html *h, struct slice utf8)
     while (utf8.n > 0) {
         size_t n = slice_find(utf8, '\r');
 
-        feed(h, slice_head(utf8, n));
+        feed_lines(h, slice_head(utf8, n));
         html_skip(&utf8, n);
         if (utf8.n > 0) {
             h->was_cr = utf8.n == 1;
             if (h->was_cr || utf8.p[1] != '\n') {
-                feed(h, SLICE_LIT("\n"));
+                feed_lines(h, SLICE_LIT("\n"));
             }
             html_skip(&utf8, 1);
         }

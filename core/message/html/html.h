@@ -1,12 +1,12 @@
 /*
  * html - HTML tokens for extraction: streaming, no tree, no recursion, linear.
  *
- * The tokenizer of the HTML standard: the same tags, attributes, comments, doctypes and text,
- * however the input is cut. Two things it does differently, so that nothing is lost: a tag comes
- * in pieces (HTML_START_TAG, one HTML_ATTRIBUTE each, HTML_TAG_END), and the pieces of a tag
- * that the input ends in come too (browsers drop it, some mail clients do not). What a tree
- * would tell is not known: no element is foreign, so "<![CDATA[" begins a comment; scripting is
- * off, so <noscript> holds tags. Line ends become LF. Input is UTF-8, in chunks cut anywhere.
+ * The tokenizer of the HTML standard: the same tags, attributes, comments and text, however the
+ * input is cut. Two things it does differently, so that nothing is lost: a tag comes in pieces
+ * (HTML_START_TAG, one HTML_ATTRIBUTE each, HTML_TAG_END), and the pieces of a tag that the input
+ * ends in come too (browsers drop it, some mail clients do not). There is no tree, so no element is
+ * foreign and "<![CDATA[" begins a comment. Scripting is off, so <noscript> holds tags. Line ends
+ * become LF. Input is UTF-8, in chunks cut anywhere.
  * Threads: one at a time.   Allocates: from the arena, once per tokenizer, less than
  * 2 * HTML_VALUE_MAX bytes.
  * Source: HTML standard, 13.2.3.5 and 13.2.5.
@@ -32,17 +32,8 @@ enum html_token_kind {
     HTML_COMMENT,
     HTML_RAW_TEXT,
     HTML_TAG_END, /* '>' of a start or end tag; none when the input ends before it */
-    HTML_DOCTYPE,
-    HTML_NUL /* a NUL in text: nobody shows it, what is before and after it joins */
-};
-
-/* p is NULL for what is missing, which is not the same as empty. All three together are cut at
- * HTML_VALUE_MAX. */
-struct html_doctype {
-    struct slice name; /* lower case */
-    struct slice public_id;
-    struct slice system_id;
-    bool is_quirks;
+    HTML_DOCTYPE, /* its name and identifiers are dropped */
+    HTML_NUL      /* a NUL in text: not shown, the text on both sides of it is joined */
 };
 
 struct html_token {
@@ -51,16 +42,15 @@ struct html_token {
     bool
         is_duplicate; /* HTML_ATTRIBUTE: browsers take an earlier one of this tag, as far as
                            * its names are known */
-    bool is_cut;      /* HTML_COMMENT, HTML_ATTRIBUTE: the next token goes on with it */
+    bool is_cut;      /* HTML_COMMENT, HTML_ATTRIBUTE: the next token continues it */
     size_t at;        /* bytes fed before the text or tag that the token is of */
     struct slice tag;  /* lower-case name for tags, attributes and raw text */
     struct slice name; /* lower-case attribute name */
     struct slice
         value; /* text, comment, or attribute value, character references decoded */
-    const struct html_doctype *doctype; /* HTML_DOCTYPE */
 };
-/* Called for each token; slices are valid during the call only. Text comes in pieces: what
- * follows with no other token between belongs to it. A comment, empty or not, comes whole, or,
+/* Called for each token; slices are valid during the call only. Text comes in pieces: the next
+ * token belongs to it if it is text too. A comment, empty or not, comes whole, or,
  * over HTML_VALUE_MAX, in pieces of just that size and a rest. Raw text: script, style, xmp,
  * iframe, noembed, noframes, plaintext, title and textarea (of the last two the references are
  * decoded). */
@@ -79,12 +69,12 @@ enum html_content {
 struct html;
 /* NULL when the arena is full. */
 struct html *html_new(struct arena *arena, html_token_fn *on_token, void *context);
-/* Before the first byte: begins inside of content, as after a start tag of this name (empty:
- * none). From then on no start tag changes the content: that is the caller's, as it is the
- * tree's in the standard. */
+/* Call this before the first byte. Begins inside of content, as after a start tag of this name
+ * (may be empty). From then on no start tag changes the content: the caller does, as the tree does
+ * in the standard. */
 void html_set_content(struct html *h, enum html_content content, struct slice tag);
 void html_feed(struct html *h, struct slice utf8);
-/* After it the next html_feed begins anew. */
+/* Ends the input. The next html_feed begins another one. */
 void html_end(struct html *h);
 /* A tag had attributes of more than HTML_ATTRIBUTES_MAX names. */
 bool html_met_limit(const struct html *h);

@@ -1,4 +1,4 @@
-/* html_comment - the states from "<!" on: comments and bogus comments. */
+/* html_comment - the states from "<!" on: comments, bogus comments and doctypes. */
 #include "core/message/html/html_internal.h"
 #include "core/message/text/ascii.h"
 
@@ -10,7 +10,7 @@ void html_begin_comment(struct html *h, enum html_state state)
     h->state = state;
 }
 
-static void emit_piece(struct html *h, bool is_last)
+static void emit_comment(struct html *h, bool is_last)
 {
     struct html_token token = {.kind = HTML_COMMENT,
                                .at = h->mark,
@@ -21,38 +21,15 @@ static void emit_piece(struct html *h, bool is_last)
     h->value.n = 0;
 }
 
-/* Adds text without NULs. */
-static void add_plain(struct html *h, struct slice s)
-{
-    while (s.n > 0) {
-        struct slice piece = slice_head(s, h->value.size - h->value.n);
-
-        if (piece.n == 0) {
-            emit_piece(h, false);
-            continue;
-        }
-        html_text_add(&h->value, piece);
-        s = slice_from(s, piece.n);
-    }
-}
-
 static void add_comment(struct html *h, struct slice s)
 {
-    while (s.n > 0) {
-        size_t n = slice_find(s, '\0');
-
-        add_plain(h, slice_head(s, n));
-        if (n < s.n) {
-            add_plain(h, HTML_REPLACEMENT);
-        }
-        s = slice_from(s, n + 1);
-    }
+    html_collect(h, s, emit_comment);
 }
 
 static void end_comment(struct html *h, struct slice *in)
 {
     html_skip(in, 1);
-    emit_piece(h, true);
+    emit_comment(h, true);
     h->state = HTML_STATE_TEXT;
 }
 
@@ -61,10 +38,10 @@ void html_end_comment(struct html *h)
     if (h->state == HTML_STATE_MARKUP_DASH) {
         add_comment(h, SLICE_LIT("-"));
     }
-    emit_piece(h, true);
+    emit_comment(h, true);
 }
 
-/* What is read of "doctype" collects as if it were a bogus comment, which it may become. */
+/* A beginning of "doctype" is collected, because it may be a bogus comment. */
 void html_on_markup(struct html *h, struct slice *in)
 {
     char c = in->p[0];
@@ -76,7 +53,8 @@ void html_on_markup(struct html *h, struct slice *in)
         html_text_add(&h->value, slice_head(*in, 1));
         html_skip(in, 1);
         if (h->value.n == doctype_name.n) {
-            html_begin_doctype(h);
+            h->value.n = 0;
+            h->state = HTML_STATE_DOCTYPE;
         }
     } else {
         h->state = HTML_STATE_BOGUS;
@@ -173,4 +151,22 @@ void html_on_comment_bang(struct html *h, struct slice *in)
         add_comment(h, SLICE_LIT("--!"));
         h->state = HTML_STATE_COMMENT;
     }
+}
+
+/* In every state of the standard's, quotes included, a '>' ends a doctype. */
+void html_on_doctype(struct html *h, struct slice *in)
+{
+    html_skip(in, slice_find(*in, '>'));
+    if (in->n > 0) {
+        html_skip(in, 1);
+        h->state = HTML_STATE_TEXT;
+        html_end_doctype(h);
+    }
+}
+
+void html_end_doctype(struct html *h)
+{
+    struct html_token token = {.kind = HTML_DOCTYPE, .at = h->mark};
+
+    h->on_token(h->context, &token);
 }

@@ -4,8 +4,7 @@
  *   html.c          text, references, the loop, the end of the input
  *   html_tag.c      tags and attributes
  *   html_raw.c      raw text: script, style, title, ..., CDATA
- *   html_comment.c  what "<!" begins: comments and bogus comments
- *   html_doctype.c  doctypes
+ *   html_comment.c  comments, bogus comments and doctypes
  *   html_ref.c      character references
  *
  * States that differ in the standard by parse errors only are one state here.
@@ -55,16 +54,7 @@ enum html_state {
     HTML_STATE_COMMENT_DASH,
     HTML_STATE_COMMENT_END,
     HTML_STATE_COMMENT_BANG,
-    /* html_doctype.c */
-    HTML_STATE_DOCTYPE_BEFORE_NAME,
-    HTML_STATE_DOCTYPE_NAME,
-    HTML_STATE_DOCTYPE_AFTER_NAME,
-    HTML_STATE_DOCTYPE_KEYWORD,
-    HTML_STATE_DOCTYPE_BEFORE_ID,
-    HTML_STATE_DOCTYPE_ID,
-    HTML_STATE_DOCTYPE_AFTER_PUBLIC,
-    HTML_STATE_DOCTYPE_AFTER_SYSTEM,
-    HTML_STATE_DOCTYPE_BOGUS,
+    HTML_STATE_DOCTYPE,
     HTML_STATE_COUNT
 };
 
@@ -112,7 +102,7 @@ struct html {
     struct html_ref ref;
     struct html_text tag;
     struct html_text name;
-    struct html_text value; /* attribute value, comment, or the parts of a doctype */
+    struct html_text value; /* attribute value or comment */
     bool was_cr;            /* the last chunk ended in it */
     bool met_limit;
 
@@ -121,7 +111,7 @@ struct html {
     bool is_end_tag;
     bool is_self_closing;
     bool is_content_fixed; /* html_set_content */
-    bool is_begun;         /* pieces of the value at hand were told */
+    bool is_begun;         /* pieces of this value were reported */
     bool is_duplicate;     /* the attribute at hand */
     size_t nnames;         /* of the tag, in seen */
     uint64_t tag_number;   /* of start tags, from 1 */
@@ -136,10 +126,6 @@ struct html {
     char raw_end[HTML_RAW_END_MAX]; /* "</scr": may become its end */
     size_t nraw_end;
 
-    struct html_doctype doctype; /* slices of value */
-    bool is_system;              /* the identifier is the system one */
-    size_t nkeyword;
-
     const char *stop; /* next stop_byte of this chunk, or its end; found only once */
     char stop_byte;
     char tag_bytes[HTML_TAG_NAME_MAX];
@@ -150,6 +136,12 @@ struct html {
 static inline bool html_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\f';
+}
+
+/* Whether c ends the name of a tag or an attribute. */
+static inline bool html_ends_name(char c)
+{
+    return html_is_space(c) || c == '/' || c == '>';
 }
 
 static inline struct slice html_text_slice(const struct html_text *t)
@@ -189,11 +181,13 @@ void html_begin_ref(struct html *h);
 void html_begin_raw(struct html *h);
 /* An attribute is complete. */
 void html_emit_attribute(struct html *h);
-/* More of the value of an attribute. */
+/* Appends s to h->value, U+FFFD for NUL; emit takes the value whenever it is full. */
+typedef void html_piece_fn(struct html *h, bool is_last);
+void html_collect(struct html *h, struct slice s, html_piece_fn *emit);
+/* Appends to the value of an attribute. */
 void html_add_value(struct html *h, struct slice s);
 /* Comments collect in h->value. */
 void html_begin_comment(struct html *h, enum html_state state);
-void html_begin_doctype(struct html *h);
 
 /* One function per state: each uses up bytes or goes on to a state that will. */
 typedef void html_state_fn(struct html *h, struct slice *in);
@@ -222,17 +216,9 @@ html_state_fn html_on_comment;
 html_state_fn html_on_comment_dash;
 html_state_fn html_on_comment_end;
 html_state_fn html_on_comment_bang;
-html_state_fn html_on_doctype_before_name;
-html_state_fn html_on_doctype_name;
-html_state_fn html_on_doctype_after_name;
-html_state_fn html_on_doctype_keyword;
-html_state_fn html_on_doctype_before_id;
-html_state_fn html_on_doctype_id;
-html_state_fn html_on_doctype_after_public;
-html_state_fn html_on_doctype_after_system;
-html_state_fn html_on_doctype_bogus;
+html_state_fn html_on_doctype;
 
-/* What a state leaves to say when the input ends in it. */
+/* Emits the rest of a state when the input ends in it. */
 typedef void html_end_fn(struct html *h);
 html_end_fn html_end_raw;
 html_end_fn html_end_cdata;

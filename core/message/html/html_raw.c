@@ -58,11 +58,6 @@ void html_on_raw(struct html *h, struct slice *in)
     html_skip(in, n);
 }
 
-static bool ends_name(char c)
-{
-    return html_is_space(c) || c == '/' || c == '>';
-}
-
 /* No end of raw text after all. */
 static void drop_raw_end(struct html *h)
 {
@@ -84,7 +79,7 @@ void html_on_raw_end(struct html *h, struct slice *in)
         goes_on = c == '/';
     } else if (h->nraw_end < tag.n + 2) {
         goes_on = ASCII_LOWER(c) == tag.p[h->nraw_end - 2];
-    } else if (tag.n > 0 && ends_name(c)) {
+    } else if (tag.n > 0 && html_ends_name(c)) {
         h->is_raw = false;
         h->is_end_tag = true;
         h->is_self_closing = false;
@@ -147,7 +142,7 @@ static enum html_script escaped_next(struct html *h, enum html_script s, char c)
         match_script(h, c);
         return s;
     }
-    if (s == HTML_SCRIPT_ESCAPED_NAME && ends_name(c)) {
+    if (s == HTML_SCRIPT_ESCAPED_NAME && html_ends_name(c)) {
         return h->nscript == script_name.n ? HTML_SCRIPT_TWICE : HTML_SCRIPT_ESCAPED;
     }
     if (c == '-') {
@@ -169,7 +164,7 @@ static enum html_script twice_next(struct html *h, enum html_script s, char c)
         match_script(h, c);
         return s;
     }
-    if (s == HTML_SCRIPT_TWICE_NAME && ends_name(c)) {
+    if (s == HTML_SCRIPT_TWICE_NAME && html_ends_name(c)) {
         return h->nscript == script_name.n ? HTML_SCRIPT_ESCAPED : HTML_SCRIPT_TWICE;
     }
     if (c == '<') {

@@ -1,7 +1,7 @@
 /*
  * html_ref - character references of HTML, read byte by byte: &amp; &#8364; &#x20AC; &ampx.
  *
- * The reader holds back what it cannot decide yet and says what stands for it. Threads: one at
+ * The reader holds back undecided bytes and then returns the text of the reference. Threads: one at
  * a time.   Allocates: nothing.
  * Source: HTML standard, 13.2.5.72 to 13.2.5.80; the names are its whole table
  * (core/message/html/html_name.def, made by contrib/gen-html-names).
@@ -28,8 +28,8 @@ struct html_ref {
 void html_ref_init(struct html_ref *r);
 /* Takes one byte. False when the reference ended before c, which was then not used up. */
 bool html_ref_add(struct html_ref *r, char c, bool *retdone);
-/* The UTF-8 that stands for what was taken. in_value: rules of attribute values, where next is
- * the byte that follows (0 at the end). */
+/* Returns the UTF-8 text of the reference. in_value: rules of attribute values, where next is the
+ * byte that follows (0 at the end). */
 struct slice html_ref_text(const struct html_ref *r, bool in_value, char next,
                            char dst[HTML_REF_OUT]);
 

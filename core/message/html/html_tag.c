@@ -54,16 +54,11 @@ void html_end_tag_open(struct html *h)
                    h->state == HTML_STATE_TAG_OPEN ? SLICE_LIT("<") : SLICE_LIT("</"));
 }
 
-static bool ends_name(char c)
-{
-    return html_is_space(c) || c == '/' || c == '>';
-}
-
 void html_on_tag_name(struct html *h, struct slice *in)
 {
     size_t n = 0;
 
-    while (n < in->n && !ends_name(in->p[n])) {
+    while (n < in->n && !html_ends_name(in->p[n])) {
         html_text_add_lower(&h->tag, in->p[n]);
         n++;
     }
@@ -146,8 +141,8 @@ static bool is_duplicate(struct html *h)
     return false;
 }
 
-/* The value so far is a piece of the attribute, or its last. */
-static void emit_piece(struct html *h, bool is_last)
+/* Emits the collected value as a piece of the attribute, or as its last. */
+static void emit_value(struct html *h, bool is_last)
 {
     struct html_token token = {
         .kind = HTML_ATTRIBUTE, .at = h->mark, .is_cut = !is_last};
@@ -169,28 +164,19 @@ static void emit_piece(struct html *h, bool is_last)
 void html_emit_attribute(struct html *h)
 {
     h->state = HTML_STATE_BEFORE_NAME;
-    emit_piece(h, true);
+    emit_value(h, true);
 }
 
 void html_add_value(struct html *h, struct slice s)
 {
-    while (s.n > 0) {
-        struct slice piece = slice_head(s, h->value.size - h->value.n);
-
-        if (piece.n == 0) {
-            emit_piece(h, false);
-            continue;
-        }
-        html_text_add(&h->value, piece);
-        s = slice_from(s, piece.n);
-    }
+    html_collect(h, s, emit_value);
 }
 
 void html_on_name(struct html *h, struct slice *in)
 {
     size_t n = 0;
 
-    while (n < in->n && in->p[n] != '=' && !ends_name(in->p[n])) {
+    while (n < in->n && in->p[n] != '=' && !html_ends_name(in->p[n])) {
         html_text_add_lower(&h->name, in->p[n]);
         n++;
     }
@@ -234,19 +220,6 @@ void html_on_before_value(struct html *h, struct slice *in)
     h->state = HTML_STATE_VALUE;
 }
 
-static void add_value(struct html *h, struct slice s)
-{
-    while (s.n > 0) {
-        size_t n = slice_find(s, '\0');
-
-        html_add_value(h, slice_head(s, n));
-        if (n < s.n) {
-            html_add_value(h, HTML_REPLACEMENT);
-        }
-        s = slice_from(s, n + 1);
-    }
-}
-
 static size_t unquoted_run(struct slice s)
 {
     size_t n = 0;
@@ -262,7 +235,7 @@ void html_on_value(struct html *h, struct slice *in)
     size_t n =
         h->quote == '\0' ? unquoted_run(*in) : html_run_before(h, *in, h->quote, true);
 
-    add_value(h, slice_head(*in, n));
+    html_add_value(h, slice_head(*in, n));
     html_skip(in, n);
     if (in->n == 0) {
         return;

@@ -39,7 +39,7 @@ static void end_run(struct shown *s, struct shown_run *run)
     }
 }
 
-/* What a conditional comment holds does not part the words round it. */
+/* A conditional comment does not divide the words on both sides of it. */
 static void end_runs(struct shown *s)
 {
     if (!s->in_outlook) {
@@ -112,7 +112,7 @@ static void add_link_text(struct shown_open_link *link, struct slice text)
     }
 }
 
-static void add_text(struct shown *s, enum shown_where where, struct slice text)
+static void add_to_run(struct shown *s, enum shown_where where, struct slice text)
 {
     unsigned flags = shown_flags(s);
     bool is_seen = (flags & UNSEEN) == 0 && where == SHOWN_BODY;
@@ -208,7 +208,7 @@ static void end_start_tag(struct shown *s, struct slice name)
 
 static void add_comment(struct shown *s, struct slice text, bool is_cut)
 {
-    add_text(s, SHOWN_COMMENT, text);
+    add_to_run(s, SHOWN_COMMENT, text);
     if (!is_cut) {
         end_run(s, &s->unseen);
     }
@@ -298,10 +298,10 @@ void shown_take(struct shown *s, const struct html_token *token)
     }
     switch (token->kind) {
     case HTML_TEXT:
-        add_text(s, SHOWN_BODY, token->value);
+        add_to_run(s, SHOWN_BODY, token->value);
         break;
     case HTML_RAW_TEXT:
-        add_text(s, where_of(token->tag), token->value);
+        add_to_run(s, where_of(token->tag), token->value);
         break;
     case HTML_START_TAG:
         begin_tag(s, token->tag, true);

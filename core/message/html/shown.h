@@ -1,15 +1,15 @@
 /*
- * shown - what a reader of HTML sees, what it can click, and what it loads.
+ * shown - text, links and loaded URLs of HTML, as a reader sees them.
  *
- * Sits on the tokens of core/message/html/html.h, and tells the text in runs as they are read (over
- * inline tags, up to the next block), every URL attribute, and each link with its text, so that
- * "http://bank.example" over another target can be seen. Text that browsers do not show is told
- * apart by its flags, none is dropped. It follows the open elements on a bounded stack, with the
+ * Reads the tokens of core/message/html/html.h. Reports text in runs (over inline tags, up to the
+ * next block), every URL attribute, and each link with its text, so that a caller can find
+ * "http://bank.example" over another target. Text that browsers do not show has flags; no text is
+ * dropped. It follows the open elements on a bounded stack, with the
  * implied ends of the HTML standard that matter for it; it builds no tree. Not followed: style
  * sheets (classes), colours, positions off the screen.
- * Threads: one at a time.   Allocates: from the arena: less than SHOWN_BYTES, as much as a
- * tokenizer when the first conditional comment comes, and a longurl for the first value that is too
- * long.   Depends: text, url (longurl).
+ * Threads: one at a time.   Depends: text, url (longurl).
+ * Allocates from the arena less than SHOWN_BYTES, a tokenizer at the first conditional comment, and
+ * a longurl at the first value that is too long.
  */
 #ifndef CORE_MESSAGE_HTML_SHOWN_H
 #define CORE_MESSAGE_HTML_SHOWN_H
@@ -19,11 +19,11 @@
 #include "core/message/html/html.h"
 
 enum {
-    SHOWN_DEPTH_MAX = 512, /* open elements; what is deeper is as its parent */
-    SHOWN_RUN_MAX = 16384, /* bytes of a run; a longer one is cut at white space, or
-                                 * a URL in it to what says where it leads */
+    SHOWN_DEPTH_MAX = 512, /* open elements; a deeper one has the state of its parent */
+    SHOWN_RUN_MAX = 16384, /* bytes of a run; a longer one is cut at white space, and a
+                                 * URL in it to the parts that longurl.h keeps */
     SHOWN_LINK_TEXT_MAX = 1024,   /* bytes kept of the text of a link */
-    SHOWN_LINK_TARGET_MAX = 2048, /* likewise of its target */
+    SHOWN_LINK_TARGET_MAX = 2048, /* bytes kept of its target */
     SHOWN_BYTES = 65536
 };
 
@@ -65,15 +65,15 @@ enum shown_value_kind {
 /* A link that has ended. */
 struct shown_link {
     struct slice target; /* value of href */
-    struct slice text;   /* what is seen of it */
+    struct slice text;   /* its visible text */
     bool has_image;
     bool is_cut; /* text or target was longer than is kept */
     size_t at;   /* html_token.at of its start tag */
 };
 
-/* Slices are valid during the call only. A URL is as the attribute has it; of one that is longer
- * than HTML_VALUE_MAX what longurl.h keeps. A text or list that is longer comes in pieces. link may be NULL: its
- * target comes as a value too, and its text as text. */
+/* Slices are valid during the call only. A URL is as the attribute has it, or shortened by
+ * longurl.h if it is longer than HTML_VALUE_MAX. A longer text or list comes in pieces. link may be
+ * NULL: its target comes as a value too, and its text as text. */
 struct shown_events {
     void (*text)(void *context, const struct shown_text *text);
     void (*value)(void *context, enum shown_value_kind kind, struct slice value);
@@ -89,9 +89,9 @@ void shown_take(struct shown *s, const struct html_token *token);
 /* After the last token. */
 void shown_end(struct shown *s);
 /* More than SHOWN_DEPTH_MAX elements were open, or there was no memory to read a conditional
- * comment with (it was told as SHOWN_COMMENT). */
+ * comment (it was reported as SHOWN_COMMENT). */
 bool shown_met_limit(const struct shown *s);
-/* A URL in an attribute was longer than is kept of it (longurl.h). */
+/* A URL in an attribute was longer than longurl.h keeps. */
 bool shown_met_value(const struct shown *s);
 
 #endif

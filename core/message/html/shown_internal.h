@@ -12,13 +12,13 @@
 #include "core/message/html/shown.h"
 #include "core/message/url/longurl.h"
 
-/* What of a tag matters here. */
+/* Properties of a tag that matter here. */
 enum shown_tag_flag {
     SHOWN_TAG_VOID = 1,     /* has no end */
     SHOWN_TAG_INLINE = 2,   /* the words before and after it are one run */
     SHOWN_TAG_ENDS_P = 4,   /* its start ends a paragraph */
     SHOWN_TAG_SCOPE = 8,    /* end tags inside of it end nothing outside */
-    SHOWN_TAG_HIDES = 0x10, /* what is in it is not shown */
+    SHOWN_TAG_HIDES = 0x10, /* its content is not shown */
     SHOWN_TAG_LIST = 0x20,  /* its items are its own */
     SHOWN_TAG_ROOT = 0x40,  /* its end tag ends nothing */
     /* parts of a table, from the outside */
@@ -41,7 +41,7 @@ enum {
         SHOWN_TAG_LINK | SHOWN_TAG_ITEM | SHOWN_TAG_TERM | SHOWN_TAG_OPTION
 };
 
-/* Tags without a row in the table of shown_open.c are told apart by a hash of their name. */
+/* Tags without a row in the table of shown_open.c are identified by a hash of their name. */
 struct shown_tag {
     uint32_t id;
     uint32_t flags; /* enum shown_tag_flag */
@@ -53,7 +53,7 @@ struct shown_tag shown_tag_of(struct slice name);
 enum { SHOWN_OWN_KINDS = 4, SHOWN_PART_KINDS = 3 };
 struct shown_near {
     uint16_t paragraph;            /* innermost that is in scope */
-    uint16_t own[SHOWN_OWN_KINDS]; /* likewise, of SHOWN_TAG_ENDS_OWN in order */
+    uint16_t own[SHOWN_OWN_KINDS]; /* in scope, of SHOWN_TAG_ENDS_OWN in order */
     uint16_t scope;                /* innermost */
     uint16_t table;                /* innermost */
     uint16_t
@@ -73,7 +73,7 @@ enum {
     SHOWN_REFRESH = 3        /* "url" */
 };
 
-/* What the attributes of a tag say; bits of enum shown_property. */
+/* Properties that the attributes of a tag set; bits. */
 enum shown_property {
     SHOWN_DISPLAY = 1,
     SHOWN_VISIBILITY = 2,
@@ -149,7 +149,7 @@ struct shown {
 
     struct html *outlook; /* of conditional comments */
     bool in_outlook;
-    bool is_cut; /* the next comment token goes on with this comment */
+    bool is_cut; /* the next comment token continues this comment */
     bool is_conditional;
     size_t nover_outside;
 };
@@ -175,5 +175,13 @@ bool shown_is_url(const struct html_token *t);
 void shown_long_attribute(struct shown *s, const struct html_token *t);
 /* Each url() in a style sheet. */
 void shown_css_urls(struct shown *s, struct slice css);
+/* Reports a value, unless it is empty. */
+static inline void shown_tell(struct shown *s, enum shown_value_kind kind,
+                              struct slice value)
+{
+    if (value.n > 0) {
+        s->events->value(s->context, kind, value);
+    }
+}
 
 #endif

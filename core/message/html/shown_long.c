@@ -1,17 +1,10 @@
-/* shown_long - values that come in pieces: a URL that is padded says where it leads all the same. */
+/* shown_long - values that come in pieces: the target of a padded URL is still found. */
 
 #include "core/message/html/shown_internal.h"
 #include "core/message/text/ascii.h"
 
-static void tell(struct shown *s, enum shown_value_kind kind, struct slice value)
-{
-    if (value.n > 0) {
-        s->events->value(s->context, kind, value);
-    }
-}
-
-/* "data:", "javascript:": of another scheme than those that longurl reads. What is all white
- * space so far is of none. */
+/* Whether the scheme is one that longurl does not read: "data:", "javascript:". White space alone
+ * has no scheme yet. */
 static bool has_other_scheme(struct slice value)
 {
     char scheme[LONGURL_SCHEME_MAX];
@@ -51,7 +44,7 @@ static bool begin_url(struct shown *s)
 }
 
 /* How a value that begins so is read. */
-static enum shown_long kind_of(struct shown *s, const struct html_token *t)
+static enum shown_long long_kind_of(struct shown *s, const struct html_token *t)
 {
     bool is_content = slice_eq(t->name, SLICE_LIT("content"));
 
@@ -91,7 +84,7 @@ static void on_refresh(struct shown *s, struct slice text)
 {
     struct slice url;
 
-    tell(s, SHOWN_VALUE_TEXT, text);
+    shown_tell(s, SHOWN_VALUE_TEXT, text);
     if (find_refresh(s, text, &url) && begin_url(s)) {
         s->long_value = SHOWN_LONG_URL;
         while (url.n > 0 && ((unsigned char)url.p[0] <= ' ' || url.p[0] == '"' ||
@@ -102,7 +95,7 @@ static void on_refresh(struct shown *s, struct slice text)
     }
 }
 
-/* All pieces are read: the URL is told as the value of the attribute. */
+/* All pieces are read: reports the URL as the value of the attribute. */
 static void end_url(struct shown *s, const struct html_token *t)
 {
     struct html_token whole = *t;
@@ -111,7 +104,7 @@ static void end_url(struct shown *s, const struct html_token *t)
     s->met_value = s->met_value || s->long_url->is_cut;
     whole.value = longurl_text(s->long_url);
     if (slice_eq(t->name, SLICE_LIT("content"))) {
-        tell(s, SHOWN_VALUE_REFRESH, whole.value);
+        shown_tell(s, SHOWN_VALUE_REFRESH, whole.value);
     } else {
         shown_whole_attribute(s, &whole);
     }
@@ -122,7 +115,7 @@ void shown_long_attribute(struct shown *s, const struct html_token *t)
     bool is_first = s->long_value == SHOWN_LONG_NOT;
 
     if (is_first) {
-        s->long_value = kind_of(s, t);
+        s->long_value = long_kind_of(s, t);
     }
     switch (s->long_value) {
     case SHOWN_LONG_URL:
@@ -138,7 +131,7 @@ void shown_long_attribute(struct shown *s, const struct html_token *t)
         }
         break;
     case SHOWN_LONG_TEXT:
-        tell(s, SHOWN_VALUE_TEXT, t->value);
+        shown_tell(s, SHOWN_VALUE_TEXT, t->value);
         break;
     case SHOWN_LONG_NOT:
         break;

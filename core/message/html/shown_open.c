@@ -155,7 +155,7 @@ unsigned shown_flags(const struct shown *s)
 }
 
 /* Tags of the table have a slot each. */
-static size_t slot_of(struct shown_tag tag)
+static size_t tag_slot(struct shown_tag tag)
 {
     return tag.id < SHOWN_SLOTS / 2
                ? tag.id
@@ -170,7 +170,7 @@ void shown_close_from(struct shown *s, size_t n)
     while (s->nopen > n) {
         const struct shown_open *top = &s->open[--s->nopen];
 
-        s->innermost[slot_of(top->tag)] = top->same;
+        s->innermost[tag_slot(top->tag)] = top->same;
     }
     s->nover = 0;
 }
@@ -193,7 +193,7 @@ static void close_at(struct shown *s, size_t place)
 /* The innermost open element of the tag, plus one; 0: none of the few that are looked at. */
 static size_t find_open(const struct shown *s, struct shown_tag tag)
 {
-    size_t place = s->innermost[slot_of(tag)];
+    size_t place = s->innermost[tag_slot(tag)];
     size_t i = 0;
 
     for (i = 0; i < SHOWN_SAME_SLOT_MAX && place > 0; i++) {
@@ -210,7 +210,8 @@ static const uint32_t own_kinds[SHOWN_OWN_KINDS] = {SHOWN_TAG_LINK, SHOWN_TAG_IT
 static const uint32_t part_kinds[SHOWN_PART_KINDS] = {SHOWN_TAG_GROUP, SHOWN_TAG_ROW,
                                                       SHOWN_TAG_CELL};
 
-/* What an element at this place, plus one, of this tag is near to; outside: its parent's. */
+/* The near elements of an element at `place` minus one with this tag; outside: those of its
+ * parent. */
 static struct shown_near near_in(struct shown_near outside, uint32_t tag, size_t place)
 {
     struct shown_near near = outside;
@@ -332,9 +333,9 @@ void shown_open_tag(struct shown *s)
         (struct shown_open){.tag = s->tag,
                             .flags = flags,
                             .near = near_in(*near_top(s), s->tag.flags, s->nopen + 1),
-                            .same = s->innermost[slot_of(s->tag)]};
+                            .same = s->innermost[tag_slot(s->tag)]};
     s->nopen++;
-    s->innermost[slot_of(s->tag)] = (uint16_t)s->nopen;
+    s->innermost[tag_slot(s->tag)] = (uint16_t)s->nopen;
 }
 
 void shown_close_tag(struct shown *s, struct shown_tag tag)
@@ -356,6 +357,6 @@ void shown_close_tag(struct shown *s, struct shown_tag tag)
                place) {
         close_at(s, place);
     } else {
-        /* it stands outside of what keeps its end tags in */
+        /* it is outside of the innermost table or scope */
     }
 }

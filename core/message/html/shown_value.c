@@ -1,4 +1,4 @@
-/* shown_value - attributes: which are URLs, and what styles hide. */
+/* shown_value - attributes: URLs, and styles that hide text. */
 
 #include "core/base/uninitialized.h"
 #include "core/message/html/html_internal.h"
@@ -11,13 +11,6 @@ enum {
     NESTING_MAX = 8,  /* brackets in brackets in styles */
     ESCAPE_MAX = 6    /* digits of an escape in styles */
 };
-
-static void tell(struct shown *s, enum shown_value_kind kind, struct slice value)
-{
-    if (value.n > 0) {
-        s->events->value(s->context, kind, value);
-    }
-}
 
 static struct slice trim_start(struct slice s)
 {
@@ -43,7 +36,7 @@ static bool is_quote(char c)
     return c == '"' || c == '\'';
 }
 
-/* What stands in quotes, up to the closing one; else s. */
+/* The text in quotes, up to the closing one; s if it does not begin with a quote. */
 static struct slice without_quotes(struct slice s)
 {
     struct slice inside = slice_from(s, 1);
@@ -69,10 +62,10 @@ static void srcset(struct shown *s, struct slice value)
             n++;
         }
         if (n > 0 && value.p[n - 1] == ',') {
-            tell(s, SHOWN_VALUE_LOAD, slice_head(value, n - 1));
+            shown_tell(s, SHOWN_VALUE_LOAD, slice_head(value, n - 1));
             value = slice_from(value, n);
         } else {
-            tell(s, SHOWN_VALUE_LOAD, slice_head(value, n));
+            shown_tell(s, SHOWN_VALUE_LOAD, slice_head(value, n));
             value = slice_from(value, n);
             value = slice_from(value, slice_find(value, ','));
         }
@@ -109,7 +102,7 @@ static void tell_css_url(struct shown *s, struct slice value)
     size_t n = 0;
 
     if (slice_find(value, '\\') == value.n) {
-        tell(s, SHOWN_VALUE_LOAD, value);
+        shown_tell(s, SHOWN_VALUE_LOAD, value);
         return;
     }
     while (value.n > 0 && n < sizeof(plain)) {
@@ -122,7 +115,7 @@ static void tell_css_url(struct shown *s, struct slice value)
         n++;
         value = slice_from(value, used);
     }
-    tell(s, SHOWN_VALUE_LOAD, slice_of(plain, n));
+    shown_tell(s, SHOWN_VALUE_LOAD, slice_of(plain, n));
 }
 
 void shown_css_urls(struct shown *s, struct slice css)
@@ -161,11 +154,11 @@ static void meta_content(struct shown *s, struct slice value)
         rest = trim_start(slice_from(rest, 3));
         if (rest.n > 0 && rest.p[0] == '=') {
             rest = trim(slice_from(rest, 1));
-            tell(s, SHOWN_VALUE_REFRESH, without_quotes(rest));
+            shown_tell(s, SHOWN_VALUE_REFRESH, without_quotes(rest));
             return;
         }
     }
-    tell(s, SHOWN_VALUE_TEXT, value);
+    shown_tell(s, SHOWN_VALUE_TEXT, value);
 }
 
 /* A length that nobody can read text of: zero, or a font size of one pixel. */
@@ -279,7 +272,7 @@ static void declaration(struct shown_style *style, struct slice one)
     style->shows = hides ? style->shows & ~property : style->shows | property;
 }
 
-/* The quotes and brackets that are open, as what closes them. */
+/* The closing bytes of the quotes and brackets that are open. */
 struct nesting {
     char closers[NESTING_MAX];
     size_t n;
@@ -291,7 +284,7 @@ static bool is_in_quotes(const struct nesting *nesting)
     return nesting->n > 0 && is_quote(nesting->closers[nesting->n - 1]);
 }
 
-/* What closes c; NUL when c opens nothing. */
+/* The byte that closes c; NUL if c opens nothing. */
 static char closer_of(char c)
 {
     switch (c) {
@@ -335,9 +328,9 @@ static bool is_plain(char c)
     return ASCII_IS(c, ASCII_ALPHA | ASCII_DIGIT) || c == '-';
 }
 
-/* A style without comments and escapes, in lower case, quoted and bracketed text as '?': what is
- * left of ';', ':' and '!' has its meaning. What is nested too deep stays nested, so that in
- * doubt nothing hides. Returns its length. */
+/* Writes a style in lower case, without comments and escapes, with '?' for quoted and bracketed
+ * text, so that each ';', ':' and '!' has its meaning. Text after too deep a nesting counts as
+ * nested, so that in doubt nothing hides. Returns the length. */
 static size_t plain_style(struct slice css, char dst[STYLE_MAX])
 {
     struct nesting nesting = {.n = 0};
@@ -390,7 +383,7 @@ static void href(struct shown *s, const struct html_token *t)
     struct shown_open_link *link = shown_link_of(s);
     struct slice target = trim(t->value);
 
-    tell(s, href_kind(t->tag), t->value);
+    shown_tell(s, href_kind(t->tag), t->value);
     if ((s->tag.flags & SHOWN_TAG_LINK) != 0 && !s->has_href) {
         struct slice kept = slice_head(target, SHOWN_LINK_TARGET_MAX);
 
@@ -408,7 +401,7 @@ static bool is_refresh(const struct html_token *t)
 }
 
 /* The value of an attribute by its name; false: it is no URL. */
-static bool kind_of(struct slice name, enum shown_value_kind *ret)
+static bool value_kind_of(struct slice name, enum shown_value_kind *ret)
 {
     static const struct {
         struct slice name;
@@ -441,7 +434,7 @@ bool shown_is_url(const struct html_token *t)
 {
     enum shown_value_kind kind;
 
-    return is_href(t->name) || kind_of(t->name, &kind);
+    return is_href(t->name) || value_kind_of(t->name, &kind);
 }
 
 /* "http://a.example/ http://b.example/": URLs between white space. */
@@ -454,7 +447,7 @@ static void url_list(struct shown *s, enum shown_value_kind kind, struct slice v
         while (n < value.n && (unsigned char)value.p[n] > ' ') {
             n++;
         }
-        tell(s, kind, slice_head(value, n));
+        shown_tell(s, kind, slice_head(value, n));
         value = trim_start(slice_from(value, n));
     }
 }
@@ -467,12 +460,12 @@ void shown_whole_attribute(struct shown *s, const struct html_token *t)
         if (!t->is_duplicate) {
             style_attribute(s, t->value);
         }
-        tell(s, SHOWN_VALUE_TEXT, t->value);
+        shown_tell(s, SHOWN_VALUE_TEXT, t->value);
         shown_css_urls(s, t->value);
     } else if (is_href(t->name)) {
         href(s, t);
-    } else if (kind_of(t->name, &kind)) {
-        tell(s, kind, t->value);
+    } else if (value_kind_of(t->name, &kind)) {
+        shown_tell(s, kind, t->value);
     } else if (slice_eq(t->name, SLICE_LIT("srcset")) ||
                slice_eq(t->name, SLICE_LIT("imagesrcset"))) {
         srcset(s, t->value);
@@ -485,7 +478,7 @@ void shown_whole_attribute(struct shown *s, const struct html_token *t)
     } else if (slice_eq(t->name, SLICE_LIT("hidden"))) {
         s->style.is_hidden = true;
     } else if (!slice_has_prefix(t->name, SLICE_LIT("xmlns"))) {
-        tell(s, SHOWN_VALUE_TEXT, t->value);
+        shown_tell(s, SHOWN_VALUE_TEXT, t->value);
     } else {
         /* a name space is no link */
     }

@@ -206,24 +206,14 @@ static size_t unescape(char *dst, struct slice s)
     return n;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static size_t percent_decode(char *dst, struct slice s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '%' && i + 2 < s.n && hex_digit(s.p[i + 1]) >= 0 &&
-            hex_digit(s.p[i + 2]) >= 0) {
-            dst[n++] = (char)(hex_digit(s.p[i + 1]) * 16 + hex_digit(s.p[i + 2]));
+        if (s.p[i] == '%' && i + 2 < s.n && hex_digit_value(s.p[i + 1]) >= 0 &&
+            hex_digit_value(s.p[i + 2]) >= 0) {
+            dst[n++] =
+                (char)(hex_digit_value(s.p[i + 1]) * 16 + hex_digit_value(s.p[i + 2]));
             i += 2;
         } else {
             dst[n++] = s.p[i];

@@ -1,5 +1,5 @@
 /*
- * ascii - what a byte is, as tables: case, digits, token characters.
+ * ascii - tables of the classes of bytes: case, digits, token characters.
  *
  * Independent of the locale; bytes from 0x80 on belong to no class. Threads: pure.
  */

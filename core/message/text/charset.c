@@ -5,12 +5,13 @@
 #include <unicode/ucnv_cb.h>
 #include <unicode/ucnv_err.h>
 
+#include "core/base/utf8.h"
 #include "core/message/text/charset_internal.h"
 #include "core/message/text/charset_name.h"
 
 enum { ICU_PIECE = 1024 };
 
-/* What windows-1252 has between 0x80 and 0x9f (holes as browsers fill them). */
+/* windows-1252 from 0x80 to 0x9f, with the holes as browsers fill them. */
 static const uint16_t western_high[32] = {
     0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008d, 0x017d, 0x008f,
@@ -42,44 +43,6 @@ bool charset_is_ascii(struct slice bytes)
     return charset_ascii_run(bytes) == bytes.n;
 }
 
-/* Length of the well-formed sequence of several bytes at p (Unicode table 3-7), else 0. */
-static size_t utf8_sequence(const unsigned char *p, size_t n)
-{
-    size_t need = 0;
-    size_t i = 0;
-    unsigned low = 0x80;
-    unsigned high = 0xbf;
-
-    if (n < 2 || p[0] < 0xc2 || p[0] > 0xf4) {
-        return 0;
-    }
-    if (p[0] < 0xe0) {
-        return (p[1] & 0xc0) == 0x80 ? 2 : 0;
-    }
-    need = p[0] < 0xf0 ? 3 : 4;
-    if (n < need) {
-        return 0;
-    }
-    if (p[0] == 0xe0) {
-        low = 0xa0;
-    } else if (p[0] == 0xed) {
-        high = 0x9f;
-    } else if (p[0] == 0xf0) {
-        low = 0x90;
-    } else if (p[0] == 0xf4) {
-        high = 0x8f;
-    }
-    if (p[1] < low || p[1] > high) {
-        return 0;
-    }
-    for (i = 2; i < need; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return need;
-}
-
 /* Length of the run of well-formed UTF-8 at the beginning. */
 static size_t utf8_run(struct slice bytes)
 {
@@ -90,7 +53,7 @@ static size_t utf8_run(struct slice bytes)
         size_t step = 0;
 
         if (p[i] >= 0x80) {
-            step = utf8_sequence(p + i, bytes.n - i);
+            step = utf8_length(p + i, bytes.n - i);
             if (step == 0) {
                 break;
             }
@@ -109,54 +72,19 @@ bool charset_is_utf8(struct slice bytes)
     return utf8_run(bytes) == bytes.n;
 }
 
-/* UTF-8 of c, at most 4 bytes; dst may be NULL to count only. */
-static size_t put_utf8(uint32_t c, char *dst)
+/* UTF-8 of a code point; dst may be NULL to count only. */
+static size_t put_code(uint32_t code, char *dst)
 {
-    unsigned char out[4];
-    size_t n = 0;
-
-    if (c < 0x80) {
-        out[n++] = (unsigned char)c;
-    } else if (c < 0x800) {
-        out[n++] = (unsigned char)(0xc0 | (c >> 6));
-    } else if (c < 0x10000) {
-        out[n++] = (unsigned char)(0xe0 | (c >> 12));
-        out[n++] = (unsigned char)(0x80 | ((c >> 6) & 0x3f));
-    } else {
-        out[n++] = (unsigned char)(0xf0 | (c >> 18));
-        out[n++] = (unsigned char)(0x80 | ((c >> 12) & 0x3f));
-        out[n++] = (unsigned char)(0x80 | ((c >> 6) & 0x3f));
-    }
-    if (c >= 0x80) {
-        out[n++] = (unsigned char)(0x80 | (c & 0x3f));
-    }
-    if (dst != NULL) {
-        memcpy(dst, out, n);
-    }
-    return n;
+    char unused[UTF8_MAX];
+    return utf8_put(dst != NULL ? dst : unused, code);
 }
 
-/* UTF-8 of a windows-1252 byte from 0x80 on; dst NULL counts. */
-static size_t put_western(unsigned char c, char *dst)
+uint32_t charset_western(unsigned char byte)
 {
-    unsigned code = c < 0xa0 ? western_high[c - 0x80] : c;
-
-    if (code >= 0x800) {
-        if (dst != NULL) {
-            dst[0] = (char)(unsigned char)(0xe0 | (code >> 12));
-            dst[1] = (char)(unsigned char)(0x80 | ((code >> 6) & 0x3f));
-            dst[2] = (char)(unsigned char)(0x80 | (code & 0x3f));
-        }
-        return 3;
-    }
-    if (dst != NULL) {
-        dst[0] = (char)(unsigned char)(0xc0 | (code >> 6));
-        dst[1] = (char)(unsigned char)(0x80 | (code & 0x3f));
-    }
-    return 2;
+    return byte >= 0x80 && byte < 0xa0 ? western_high[byte - 0x80] : byte;
 }
 
-/* windows-1252 -> UTF-8, but what is UTF-8 already stays when keep_utf8. dst NULL counts. */
+/* windows-1252 -> UTF-8. keep_utf8: bytes that are UTF-8 stay. dst NULL counts. */
 static size_t western(struct slice bytes, bool keep_utf8, char *dst)
 {
     size_t n = 0;
@@ -172,7 +100,8 @@ static size_t western(struct slice bytes, bool keep_utf8, char *dst)
         n += run;
         i += run;
         while (i < bytes.n && (unsigned char)bytes.p[i] >= 0x80) {
-            n += put_western((unsigned char)bytes.p[i++], dst == NULL ? NULL : dst + n);
+            n += put_code(charset_western((unsigned char)bytes.p[i++]),
+                          dst == NULL ? NULL : dst + n);
             if (keep_utf8) {
                 break; /* what follows may be UTF-8 again */
             }
@@ -220,7 +149,7 @@ size_t charset_put_utf16(const UChar *text, size_t count, UChar *held, char *dst
         if (*held != 0 && c >= 0xdc00 && c <= 0xdfff) {
             c = 0x10000 + (((uint32_t)*held - 0xd800) << 10) + (c - 0xdc00);
         } else if (*held != 0 || (c >= 0xdc00 && c <= 0xdfff)) {
-            n += put_utf8(0xfffd, dst == NULL ? NULL : dst + n);
+            n += put_code(0xfffd, dst == NULL ? NULL : dst + n);
             if (*held == 0) {
                 continue;
             }
@@ -230,7 +159,7 @@ size_t charset_put_utf16(const UChar *text, size_t count, UChar *held, char *dst
             *held = (UChar)c;
             continue;
         }
-        n += put_utf8(c, dst == NULL ? NULL : dst + n);
+        n += put_code(c, dst == NULL ? NULL : dst + n);
     }
     return n;
 }
@@ -260,7 +189,7 @@ static size_t icu_run(UConverter *converter, struct slice bytes, char *dst)
                                dst == NULL ? NULL : dst + n);
     }
     if (held != 0) {
-        n += put_utf8(0xfffd, dst == NULL ? NULL : dst + n);
+        n += put_code(0xfffd, dst == NULL ? NULL : dst + n);
     }
     return n;
 }

@@ -1,5 +1,5 @@
 /*
- * charset_internal - what charset.c and charset_stream.c share.
+ * charset_internal - functions that charset.c and charset_stream.c share.
  */
 #ifndef CORE_MESSAGE_TEXT_CHARSET_INTERNAL_H
 #define CORE_MESSAGE_TEXT_CHARSET_INTERNAL_H
@@ -11,7 +11,7 @@
 
 /* Length of the run of bytes below 0x80 at the beginning. */
 size_t charset_ascii_run(struct slice bytes);
-/* What a converter cannot read becomes U+FFFD (ICU's own callback writes U+001A for some). */
+/* Writes U+FFFD for malformed bytes; ICU's own callback writes U+001A for some. */
 void charset_on_malformed(const void *context, UConverterToUnicodeArgs *args,
                           const char *units, int32_t length,
                           UConverterCallbackReason reason, UErrorCode *status);

@@ -1,5 +1,5 @@
 /*
- * charset_name - what a charset name in a message means: which decoder, and ICU's name for it.
+ * charset_name - charset names in messages: the decoder, and ICU's name.
  *
  * Only charsets that mail clients know: a name that they do not know would let a sender show
  * us other text than the reader. Threads: pure.   Allocates: nothing.
@@ -13,7 +13,7 @@
 enum charset_kind {
     CHARSET_UNKNOWN, /* also an empty name */
     CHARSET_UTF8,
-    CHARSET_WESTERN, /* windows-1252, and what browsers read as it: US-ASCII, ISO-8859-1 */
+    CHARSET_WESTERN, /* windows-1252; browsers read US-ASCII and ISO-8859-1 so, too */
     CHARSET_ICU
 };
 

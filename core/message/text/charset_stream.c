@@ -9,8 +9,8 @@ enum {
     ASCII_WORTH = 64, /* a shorter run of ASCII goes through the converter */
     WIDE_UNITS_MIN = 4,
     WIDE_SHARE =
-        4, /* one unit of so many is ASCII, and one of so many others is no pair */
-    OTHER_SHARE = 16 /* at most one of so many has its zero in the other byte */
+        4, /* a quarter of the units is ASCII, a quarter of the others no pair */
+    OTHER_SHARE = 16 /* at most a sixteenth has its zero in the other byte */
 };
 _Static_assert((PIECE + 1) * 3 <= CHARSET_STREAM_STEP, "a piece fits");
 
@@ -56,8 +56,9 @@ static bool is_printable(char c)
     return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Text in units of two bytes, whatever the name says: the zeros of its ASCII stand in every other
- * place, and what has none is no pair of ASCII characters: text with NULs strewn in is none. */
+/* Whether the head is text in units of two bytes, under any name. Its ASCII has the zeros in one of
+ * the two bytes. A quarter of the units without a zero are no pairs of ASCII characters; in text
+ * with stray NULs nearly all are pairs. */
 static bool is_wide(struct slice head, bool *ret_is_big)
 {
     size_t zeros[2] = {0, 0};

@@ -27,7 +27,7 @@ struct decoder {
     char run_encoding; /* 0: no run */
 };
 
-static void append(struct decoder *d, struct slice s)
+static void append_decoded(struct decoder *d, struct slice s)
 {
     if (d->failed || s.n == 0) {
         return;
@@ -57,7 +57,7 @@ static void append_converted(struct decoder *d, struct slice charset,
         d->failed = true;
         return;
     }
-    append(d, text);
+    append_decoded(d, text);
 }
 
 static void end_run(struct decoder *d)
@@ -154,7 +154,7 @@ static void add_word(struct decoder *d, const struct word *w)
                                   : decode_b(w->body, d->run + d->nrun);
 }
 
-static bool is_space(struct slice s)
+static bool is_white_space(struct slice s)
 {
     size_t i = 0;
 
@@ -164,7 +164,7 @@ static bool is_space(struct slice s)
     return i == s.n;
 }
 
-static void decode(struct decoder *d, struct slice field)
+static void decode_words(struct decoder *d, struct slice field)
 {
     size_t plain = 0; /* where text that is no encoded word begins */
     size_t i = 0;
@@ -184,7 +184,7 @@ static void decode(struct decoder *d, struct slice field)
             continue;
         }
         text = slice_of(field.p + plain, i - plain);
-        if (!after_word || !is_space(text)) {
+        if (!after_word || !is_white_space(text)) {
             end_run(d);
             append_converted(d, SLICE_LIT("utf-8"), text);
         }
@@ -210,6 +210,6 @@ struct slice encoded_word_decode(struct arena *arena, struct slice field)
     if (d.out == NULL || d.run == NULL) {
         return SLICE_NONE;
     }
-    decode(&d, field);
+    decode_words(&d, field);
     return d.failed ? SLICE_NONE : slice_of(d.out, d.nout);
 }

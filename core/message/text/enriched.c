@@ -7,7 +7,7 @@ void enriched_init(struct enriched *e)
     e->in_param = false;
 }
 
-static size_t put(struct enriched *e, char c, char *dst)
+static size_t put_text_byte(struct enriched *e, char c, char *dst)
 {
     if (e->in_param) {
         if (e->nparam < sizeof(e->param)) {
@@ -31,7 +31,7 @@ static size_t put_all(struct enriched *e, struct slice text, char *dst)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.n; i++) {
-        n += put(e, text.p[i], dst + n);
+        n += put_text_byte(e, text.p[i], dst + n);
     }
     return n;
 }
@@ -51,19 +51,19 @@ static size_t end_command(struct enriched *e, char *dst)
         return 0;
     }
     if (slice_eq_nocase(name, SLICE_LIT("lt"))) {
-        return put(e, '<', dst);
+        return put_text_byte(e, '<', dst);
     }
-    return slice_eq_nocase(name, SLICE_LIT("nl")) ? put(e, '\n', dst) : 0;
+    return slice_eq_nocase(name, SLICE_LIT("nl")) ? put_text_byte(e, '\n', dst) : 0;
 }
 
-static size_t step(struct enriched *e, char c, char *dst)
+static size_t enriched_step(struct enriched *e, char c, char *dst)
 {
     if (e->ncommand == 0 && c != '<') {
-        return put(e, c, dst);
+        return put_text_byte(e, c, dst);
     }
     if (e->ncommand == 1 && c == '<') {
         e->ncommand = 0;
-        return put(e, '<', dst);
+        return put_text_byte(e, '<', dst);
     }
     if (c == '>') {
         return end_command(e, dst);
@@ -76,7 +76,7 @@ static size_t step(struct enriched *e, char c, char *dst)
         n = put_all(e, slice_of(e->command, e->ncommand), dst);
         e->ncommand = 0;
         if (c != '<') {
-            return n + put(e, c, dst + n);
+            return n + put_text_byte(e, c, dst + n);
         }
     }
     e->command[e->ncommand++] = c;
@@ -87,7 +87,7 @@ size_t enriched_feed(struct enriched *e, struct slice in, char *dst)
 {
     size_t n = 0;
     for (size_t i = 0; i < in.n; i++) {
-        n += step(e, in.p[i], dst + n);
+        n += enriched_step(e, in.p[i], dst + n);
     }
     return n;
 }
@@ -96,7 +96,7 @@ size_t enriched_end(struct enriched *e, char *dst)
 {
     size_t n = put_all(e, slice_of(e->command, e->ncommand), dst);
     e->in_param = false;
-    n += e->nparam > 0 ? put(e, ' ', dst + n) : 0;
+    n += e->nparam > 0 ? put_text_byte(e, ' ', dst + n) : 0;
     enriched_init(e);
     return n;
 }

@@ -1,5 +1,6 @@
 #include "core/message/text/fold.h"
 
+#include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/fold_table.h"
 
@@ -12,7 +13,7 @@ enum { /* letters of a word that counts */
        SHORT_WORD_MAX = 16
 };
 
-/* What is known of the open word. */
+/* Properties of the open word. */
 enum {
     MARK_LETTER = 1, /* an ASCII letter as it stands in the text */
     MARK_DIGIT = 2,
@@ -25,7 +26,7 @@ enum {
     MARK_KEPT = 256      /* a letter that is outside ASCII folded, too */
 };
 
-/* What an ASCII byte does; letters and digits stand for themselves, in lower case. */
+/* Actions of ASCII bytes; letters and digits stand for themselves, in lower case. */
 enum { DO_BREAK, DO_SKIP, DO_SIGN, DO_COLON, DO_DOT, DO_HIGH, DO_LAST = DO_HIGH };
 enum { LETTER_BIT = 0x40 }; /* which no digit has */
 
@@ -167,7 +168,7 @@ static enum fold_kind fold_mixed(struct fold *f)
     return FOLD_TEXT;
 }
 
-static void tell(struct fold *f, enum fold_kind kind, struct slice text)
+static void tell_word(struct fold *f, enum fold_kind kind, struct slice text)
 {
     struct fold_word word = {.kind = kind, .text = text};
     f->on_word(f->context, &word);
@@ -215,7 +216,7 @@ void fold_break(struct fold *f)
     if (f->marks != MARK_LETTER) {
         kind = look_at_marks(f);
     }
-    tell(f, kind, slice_of(f->word, f->n));
+    tell_word(f, kind, slice_of(f->word, f->n));
     forget_word(f);
 }
 
@@ -224,22 +225,22 @@ static void tell_alone(struct fold *f, struct slice character)
 {
     fold_break(f);
     memcpy(f->word, character.p, character.n);
-    tell(f, FOLD_ALONE, slice_of(f->word, character.n));
+    tell_word(f, FOLD_ALONE, slice_of(f->word, character.n));
 }
 
 /* Room for n bytes more in the word. */
-static void make_room(struct fold *f, size_t n)
+static void make_word_room(struct fold *f, size_t n)
 {
     if (f->n + n > FOLD_WORD_MAX) {
-        tell(f, FOLD_MIXED, slice_of(f->word, f->n));
+        tell_word(f, FOLD_MIXED, slice_of(f->word, f->n));
         forget_word(f);
         f->marks = MARK_PIECE;
     }
 }
 
-static void append(struct fold *f, struct slice bytes, unsigned mark)
+static void append_letters(struct fold *f, struct slice bytes, unsigned mark)
 {
-    make_room(f, bytes.n);
+    make_word_room(f, bytes.n);
     memcpy(f->word + f->n, bytes.p, bytes.n);
     f->n += bytes.n;
     f->marks |= mark;
@@ -253,16 +254,16 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
         if ((unsigned char)rest.p[0] < 0x80) {
             if (is_alnum(rest.p[0])) {
                 bool is_digit = ASCII_IS(rest.p[0], ASCII_DIGIT);
-                append(f, slice_head(rest, 1), is_digit ? MARK_DIGIT : mark);
+                append_letters(f, slice_head(rest, 1), is_digit ? MARK_DIGIT : mark);
             } else {
                 fold_break(f);
             }
         } else {
-            n = fold_table_decode(rest, &point);
+            n = utf8_decode(rest.p, rest.n, &point);
             if (fold_table_class(point) == FOLD_CLASS_ALONE) {
                 tell_alone(f, slice_head(rest, n));
             } else if (fold_table_class(point) == FOLD_CLASS_LETTER) {
-                append(f, slice_head(rest, n), MARK_KEPT);
+                append_letters(f, slice_head(rest, n), MARK_KEPT);
             } else {
                 fold_break(f);
             }
@@ -271,11 +272,11 @@ static void take_folded(struct fold *f, struct slice rest, unsigned mark)
     }
 }
 
-/* What begins with a byte outside ASCII; returns how many bytes it is. */
+/* Takes a character outside ASCII; returns its length. */
 static size_t take_high(struct fold *f, struct slice text)
 {
     uint32_t point = 0;
-    size_t n = fold_table_decode(text, &point);
+    size_t n = utf8_decode(text.p, text.n, &point);
     if (n == 0) {
         fold_break(f);
         return 1;
@@ -287,7 +288,7 @@ static size_t take_high(struct fold *f, struct slice text)
                     MARK_OTHER |
                         (fold_table_is_other_script(point) ? MARK_LOOKALIKE : 0));
     } else if (class == FOLD_CLASS_LETTER) {
-        append(f, slice_head(text, n), MARK_KEPT);
+        append_letters(f, slice_head(text, n), MARK_KEPT);
     } else if (class == FOLD_CLASS_ALONE) {
         tell_alone(f, slice_head(text, n));
     } else if (class == FOLD_CLASS_BREAK) {
@@ -346,7 +347,7 @@ static size_t take_sign(struct fold *f, struct slice text)
         size_t n = host_length(rest);
         if (n > 0) {
             forget_word(f);
-            tell(f, FOLD_ADDRESS, slice_of(address_text, 1));
+            tell_word(f, FOLD_ADDRESS, slice_of(address_text, 1));
             return n + 1;
         }
     }
@@ -357,7 +358,7 @@ static size_t take_sign(struct fold *f, struct slice text)
                    (f->marks & (MARK_DIGIT | MARK_SIGN)) != 0;
     if (is_within || is_last) {
         char letter = letter_for(sign);
-        append(f, slice_of(&letter, 1), MARK_SIGN);
+        append_letters(f, slice_of(&letter, 1), MARK_SIGN);
     } else {
         fold_break(f);
     }
@@ -376,7 +377,7 @@ static size_t take_url(struct fold *f, struct slice text)
         n++;
     }
     forget_word(f);
-    tell(f, FOLD_URL, slice_of(url_text, 3));
+    tell_word(f, FOLD_URL, slice_of(url_text, 3));
     return n;
 }
 
@@ -451,7 +452,7 @@ static uint64_t others_of(uint64_t *word)
 }
 
 /* ASCII letters that p begins with, in lower case into to: eight bytes at a time, as words are
- * short and a step for each byte is most of the cost of folding. Both have 8 bytes. */
+ * short and a step for each byte is most of the cost of folding. p and to have 8 bytes. */
 static size_t take_letters(const unsigned char *p, char *to)
 {
     uint64_t v = 0;
@@ -461,7 +462,7 @@ static size_t take_letters(const unsigned char *p, char *to)
     return others != 0 ? (size_t)__builtin_ctzll(others) / 8 : sizeof(v);
 }
 
-/* Sixteen bytes that are stored at once: who reads them at once need not wait for two stores. */
+/* Sixteen bytes in one store, so that a load of all of them need not wait for two stores. */
 typedef uint64_t wide __attribute__((vector_size(16)));
 
 /* The same for 16 bytes, and without a branch, which could not be guessed. */
@@ -476,7 +477,7 @@ static size_t take_short_word(const unsigned char *p, char *to)
     memcpy(to, &both, sizeof(both));
     uint64_t first = others_of(&v[0]);
     uint64_t second = others_of(&v[1]);
-    /* of zero __builtin_ctzll says nothing */
+    /* __builtin_ctzll(0) is undefined */
     size_t n = (size_t)__builtin_ctzll(second | UINT64_C(1) << 63) / 8 + sizeof(v[0]);
     n += second == 0;
     return first != 0 ? (size_t)__builtin_ctzll(first) / 8 : n;
@@ -532,12 +533,12 @@ static size_t take_plain_word(struct fold *f, struct slice text)
         f->marks = MARK_LETTER;
         return n;
     }
-    tell(f, FOLD_TEXT, slice_of(f->word, n));
+    tell_word(f, FOLD_TEXT, slice_of(f->word, n));
     return p[n] == '\n' ? n : n + 1;
 }
 
 /* Up to the end, or behind the first byte that is stop. */
-static size_t feed(struct fold *f, struct slice text, int stop)
+static size_t fold_up_to(struct fold *f, struct slice text, int stop)
 {
     size_t i = 0;
     while (i < text.n) {
@@ -551,7 +552,7 @@ static size_t feed(struct fold *f, struct slice text, int stop)
             }
             i += take_ascii(f, slice_from(text, i));
             if (f->n == FOLD_WORD_MAX) {
-                make_room(f, 1);
+                make_word_room(f, 1);
             }
         } else if (does == DO_BREAK) {
             if (f->n > 0) {
@@ -571,12 +572,12 @@ static size_t feed(struct fold *f, struct slice text, int stop)
 
 void fold_feed(struct fold *f, struct slice text)
 {
-    (void)feed(f, text, -1);
+    (void)fold_up_to(f, text, -1);
 }
 
 size_t fold_line(struct fold *f, struct slice text)
 {
-    return feed(f, text, '\n');
+    return fold_up_to(f, text, '\n');
 }
 
 struct slice fold_skeleton(const struct fold_word *word)

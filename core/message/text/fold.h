@@ -8,7 +8,7 @@
  * the end of a call stays open: fold_break() ends it.
  * Linear: every byte is looked at a bounded number of times. Input is UTF-8, broken sequences end
  * a word. Threads: one at a time.   Allocates: nothing.
- * Source: contrib/gen-fold for what is outside ASCII (NFKC with case folding, UTS 39).
+ * Source: fold_table.h for characters outside ASCII (NFKC with case folding, UTS 39).
  */
 #ifndef CORE_MESSAGE_TEXT_FOLD_H
 #define CORE_MESSAGE_TEXT_FOLD_H
@@ -56,15 +56,15 @@ void fold_init(struct fold *f, fold_word_fn *on_word, void *context);
 void fold_feed(struct fold *f, struct slice text);
 /* Feeds text up to its first line feed, and this; returns how many bytes that is. */
 size_t fold_line(struct fold *f, struct slice text);
-/* Text that begins anew, or no more text: the open word ends. */
+/* Ends the open word: other text follows, or none. */
 void fold_break(struct fold *f);
 
 /* The skeleton of a word, to be read as text is: numbers are "0", ids "#", others themselves. */
 struct slice fold_skeleton(const struct fold_word *word);
 
-/* What stays the same when a subject is answered, forwarded or numbered anew: skeletons of its
- * words, one space between them, without leading "Re:", "Fwd:" and the like. text is UTF-8, its
- * encoded words decoded. "V1agr@ n0w" is "viagra now". {NULL, 0} when the arena is full. */
+/* The part of a subject that stays in replies, forwards and with other numbers: skeletons of its
+ * words, one space between them, without leading "Re:", "Fwd:" and the like. text is UTF-8 with
+ * decoded encoded words. "V1agr@ n0w" is "viagra now". {NULL, 0} when the arena is full. */
 struct slice fold_subject(struct arena *arena, struct slice text);
 
 #endif

@@ -1,4 +1,4 @@
-/* script - the tokens of a script: what is a string, a name, an operator, a comment. */
+/* script - the tokens of a script: strings, names, operators, comments. */
 #include "core/message/text/script.h"
 
 #include "core/message/text/ascii.h"
@@ -47,7 +47,7 @@ static bool is_name_char(char c)
            ((unsigned char)c & 0x80) != 0;
 }
 
-static struct slice name_of(const struct script *s)
+static struct slice script_name(const struct script *s)
 {
     return slice_of(s->name, s->nname);
 }
@@ -86,7 +86,7 @@ static void end_name(struct script *s)
 {
     s->state = SCRIPT_CODE;
     s->has_name = true;
-    if (!s->is_method && is_keyword(name_of(s))) {
+    if (!s->is_method && is_keyword(script_name(s))) {
         s->has_name = false;
         if (!s->wants_value) {
             script_other(s);
@@ -131,7 +131,7 @@ static void open_parenthesis(struct script *s)
 {
     enum script_call call = CALL_GROUP;
     if (s->has_name) {
-        struct slice name = name_of(s);
+        struct slice name = script_name(s);
         call = script_call_of(name, s->is_method);
         if (s->is_of_codes && call == CALL_OTHER) {
             call = CALL_CODES; /* String.fromCharCode.apply() */
@@ -154,12 +154,12 @@ static void open_bracket(struct script *s)
     script_open(s, s->wants_value ? CALL_ARRAY : CALL_INDEX);
 }
 
-/* What stands before the point: a value that a method is called of, or the name of an object. */
+/* A point follows a value with a method, or the name of an object. */
 static void point(struct script *s)
 {
     if (s->has_name && !s->is_method && !script_knows(s)) {
         s->has_name = false;
-        s->is_of_codes = slice_eq_nocase(name_of(s), SLICE_LIT("fromCharCode"));
+        s->is_of_codes = slice_eq_nocase(script_name(s), SLICE_LIT("fromCharCode"));
         return;
     }
     resolve(s);
@@ -273,7 +273,7 @@ static void in_code(struct script *s, char c)
     if (ASCII_IS(c, ASCII_SPACE)) {
         /* VBScript goes on in the next line behind "_" */
         bool is_line_end = c == '\n' || c == '\r';
-        if (is_line_end && s->has_name && slice_eq(name_of(s), SLICE_LIT("_"))) {
+        if (is_line_end && s->has_name && slice_eq(script_name(s), SLICE_LIT("_"))) {
             s->has_name = false;
         }
     } else if (ASCII_IS(c, ASCII_DIGIT) || is_name_char(c)) {
@@ -489,7 +489,7 @@ static bool step_string(struct script *s, char c)
     }
 }
 
-static bool step(struct script *s, char c)
+static bool script_step(struct script *s, char c)
 {
     switch (s->state) {
     case SCRIPT_CODE:
@@ -539,7 +539,7 @@ void script_feed(struct script *s, struct slice utf8)
 {
     for (size_t i = 0; i < utf8.n; i++) {
         s->growth += SCRIPT_GROWTH; /* here, so that cuts make no difference */
-        while (!step(s, utf8.p[i])) {
+        while (!script_step(s, utf8.p[i])) {
         }
     }
 }

@@ -1,9 +1,12 @@
-/* script_decode - what unescape, atob and String.fromCharCode make of their arguments. */
+/* script_decode - results of unescape, atob and String.fromCharCode. */
 
+#include "core/base/base64.h"
+#include "core/base/utf8.h"
 #include "core/message/text/ascii.h"
 #include "core/message/text/script_inside.h"
 
 enum {
+    CODE_REPLACEMENT = 0xfffd,
     ESCAPE_MAX = 6, /* bytes of "%uXXXX" */
     BYTE_DIGITS = 2,
     UNIT_DIGITS = 4,
@@ -47,22 +50,7 @@ size_t script_utf8(char *dst, unsigned code)
     if (code < 0x80) {
         return put_byte(dst, code);
     }
-    if (code < 0x800) {
-        dst[0] = (char)(unsigned char)(0xc0 | code >> 6);
-        dst[1] = (char)(unsigned char)(0x80 | (code & 63));
-        return 2;
-    }
-    if (code < 0x10000) {
-        dst[0] = (char)(unsigned char)(0xe0 | code >> 12);
-        dst[1] = (char)(unsigned char)(0x80 | (code >> 6 & 63));
-        dst[2] = (char)(unsigned char)(0x80 | (code & 63));
-        return 3;
-    }
-    dst[0] = (char)(unsigned char)(0xf0 | (code >> 18 & 7));
-    dst[1] = (char)(unsigned char)(0x80 | (code >> 12 & 63));
-    dst[2] = (char)(unsigned char)(0x80 | (code >> 6 & 63));
-    dst[3] = (char)(unsigned char)(0x80 | (code & 63));
-    return 4;
+    return utf8_put(dst, code <= UTF8_CODE_MAX ? code : CODE_REPLACEMENT);
 }
 
 size_t script_decode_escapes(char *value, size_t from, size_t to, size_t *rest)
@@ -90,17 +78,6 @@ size_t script_decode_escapes(char *value, size_t from, size_t to, size_t *rest)
     return n;
 }
 
-static int base64_of(char c)
-{
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if (c == '-' || c == '_') {
-        c = c == '-' ? '+' : '/';
-    }
-    const char *at = c != '\0' ? strchr(digits, c) : NULL;
-    return at != NULL ? (int)(at - digits) : -1;
-}
-
 /* The bytes of a group of two to four digits, the last of the text perhaps. */
 static size_t put_group(char *dst, unsigned bits, unsigned count)
 {
@@ -120,10 +97,10 @@ size_t script_decode_base64(char *value, size_t from, size_t to, size_t *rest)
     unsigned bits = 0;
     unsigned count = 0;
     for (size_t i = from; i < to; i++) {
-        int v = base64_of(value[i]);
+        unsigned v = base64_digit(value[i]);
         bool is_unknown = value[i] == SCRIPT_UNKNOWN;
-        if (v >= 0) {
-            bits = bits << BASE64_BITS | (unsigned)v;
+        if (v != BASE64_NONE) {
+            bits = bits << BASE64_BITS | v;
             count++;
         }
         if (count == BASE64_GROUP || is_unknown) {

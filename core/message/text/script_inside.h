@@ -1,13 +1,13 @@
 /*
- * script_inside - what script.c (tokens) and script_value.c (strings) share.
+ * script_inside - declarations that script.c (tokens) and script_value.c (strings) share.
  */
 #ifndef CORE_MESSAGE_TEXT_SCRIPT_INSIDE_H
 #define CORE_MESSAGE_TEXT_SCRIPT_INSIDE_H
 
 #include "core/message/text/script.h"
 
-/* In a string: a part that is not known, and what divides the elements of a list. A script that
- * has these bytes gets another control byte for them. */
+/* Marks in a string: an unknown part, and the end of an element of a list. If a script has one of
+ * these bytes, it becomes SCRIPT_CONTROL. */
 enum { SCRIPT_UNKNOWN = '\x01', SCRIPT_NEXT = '\x02', SCRIPT_CONTROL = '\x03' };
 
 enum { SCRIPT_CODE_MAX = 0x10ffff }; /* of Unicode */
@@ -108,12 +108,13 @@ struct script {
 };
 
 /* script_decode.c */
-/* A character as UTF-8 at dst, at most 4 bytes; of NUL none. */
+/* Writes a code point to dst as UTF-8, at most 4 bytes: nothing for NUL, U+FFFD for a number past
+ * Unicode. Returns the length. */
 size_t script_utf8(char *dst, unsigned code);
-/* The number that an element of a list is; SCRIPT_CODE_MAX + 1: it is none. */
+/* The number in an element of a list; SCRIPT_CODE_MAX + 1: it is not a code point. */
 unsigned script_number(struct slice text);
-/* Each decodes value[from..to) in place and returns where its text ends. *rest is `to` when no more
- * follows; it becomes the place from which later text goes on. */
+/* Each decodes value[from..to) in place and returns the end of its text. On entry *rest is `to` if
+ * the text is complete. It becomes the place where undecoded text begins. */
 size_t script_decode_escapes(char *value, size_t from, size_t to, size_t *rest);
 size_t script_decode_base64(char *value, size_t from, size_t to, size_t *rest);
 size_t script_decode_codes(char *value, size_t from, size_t to, size_t *rest);
@@ -121,9 +122,9 @@ size_t script_decode_codes(char *value, size_t from, size_t to, size_t *rest);
 /* script_value.c */
 void script_put(struct script *s, char c);
 void script_put_code(struct script *s, unsigned code); /* as UTF-8 */
-/* What comes is a new operand. */
+/* Begins a new operand. */
 void script_operand(struct script *s);
-/* The expression in hand is over: it is told, and assigned where it is. */
+/* Ends the expression: reports its value and assigns it to its variable, if it has one. */
 void script_flush(struct script *s);
 /* As much as ends at a comma, or at an operator that is not followed. */
 void script_next(struct script *s);

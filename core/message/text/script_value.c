@@ -30,8 +30,8 @@ static void tell_piece(struct script *s, size_t from, size_t to, bool left, bool
     }
 }
 
-/* What stands in the value from here to there, apart where something is not known. */
-static void tell(struct script *s, size_t from, size_t to, bool is_cut)
+/* Reports value[from..to), divided at its unknown parts. */
+static void report_values(struct script *s, size_t from, size_t to, bool is_cut)
 {
     bool left = false;
     size_t begin = from;
@@ -48,8 +48,8 @@ static void tell(struct script *s, size_t from, size_t to, bool is_cut)
     }
 }
 
-/* What stands in a call that decodes it, as far as it is there. */
-static void decode(struct script *s, struct script_frame *f, bool is_last)
+/* Decodes the argument of a decoding call, as far as it is complete. */
+static void decode_argument(struct script *s, struct script_frame *f, bool is_last)
 {
     size_t from = f->decoded;
     size_t to = s->n;
@@ -91,12 +91,12 @@ static bool is_blank_or_quote(char c)
     return (unsigned char)c <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>';
 }
 
-/* Makes room: what is decoded is told but for its end, which the text may go on with. */
+/* Makes room: reports the decoded value except its end, because more text may follow. */
 static void spill(struct script *s)
 {
     struct script_frame *f = top(s);
     if (f != NULL) {
-        decode(s, f, false);
+        decode_argument(s, f, false);
         if (inner(s) > SCRIPT_VALUE_MAX / 2) {
             give_up_outside(s, f);
         }
@@ -115,7 +115,7 @@ static void spill(struct script *s)
     }
     bool is_cut = keep == lowest;
     keep = is_cut ? to : keep;
-    tell(s, from, keep, is_cut);
+    report_values(s, from, keep, is_cut);
     s->value[from++] = SCRIPT_UNKNOWN;
     memmove(s->value + from, s->value + keep, s->n - keep);
     s->n = from + (s->n - keep);
@@ -153,7 +153,7 @@ static struct script_variable *find_variable(struct script *s, struct slice name
     return NULL;
 }
 
-/* A long string is forgotten: it was told. */
+/* A long string is dropped: it was already reported. */
 static void assign(struct script *s)
 {
     struct slice name = slice_of(s->target, s->ntarget);
@@ -172,7 +172,7 @@ static void assign(struct script *s)
 
 void script_flush(struct script *s)
 {
-    tell(s, inner(s), s->n, false);
+    report_values(s, inner(s), s->n, false);
     if (s->depth == 0 && !s->wants_value) {
         assign(s);
     }
@@ -195,7 +195,7 @@ void script_other(struct script *s)
         script_flush(s);
         return;
     }
-    tell(s, f->at, s->n, false);
+    report_values(s, f->at, s->n, false);
     s->n = f->at;
     f->decoded = f->at;
     f->is_unknown = true;
@@ -308,7 +308,7 @@ static void reverse_list(char *p, size_t n, bool is_chars)
 }
 
 /* Puts `to` for each `from`, nothing when it is NUL. Returns the new length. */
-static size_t replace(char *p, size_t n, char from, char to)
+static size_t replace_bytes(char *p, size_t n, char from, char to)
 {
     size_t out = 0;
     for (size_t i = 0; i < n; i++) {
@@ -360,17 +360,17 @@ static bool rearrange(struct script *s, const struct script_frame *f)
     } else if (f->call == CALL_SPLIT && nargument == 0) {
         s->is_chars = true;
     } else if (f->call == CALL_SPLIT) {
-        s->n = f->of + replace(p, n, argument, SCRIPT_NEXT);
+        s->n = f->of + replace_bytes(p, n, argument, SCRIPT_NEXT);
     } else if (!s->is_chars) {
-        s->n = f->of + replace(p, n, SCRIPT_NEXT, argument);
+        s->n = f->of + replace_bytes(p, n, SCRIPT_NEXT, argument);
     } else {
         return nargument == 0;
     }
     return true;
 }
 
-/* Makes of what stands in the call what it gives; false: that is not known. */
-static bool finish(struct script *s, struct script_frame *f)
+/* Replaces the arguments of a call by its result; false: the result is unknown. */
+static bool finish_call(struct script *s, struct script_frame *f)
 {
     char *p = s->value + f->at;
     size_t n = s->n - f->at;
@@ -382,13 +382,13 @@ static bool finish(struct script *s, struct script_frame *f)
     case CALL_UNESCAPE:
     case CALL_BASE64:
     case CALL_CODES:
-        decode(s, f, true);
+        decode_argument(s, f, true);
         return true;
     case CALL_REVERSED:
         reverse(p, n);
         return true;
     case CALL_CONCAT:
-        s->n = f->at + replace(p, n, SCRIPT_NEXT, '\0');
+        s->n = f->at + replace_bytes(p, n, SCRIPT_NEXT, '\0');
         return true;
     case CALL_SAME:
         s->n = f->at;
@@ -417,8 +417,8 @@ void script_close(struct script *s)
     }
     struct script_frame f = *top(s);
     s->is_chars = false;
-    if (f.is_unknown || !may_grow(s, s->n - f.of) || !finish(s, &f)) {
-        tell(s, f.at < s->n ? f.at : s->n, s->n, false);
+    if (f.is_unknown || !may_grow(s, s->n - f.of) || !finish_call(s, &f)) {
+        report_values(s, f.at < s->n ? f.at : s->n, s->n, false);
         s->n = f.of;
         script_put(s, SCRIPT_UNKNOWN);
         s->is_chars = false;

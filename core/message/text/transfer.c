@@ -1,31 +1,8 @@
 /* transfer - base64 and quoted-printable as byte-wise state machines with fast inner loops. */
 #include "core/message/text/transfer.h"
 
+#include "core/base/base64.h"
 #include "core/message/text/ascii.h"
-
-enum { B64_JUNK = 64, B64_PAD = 65 };
-
-/* Value of a base64 character, B64_PAD or B64_JUNK. */
-static const uint8_t b64_value[256] = {
-    /* clang-format off */
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 62, 64, 64, 64, 63,
-    52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 64, 64, 64, 65, 64, 64,
-    64, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 64, 64, 64, 64, 64,
-    64, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
-    41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
-    /* clang-format on */
-};
 
 enum transfer_kind transfer_kind_of(struct slice value)
 {
@@ -72,13 +49,13 @@ static size_t base64_run(struct slice *in, char *dst)
     char *d = dst;
 
     while (end - p >= 4) {
-        unsigned v0 = b64_value[p[0]];
-        unsigned v1 = b64_value[p[1]];
-        unsigned v2 = b64_value[p[2]];
-        unsigned v3 = b64_value[p[3]];
+        unsigned v0 = base64_value[p[0]];
+        unsigned v1 = base64_value[p[1]];
+        unsigned v2 = base64_value[p[2]];
+        unsigned v3 = base64_value[p[3]];
         uint32_t quantum = (v0 << 18) | (v1 << 12) | (v2 << 6) | v3;
 
-        if (((v0 | v1 | v2 | v3) & (B64_JUNK | B64_PAD)) >= B64_JUNK) {
+        if (((v0 | v1 | v2 | v3) & (BASE64_NONE | BASE64_PAD)) >= BASE64_NONE) {
             break;
         }
         d[0] = (char)(unsigned char)(quantum >> 16);
@@ -104,15 +81,15 @@ static size_t base64_feed(struct transfer *t, struct slice in, char *dst)
                 break;
             }
         }
-        v = b64_value[(unsigned char)in.p[0]];
-        t->has_junk |= v == B64_JUNK && in.p[0] > ' ' && in.p[0] < 0x7f;
+        v = base64_value[(unsigned char)in.p[0]];
+        t->has_junk |= v == BASE64_NONE && in.p[0] > ' ' && in.p[0] < 0x7f;
         in.p++;
         in.n--;
-        if (v == B64_PAD) {
+        if (v == BASE64_PAD) {
             /* what follows a padded quantum is another one: bodies are concatenated */
             t->nbits = 0;
             t->bits = 0;
-        } else if (v != B64_JUNK) {
+        } else if (v != BASE64_NONE) {
             t->bits = (t->bits << 6) | v;
             t->nbits += 6;
             if (t->nbits >= 8) {

@@ -15,7 +15,7 @@ struct transfer {
     enum transfer_kind kind;
     uint32_t bits; /* base64: collected bits */
     unsigned nbits;
-    bool has_junk;  /* base64: a printable byte came by that is none of its digits */
+    bool has_junk;  /* base64: the input had a printable byte outside the alphabet */
     char held[128]; /* quoted-printable: white space or escape not yet decided */
     size_t nheld;
 };

@@ -22,7 +22,7 @@ static bool names_quoted_printable(struct slice name)
 }
 
 /* One byte of the text behind held line breaks and escapes. */
-static void put(struct unfold *u, char c, char *dst, size_t *n)
+static void put_unfolded(struct unfold *u, char c, char *dst, size_t *n)
 {
     dst[(*n)++] = c;
     if (c == '\n') {
@@ -37,12 +37,12 @@ static void put(struct unfold *u, char c, char *dst, size_t *n)
     }
 }
 
-static void flush(struct unfold *u, char *dst, size_t *n)
+static void flush_held(struct unfold *u, char *dst, size_t *n)
 {
     size_t held = u->nheld;
     u->nheld = 0;
     for (size_t i = 0; i < held; i++) {
-        put(u, u->held[i], dst, n);
+        put_unfolded(u, u->held[i], dst, n);
     }
 }
 
@@ -57,7 +57,7 @@ static bool after_break(struct unfold *u, char c, char *dst, size_t *n)
         u->nheld = 0;
         return true;
     }
-    flush(u, dst, n);
+    flush_held(u, dst, n);
     return false;
 }
 
@@ -95,11 +95,11 @@ static bool after_equals(struct unfold *u, char c, char *dst, size_t *n)
         u->held[u->nheld++] = c;
         return true;
     }
-    flush(u, dst, n);
+    flush_held(u, dst, n);
     return false;
 }
 
-static bool decide(struct unfold *u, char c, char *dst, size_t *n)
+static bool decide_held(struct unfold *u, char c, char *dst, size_t *n)
 {
     if (u->held[0] == '\\') {
         return after_backslash(u, c, dst, n);
@@ -112,7 +112,7 @@ size_t unfold_feed(struct unfold *u, struct slice in, char *dst)
     size_t n = 0;
     for (size_t i = 0; i < in.n; i++) {
         char c = in.p[i];
-        if (u->nheld > 0 && decide(u, c, dst, &n)) {
+        if (u->nheld > 0 && decide_held(u, c, dst, &n)) {
             continue;
         }
         if (c == '\r' || c == '\n' || (c == '\\' && u->in_value) ||
@@ -120,7 +120,7 @@ size_t unfold_feed(struct unfold *u, struct slice in, char *dst)
             u->held[0] = c;
             u->nheld = 1;
         } else {
-            put(u, c, dst, &n);
+            put_unfolded(u, c, dst, &n);
         }
     }
     return n;
@@ -129,6 +129,6 @@ size_t unfold_feed(struct unfold *u, struct slice in, char *dst)
 size_t unfold_end(struct unfold *u, char *dst)
 {
     size_t n = 0;
-    flush(u, dst, &n);
+    flush_held(u, dst, &n);
     return n;
 }

@@ -25,7 +25,7 @@ struct unfold {
 void unfold_init(struct unfold *u);
 /* dst must hold in.n + UNFOLD_HELD_MAX bytes; returns bytes written. */
 size_t unfold_feed(struct unfold *u, struct slice in, char *dst);
-/* What is held at the end: at most UNFOLD_HELD_MAX bytes. */
+/* Writes the bytes that are still held, at most UNFOLD_HELD_MAX. */
 size_t unfold_end(struct unfold *u, char *dst);
 
 #endif

@@ -4,8 +4,8 @@
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"
 
-/* Where the pass over a field stands. Unclosed quotes, comments and angle brackets are plain
- * characters; the no_ flags remember that none closes any more, so that it costs one search. */
+/* State of the pass over a field. Unclosed quotes, comments and angle brackets are plain
+ * characters. The no_ flags: a search found no closing one in the rest of the field. */
 struct scan {
     struct slice field;
     size_t i;
@@ -283,7 +283,7 @@ static enum err parse_spec(struct arena *arena, struct slice spec, struct addres
     if (spec.n > 0 && spec.p[0] == '@') {
         size_t colon = slice_find(spec, ':');
 
-        spec = slice_from(spec, colon + 1); /* a route says nothing */
+        spec = slice_from(spec, colon + 1); /* a route is skipped */
     }
     if (!find_word(spec, &w)) {
         return err;
@@ -351,7 +351,7 @@ static struct slice plain_text(struct arena *arena, struct slice text)
         } else if (comment.p == NULL) {
             n += put_unescaped(slice_of(text.p + from + 1, s.i - from - 2), p + n);
         } else {
-            /* a comment says nothing here */
+            /* a comment is skipped */
         }
     }
     return slice_trim(slice_of(p, n));

@@ -19,7 +19,7 @@ void find_draft_copy(struct find_scan *s, struct slice text)
 {
     size_t room = FIND_MENDED_MAX - s->draft.n;
 
-    if (text.n > room) { /* a text that needs no mending is there all the same */
+    if (text.n > room) { /* an unmended text is not cut: it is read from the input */
         s->draft.flags |= FIND_CUT;
         s->draft.n = longurl_shorten(s->mended, s->draft.n);
         text = slice_head(text, FIND_MENDED_MAX - s->draft.n);
@@ -161,7 +161,8 @@ struct reading {
 };
 
 /* turned: where a text stands that is not as it stands there; SLICE_NONE for text itself. */
-static void scan(const struct reading *r, struct slice text, struct slice turned)
+static void scan_reading(const struct reading *r, struct slice text,
+                         struct slice turned)
 {
     struct find_scan s UNINITIALIZED;
     size_t i = next_stop(text, 0);
@@ -184,7 +185,7 @@ static void scan(const struct reading *r, struct slice text, struct slice turned
 
 static void on_turned(void *context, struct slice shown, struct slice raw)
 {
-    scan(context, shown, raw);
+    scan_reading(context, shown, raw);
 }
 
 void find_in_text(struct slice text, enum find_where where, find_fn *on_find,
@@ -192,6 +193,6 @@ void find_in_text(struct slice text, enum find_where where, find_fn *on_find,
 {
     struct reading r = {.where = where, .on_find = on_find, .context = context};
 
-    scan(&r, text, SLICE_NONE);
+    scan_reading(&r, text, SLICE_NONE);
     find_turned_text(text, on_turned, &r);
 }

@@ -5,18 +5,18 @@
  * suffix of the public suffix list: "file.txt", "e.g" and "1.2.3" are none. A name whose top level
  * is a word or a suffix of files ("sign.in", "main.cf") is a link only with "www.", a path or a
  * query; else it is FIND_BARE. Another scheme opens a host too ("ftps://host", "intent://host",
- * "\\\\host\\share"), and so does "name@host" before a port. Message-IDs are no addresses.
- * The colon and the slashes may be percent-encoded, character references or wide; more slashes
- * than two, one or none are read as browsers do. Read as if they were not there: zero-width and
- * bidi characters, soft hyphens; text under an override is read as it is shown, too. Defanged forms
- * are put right ("hxxp", "[.]", "(dot)", "[at]", "[:]//"), ideographic full stops in hosts are
- * dots. Scripts written without spaces may touch a URL. A URL that a line end cuts inside <...>, or
- * in a long line that goes on as a URL does, is reported twice: up to the line end, and joined; so
- * is what the next line itself marks as a URL. So is one whose path goes on in an invisible
- * character, in such a script or behind a backslash. Trailing punctuation and brackets that nothing
- * opened do not belong. Input is UTF-8, broken sequences allowed.
- * Linear: limits bound what is looked at twice. Threads: any.   Allocates: nothing, but what ICU
- * needs for text under an override (find_turned.h).
+ * "\\\\host\\share"), and so does "name@host" before a port. Message-IDs are no addresses. The
+ * colon and the slashes may be percent-encoded, character references or wide; more slashes than
+ * two, a single one or no slash are read as browsers do. Read as if they were not there: zero-width
+ * and bidi characters, soft hyphens; text under an override is read as it is shown, too. Defanged
+ * forms are put right ("hxxp", "[.]", "(dot)", "[at]", "[:]//"), ideographic full stops in hosts
+ * are dots. Scripts written without spaces may touch a URL. A URL that a line end cuts inside
+ * <...>, or in a long line that goes on as a URL does, is reported twice: up to the line end, and
+ * joined; so is what the next line itself marks as a URL. So is one whose path goes on in an
+ * invisible character, in such a script or behind a backslash. Trailing punctuation and brackets
+ * that nothing opened do not belong. Input is UTF-8, broken sequences allowed.
+ * Linear: limits bound the text that is read twice. Threads: any.   Allocates: nothing, except in
+ * ICU for text under an override (find_turned.h).
  */
 #ifndef CORE_MESSAGE_URL_FIND_H
 #define CORE_MESSAGE_URL_FIND_H
@@ -46,7 +46,7 @@ enum find_flag {
     FIND_JOINED = 0x08,    /* it stood on more than one line */
     FIND_SHORT = 0x10,     /* the shorter of two readings; the longer one follows */
     FIND_CUT =
-        0x20 /* a mended text longer than FIND_MENDED_MAX: what longurl.h keeps of it */
+        0x20 /* a mended text longer than FIND_MENDED_MAX, shortened by longurl.h */
 };
 
 struct find {
@@ -65,7 +65,7 @@ typedef void find_fn(void *context, const struct find *find);
 enum find_where {
     FIND_IN_PROSE,
     FIND_IN_CODE, /* style sheets, attributes: hosts without a scheme only after "www." */
-    FIND_IN_HEADER /* likewise, and no addresses: a field is full of them */
+    FIND_IN_HEADER /* as in code, and no addresses: a field is full of them */
 };
 
 /* Calls back for every find in text, in order of their beginning; then for those of text as an

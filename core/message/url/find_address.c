@@ -1,4 +1,4 @@
-/* find_address - what stands round an @: addresses, and hosts behind a name. */
+/* find_address - the text round an @: addresses, and hosts behind a name. */
 
 #include "core/message/text/ascii.h"
 #include "core/message/url/find_internal.h"
@@ -79,7 +79,7 @@ static bool is_blank_or_quote(char c)
     return ASCII_IS(c, ASCII_SPACE) || c == '>' || c == '|';
 }
 
-/* What stands before the bracket at i says that a Message-ID follows. */
+/* Whether the words before the bracket at i announce a Message-ID. */
 static bool says_id(struct slice text, size_t i)
 {
     static const struct slice words[] = {
@@ -124,8 +124,8 @@ static bool has_password(const struct find_scan *s, size_t local)
     return colon.kind == MARK_ASCII && colon.c == ':' && mark_is_word(&name);
 }
 
-/* What a client that knows URLs opens of "name@host": a port says so, or a password before it and
- * a path or "www." */
+/* Whether clients open "name@host" as a URL: it has a port, or a password and a path or "www.", or
+ * a path and "www." */
 static bool is_url_too(const struct find_scan *s, struct slice host, size_t end,
                        bool is_login)
 {

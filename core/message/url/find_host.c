@@ -94,7 +94,7 @@ bool find_host_is_impossible(struct slice name)
     return reg != NULL && (reg[0] == '-' || reg[strcspn(reg, ".") - 1] == '-');
 }
 
-static bool is_one_of(const char *text, const char *const *names)
+static bool is_one_of_labels(const char *text, const char *const *names)
 {
     while (*names != NULL && strcmp(text, *names) != 0) {
         names++;
@@ -123,7 +123,7 @@ static bool is_digits(const char *p, size_t n)
     return i == n;
 }
 
-/* Hyphens at an end and empty labels are no host's; underscores not in what is registered. */
+/* No label is empty or has a hyphen at an end, and the registrable part has no underscore. */
 static bool has_good_labels(const char *name, const char *reg)
 {
     const char *p = name;
@@ -270,7 +270,7 @@ enum find_host find_host_check(struct slice name)
     top = top_of(list);
     if ((is_word_top(top) && !is_no_word(reg) && !has_long_suffix(list, reg)) ||
         is_version(list, reg) || is_short_label(list, reg, top) ||
-        (!is_one_of(top, common) &&
+        (!is_one_of_labels(top, common) &&
          (is_title_case(last_label(name)) || is_odd_pair(name, top)))) {
         return FIND_HOST_DOUBTFUL;
     }

@@ -22,8 +22,8 @@ enum find_host {
 enum find_host find_host_check(struct slice name);
 /* The name has a known suffix and a label before it; its letters' case does not matter. */
 bool find_host_has_suffix(struct slice name);
-/* It has a known suffix, but what a registry would have to register begins or ends in a hyphen:
- * nobody can reach it. */
+/* It has a known suffix, but its registrable label begins or ends in a hyphen, so that no registry
+ * can have registered it. */
 bool find_host_is_impossible(struct slice name);
 /* Whether text itself is a known top level ("com", in any script). */
 bool find_host_is_top(struct slice text);

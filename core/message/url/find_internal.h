@@ -1,12 +1,14 @@
 /*
  * find_internal - the inside of core/message/url/find, shared by its files only.
  *
- *   find.c       looks for dots, colons, @ and brackets
- *   find_scheme.c  schemes, their colons and slashes
- *   find_url.c   from the host of a URL to its end
- *   find_run.c   words joined by dots
- *   find_name.c  hosts without a scheme; find_address.c: addresses
- *   find_mark.c  one character; find_host.c: known suffixes
+ *   find.c          looks for dots, colons, @ and brackets
+ *   find_scheme.c   schemes, their colons and slashes
+ *   find_url.c      from the host of a URL to its end
+ *   find_run.c      words joined by dots
+ *   find_name.c     hosts without a scheme
+ *   find_address.c  addresses
+ *   find_mark.c     one character
+ *   find_host.c     known suffixes
  */
 #ifndef CORE_MESSAGE_URL_FIND_INTERNAL_H
 #define CORE_MESSAGE_URL_FIND_INTERNAL_H
@@ -24,7 +26,7 @@ struct find_draft {
     bool is_mended; /* else the text is as it stands */
     bool is_other;  /* of another scheme than text has: it ends before '#' */
     unsigned
-        decode; /* so often is it percent-encoded, all but what is in mended at first */
+        decode; /* times that the rest is percent-encoded, after the text in mended */
 };
 
 /* Words joined by dots, as they are to be read. */
@@ -50,7 +52,7 @@ struct find_scan {
     enum find_where where;
     find_fn *on_find;
     void *context;
-    size_t from; /* end of the last find: what stands before belongs to no other */
+    size_t from; /* end of the last find; later finds begin behind it */
     size_t
         joined_until; /* on the further lines of a joined URL only "www." marks a host */
     size_t id_end;    /* behind the bracket of the last Message-ID */
@@ -75,22 +77,22 @@ struct slice find_draft_text(const struct find_scan *s, const struct find_draft 
 void find_report(struct find_scan *s, const struct find_draft *draft, struct find find,
                  size_t from);
 
-/* find_scheme.c: a colon or an opening bracket at i, or what stands for one; returns where to go
- * on. */
+/* find_scheme.c: reads a colon or an opening bracket at i, in any spelling. Returns the place to
+ * continue at. */
 size_t find_at_colon(struct find_scan *s, size_t i);
 
-/* find_url.c: reads on at draft.end, where the host begins, and reports; false: no URL, nothing
- * reported. nscheme: bytes of the draft's text before the host. */
+/* find_url.c: reads from draft.end, where the host begins, and reports. False: it is no URL and is
+ * not reported. nscheme is the length of the draft's text before the host. */
 bool find_url_rest(struct find_scan *s, struct find find, size_t nscheme);
 /* The same for a host that is read already, at its port, path or end. */
 bool find_url_path(struct find_scan *s, struct find find);
 
-/* find_run.c: where the word that ends before i begins: a script without spaces belongs to it only
- * when the word ends in it. */
+/* find_run.c: the beginning of the word that ends before i. A script without spaces belongs to the
+ * word only if the word ends in it. */
 size_t find_word_begin(const struct find_scan *s, size_t i);
 /* Reads the run that begins at start. */
 void find_run_read(const struct find_scan *s, size_t start, struct find_run *run);
-/* The part up to the next empty label, without what no host begins or ends with; empty at the
+/* The part up to the next empty label, without bytes that cannot begin or end a host; empty at the
  * end. *at moves on. */
 struct find_part find_next_part(const struct find_run *run, size_t *at);
 struct slice find_part_text(const struct find_run *run, struct find_part part);
@@ -105,10 +107,11 @@ bool find_has_www(struct slice name);
 bool find_has_path(struct slice text, size_t i);
 /* The end of a port at i, with its colon, before a path or the end of the word; else i. */
 size_t find_port_end(struct slice text, size_t i);
-/* Reports the host as a URL, with what follows it. */
+/* Reports the host as a URL, with its port, path and query. */
 bool find_report_host(struct find_scan *s, const struct find_run *run,
                       struct find_part part);
-/* What a dot or an @ at `at` (n bytes) belongs to; returns where to go on. */
+/* Reads the find that a dot or an @ at `at` (n bytes) belongs to. Returns the place to continue
+ * at. */
 size_t find_at_dot(struct find_scan *s, size_t at, size_t n);
 /* find_address.c */
 size_t find_at_sign(struct find_scan *s, size_t at, size_t n);

@@ -1,16 +1,17 @@
-/* find_mark - decodes UTF-8 by hand and asks ICU only beyond ASCII. */
 #include "core/message/url/find_mark.h"
 
 #include <unicode/uchar.h>
 
-enum { UTF8_MAX = 4, DEFANG_MIN = 3, DEFANG_MAX = 5 };
+#include "core/base/utf8.h"
+
+enum { DEFANG_MIN = 3, DEFANG_MAX = 5 };
 
 struct range {
     uint32_t first;
     uint32_t last;
 };
 
-/* What a reader cannot see and a host does not keep. */
+/* Invisible characters, which a host does not keep. */
 static const struct range hidden[] = {
     {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c},   {0x115f, 0x1160},
     {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f},   {0x202a, 0x202e},
@@ -36,42 +37,6 @@ static bool in_ranges(const struct range *ranges, size_t n, uint32_t code)
         i++;
     }
     return i < n && code >= ranges[i].first;
-}
-
-/* Bytes of the sequence at the beginning of s, and its code point; 0 when it is broken. */
-static size_t decode(struct slice s, uint32_t *retcode)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t code = (unsigned char)s.p[0];
-    size_t n = 0;
-    size_t i = 0;
-
-    if (code >= 0xf0 && code < 0xf8) {
-        n = 4;
-        code &= 0x07;
-    } else if (code >= 0xe0 && code < 0xf0) {
-        n = 3;
-        code &= 0x0f;
-    } else if (code >= 0xc0 && code < 0xe0) {
-        n = 2;
-        code &= 0x1f;
-    }
-    if (n == 0 || n > s.n) {
-        return 0;
-    }
-    for (i = 1; i < n; i++) {
-        unsigned char b = (unsigned char)s.p[i];
-
-        if ((b & 0xc0) != 0x80) {
-            return 0;
-        }
-        code = (code << 6) | (b & 0x3fU);
-    }
-    if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-        return 0;
-    }
-    *retcode = code;
-    return n;
 }
 
 /* Scripts whose words touch each other, and Hangul, whose particles touch what they follow. */
@@ -111,7 +76,7 @@ static enum mark_kind usual_kind(uint32_t code)
                : MARK_END;
 }
 
-static enum mark_kind kind_of(uint32_t code)
+static enum mark_kind mark_kind_of(uint32_t code)
 {
     enum mark_kind usual = usual_kind(code);
 
@@ -143,12 +108,13 @@ static enum mark_kind kind_of(uint32_t code)
 static struct mark wide_mark(struct slice s)
 {
     uint32_t code = 0;
-    struct mark m = {.kind = MARK_OTHER, .n = decode(s, &code), .c = s.p[0]};
+    struct mark m = {
+        .kind = MARK_OTHER, .n = utf8_decode(s.p, s.n, &code), .c = s.p[0]};
 
     if (m.n == 0) {
         m.n = 1;
     } else {
-        m.kind = kind_of(code);
+        m.kind = mark_kind_of(code);
         m.is_wide = m.kind == MARK_DOT;
     }
     return m;
@@ -236,7 +202,7 @@ const unsigned char mark_bytes[256] = {
     ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE), ROW(MARK_WIDE)};
 /* clang-format on */
 
-/* As mark_bytes has it, whatever stands round it. */
+/* The mark of a byte alone, from mark_bytes. */
 static struct mark lone(char c)
 {
     return (struct mark){.kind =

@@ -1,7 +1,7 @@
 /*
  * find_mark - one character of running text, as core/message/url/find looks at it.
  *
- * Depends: ICU for what a letter is. Threads: pure.   Allocates: nothing.
+ * Depends: ICU for the classes of letters. Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_URL_FIND_MARK_H
 #define CORE_MESSAGE_URL_FIND_MARK_H

@@ -49,7 +49,7 @@ static bool is_after_sign(const struct find_scan *s, size_t i)
     return mark_before(s->text, s->from, i).kind == MARK_AT;
 }
 
-/* What ends before i makes what follows a file or a variable. */
+/* Whether the text before i shows that a file or a variable follows. */
 static bool is_taken_before(const struct find_scan *s, size_t i)
 {
     struct mark m = mark_before(s->text, s->from, i);

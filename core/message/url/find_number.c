@@ -21,8 +21,8 @@ struct scan {
     void *context;
 };
 
-static void report(const struct scan *s, enum find_number_kind kind, struct slice text,
-                   size_t from, size_t to)
+static void report_number(const struct scan *s, enum find_number_kind kind,
+                          struct slice text, size_t from, size_t to)
 {
     struct find_number number = {
         .kind = kind, .text = text, .raw = slice_of(s->text.p + from, to - from)};
@@ -30,7 +30,7 @@ static void report(const struct scan *s, enum find_number_kind kind, struct slic
     s->on_number(s->context, &number);
 }
 
-static bool is_word(struct slice text, size_t i)
+static bool is_word_at(struct slice text, size_t i)
 {
     return i < text.n &&
            (ASCII_IS(text.p[i], ASCII_ALPHA | ASCII_DIGIT) || text.p[i] == '_');
@@ -184,9 +184,9 @@ static void at_word(const struct scan *s, size_t from, size_t to)
         return;
     }
     if (is_base58_wallet(text)) {
-        report(s, FIND_WALLET, text, from, to);
+        report_number(s, FIND_WALLET, text, from, to);
     } else if (is_bech32_wallet(text, lower)) {
-        report(s, FIND_WALLET, slice_of(lower, text.n), from, to);
+        report_number(s, FIND_WALLET, slice_of(lower, text.n), from, to);
     }
 }
 
@@ -206,7 +206,7 @@ static void add_digit(struct digits *d, char c)
     }
 }
 
-/* Bytes of what may stand between two groups of digits at i, 0 when the number ends there. */
+/* Length of a separator between two groups of digits at i, 0 if the number ends there. */
 static size_t gap(struct slice text, size_t i)
 {
     size_t n = 0;
@@ -238,7 +238,7 @@ static void read_digits(struct slice text, size_t i, struct digits *d)
         while (is_digit(text, i)) {
             add_digit(d, text.p[i++]);
         }
-        if (d->too_many || is_word(text, i)) {
+        if (d->too_many || is_word_at(text, i)) {
             d->n = n;
             d->end =
                 begin == d->end ? i : d->end; /* the first group: nothing is left */
@@ -259,12 +259,12 @@ static size_t at_code(const struct scan *s, size_t from, size_t i)
     }
     read_digits(s->text, i, &d);
     if (d.n > PHONE_DIGITS_MIN) {
-        report(s, FIND_PHONE, slice_of(d.text, d.n), from, d.end);
+        report_number(s, FIND_PHONE, slice_of(d.text, d.n), from, d.end);
     }
     return d.end;
 }
 
-/* What pattern says at i: 'N' 2 to 9, '9' any digit, other bytes themselves. */
+/* Whether text matches pattern at i: 'N' is 2 to 9, '9' any digit, another byte itself. */
 static bool matches(struct slice text, size_t i, const char *pattern)
 {
     for (; *pattern != '\0'; pattern++, i++) {
@@ -317,7 +317,7 @@ static size_t at_american(const struct scan *s, size_t i)
             continue;
         }
         /* part of a longer number or of an address */
-        if (is_word(s->text, end) ||
+        if (is_word_at(s->text, end) ||
             (end < s->text.n && strchr("-./", s->text.p[end]) != NULL &&
              is_digit(s->text, end + 1))) {
             return i;
@@ -327,18 +327,18 @@ static size_t at_american(const struct scan *s, size_t i)
                 text[n++] = s->text.p[at];
             }
         }
-        report(s, FIND_PHONE, slice_of(text, n), i, end);
+        report_number(s, FIND_PHONE, slice_of(text, n), i, end);
         return end;
     }
     return i;
 }
 
-/* What stands before i belongs to the same number or word. */
+/* Whether the text before i belongs to the same number or word. */
 static bool is_inside(struct slice text, size_t i)
 {
-    return i > 0 && (is_word(text, i - 1) || text.p[i - 1] == '+' ||
+    return i > 0 && (is_word_at(text, i - 1) || text.p[i - 1] == '+' ||
                      (strchr("-./%", text.p[i - 1]) != NULL && text.p[i - 1] != '\0' &&
-                      i > 1 && is_word(text, i - 2)));
+                      i > 1 && is_word_at(text, i - 2)));
 }
 
 /* A number that begins at i; returns where to go on, i when there is none. */
@@ -405,8 +405,9 @@ static bool has_begin(const char *p)
     return block_is_any(&at);
 }
 
-/* The next byte of a word or number; i is where a word may begin. Short words without digits are
- * passed over: one of BECH32_MIN bytes that begins in the next so many has its last of these. */
+/* The next byte of a word or number; i is where a word may begin. Skips short words without digits:
+ * a word of BECH32_MIN bytes that begins within the next BECH32_MIN bytes covers the last of
+ * them. */
 static size_t skip(struct slice text, size_t i)
 {
     while (i + BLOCK_BYTES <= text.n && !has_begin(text.p + i) &&

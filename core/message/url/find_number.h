@@ -6,7 +6,7 @@
  * order numbers have neither. Normal form: E.164, "+" and 8 to 15 digits.
  * Wallets whose checksum is right: base58check with a 20-byte hash (Bitcoin, Litecoin, Dogecoin,
  * Dash, Tron), bech32 and bech32m (bc1, tb1, ltc1). Normal form: as it stands; bech32 in lower
- * case. Ethereum has no checksum that can be verified without Keccak, which no library here has.
+ * case. Ethereum is not read: its checksum needs Keccak, which the linked libraries lack.
  * Source: ITU-T E.164; BIP 173, BIP 350; the base58 of Bitcoin.
  * Linear. Threads: any.   Allocates: a checksum context for each candidate wallet.
  */

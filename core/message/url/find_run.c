@@ -64,7 +64,7 @@ struct slice find_part_text(const struct find_run *run, struct find_part part)
     return slice_of(run->text + part.from, part.to - part.from);
 }
 
-/* What was read since the last empty label has a known suffix. */
+/* Whether the text since the last empty label has a known suffix. */
 static bool is_complete(const struct find_run *run, unsigned *questions)
 {
     struct find_part part = {.from = run->n, .to = run->n};

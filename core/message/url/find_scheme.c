@@ -6,10 +6,10 @@
 
 enum { AUTHORITY_MAX = 512 /* bytes that are looked through for a user name */ };
 
-/* What stands for a colon or a slash. */
+/* A spelling of a colon or a slash. */
 struct spelling {
     struct slice text;
-    unsigned decode; /* so often is what follows percent-encoded */
+    unsigned decode; /* times that the rest is percent-encoded */
     bool is_odd;     /* nobody writes so but to be misread */
 };
 
@@ -233,7 +233,7 @@ static bool with_scheme(struct find_scan *s, const struct word *w,
     return find_url_rest(s, find, s->draft.n);
 }
 
-/* "ftps://host/x", "intent://host/x#Intent;...": the host is opened, by whatever program. Not of
+/* Whether some program opens the host of "ftps://host/x" or "intent://host/x#Intent;...". Not of
  * "file:///x", and of the packages that Android calls hosts. */
 static bool opens_host(struct find_scan *s, struct slice scheme, size_t i,
                        const struct separator *sep)

@@ -17,7 +17,7 @@ enum {
 static const char opening[] = "([{";
 static const char closing[] = ")]}";
 
-struct active_segment {
+struct url_tail {
     char quote;    /* "'" when the URL stands in such */
     char bracket;  /* the closing one when the URL stands in such */
     bool in_angle; /* "<http:" */
@@ -32,7 +32,7 @@ struct active_segment {
     struct find_draft shorter; /* the draft where some readers end */
 };
 
-/* Without trailing punctuation, and without closing brackets that nothing opened. */
+/* The URL without trailing punctuation and unmatched closing brackets. */
 static struct slice trim_end(struct slice url)
 {
     ptrdiff_t open[BRACKETS] = {0};
@@ -93,16 +93,15 @@ static struct slice trim_host(struct slice url, size_t nscheme)
     return url;
 }
 
-static struct slice host_so_far(const struct find_scan *s,
-                                const struct active_segment *t)
+static struct slice host_so_far(const struct find_scan *s, const struct url_tail *t)
 {
     size_t from = t->host < s->draft.n ? t->host : s->draft.n;
 
     return slice_of(s->mended + from, s->draft.n - from);
 }
 
-/* What follows is no part of a host that is complete. */
-static bool host_is_complete(const struct find_scan *s, struct active_segment *t)
+/* Whether the host is complete, so that the next character is no part of it. */
+static bool host_is_complete(const struct find_scan *s, struct url_tail *t)
 {
     struct slice host = host_so_far(s, t);
 
@@ -113,7 +112,7 @@ static bool host_is_complete(const struct find_scan *s, struct active_segment *t
     return find_host_has_suffix(host);
 }
 
-static bool ends_in_host(const struct find_scan *s, struct active_segment *t,
+static bool ends_in_host(const struct find_scan *s, struct url_tail *t,
                          const struct mark *m)
 {
     if (m->kind == MARK_DENSE && t->last == MARK_ASCII) {
@@ -123,7 +122,7 @@ static bool ends_in_host(const struct find_scan *s, struct active_segment *t,
 }
 
 /* Counts brackets; true when the URL ends before one that it did not open. */
-static bool ends_at_bracket(struct active_segment *t, char c)
+static bool ends_at_bracket(struct url_tail *t, char c)
 {
     const char *p = strchr(opening, c);
 
@@ -142,7 +141,7 @@ static bool ends_at_bracket(struct active_segment *t, char c)
     return false;
 }
 
-/* "intent://host/#Intent;...": what follows '#' is for the program. An encoded URL is a value in
+/* "intent://host/#Intent;...": the text after '#' is for the program. An encoded URL is a value in
  * another, which ends before the next one. */
 static bool ends_inner(const struct find_draft *draft, char c)
 {
@@ -151,7 +150,7 @@ static bool ends_inner(const struct find_draft *draft, char c)
 }
 
 /* Whether the URL ends before m. */
-static bool ends_before(const struct find_scan *s, struct active_segment *t,
+static bool ends_before(const struct find_scan *s, struct url_tail *t,
                         const struct mark *m)
 {
     if (m->kind == MARK_END) {
@@ -173,7 +172,7 @@ static bool ends_before(const struct find_scan *s, struct active_segment *t,
            ((m->c == t->quote && t->quote != '\0') || ends_at_bracket(t, m->c));
 }
 
-static void keep_short(const struct find_scan *s, struct active_segment *t)
+static void keep_short(const struct find_scan *s, struct url_tail *t)
 {
     if (!t->has_short) {
         t->has_short = true;
@@ -192,7 +191,7 @@ static void as_path(const struct find_scan *s, struct mark *m)
     }
 }
 
-static void read_line(struct find_scan *s, struct active_segment *t)
+static void read_line(struct find_scan *s, struct url_tail *t)
 {
     for (;;) {
         struct mark m = mark_at(s->text, s->draft.end);
@@ -250,8 +249,8 @@ static bool begins_anew(struct slice word)
            (head.n <= FIND_HOST_MAX && find_host_check(head) == FIND_HOST_SURE);
 }
 
-/* The line that begins at `next` goes on with a URL that ends in `last`. */
-static bool goes_on(struct slice text, size_t next, char last)
+/* Whether the line that begins at `next` continues a URL that ends in `last`. */
+static bool continues_url(struct slice text, size_t next, char last)
 {
     bool looks_so = strchr("/-_=&%?+", last) != NULL && last != '\0';
     bool has_letter = false;
@@ -274,7 +273,7 @@ static bool goes_on(struct slice text, size_t next, char last)
 }
 
 /* Moves on to the next line when the URL may go on there. */
-static bool join_line(struct find_scan *s, struct active_segment *t)
+static bool join_line(struct find_scan *s, struct url_tail *t)
 {
     size_t next = after_line_end(s->text, s->draft.end);
     size_t from = next;
@@ -293,7 +292,7 @@ static bool join_line(struct find_scan *s, struct active_segment *t)
         t->line = line_begin(s->text, s->draft.start);
     }
     if (!t->in_angle && (t->in_host || s->draft.end - t->line < LINE_LONG ||
-                         !goes_on(s->text, next, s->text.p[s->draft.end - 1]))) {
+                         !continues_url(s->text, next, s->text.p[s->draft.end - 1]))) {
         return false;
     }
     keep_short(s, t);
@@ -305,14 +304,14 @@ static bool join_line(struct find_scan *s, struct active_segment *t)
     return true;
 }
 
-/* The draft's mended text is not there any more: a longer one was shortened. */
+/* Whether the draft's mended text is lost, because a longer one was shortened. */
 static bool is_spoilt(const struct find_scan *s, const struct find_draft *draft)
 {
     return draft->is_mended && (s->draft.flags & FIND_CUT) != 0;
 }
 
 /* A joined URL in angle brackets must reach its bracket; else it ends with its first line. */
-static void check_joined(struct find_scan *s, struct active_segment *t)
+static void check_joined(struct find_scan *s, struct url_tail *t)
 {
     bool closed = s->draft.end < s->text.n && s->text.p[s->draft.end] == '>';
 
@@ -340,8 +339,8 @@ static bool has_host(struct slice text, size_t nscheme)
 }
 
 /* Reports the draft, and its shorter reading before it when that says something else. */
-static bool report(struct find_scan *s, const struct active_segment *t,
-                   struct find find, size_t nscheme)
+static bool report_url(struct find_scan *s, const struct url_tail *t, struct find find,
+                       size_t nscheme)
 {
     struct find shorter = find;
 
@@ -366,10 +365,10 @@ static bool report(struct find_scan *s, const struct active_segment *t,
     return true;
 }
 
-static struct active_segment tail_of(const struct find_scan *s)
+static struct url_tail tail_of(const struct find_scan *s)
 {
     size_t start = s->draft.start;
-    struct active_segment t = {.last = MARK_ASCII};
+    struct url_tail t = {.last = MARK_ASCII};
     char before = '\0';
     const char *p = NULL;
 
@@ -390,7 +389,7 @@ static struct active_segment tail_of(const struct find_scan *s)
 }
 
 /* Percent-decodes the draft, which has one reading then. */
-static void decode(struct find_scan *s, struct active_segment *t, size_t nscheme)
+static void decode_mended(struct find_scan *s, struct url_tail *t, size_t nscheme)
 {
     unsigned i = 0;
 
@@ -404,8 +403,8 @@ static void decode(struct find_scan *s, struct active_segment *t, size_t nscheme
     t->has_short = false;
 }
 
-static bool finish(struct find_scan *s, struct active_segment *t, struct find find,
-                   size_t nscheme)
+static bool finish_url(struct find_scan *s, struct url_tail *t, struct find find,
+                       size_t nscheme)
 {
     read_line(s, t);
     while (join_line(s, t)) {
@@ -413,18 +412,18 @@ static bool finish(struct find_scan *s, struct active_segment *t, struct find fi
     }
     check_joined(s, t);
     if (s->draft.decode > 0) {
-        decode(s, t, nscheme);
+        decode_mended(s, t, nscheme);
     }
-    return report(s, t, find, nscheme);
+    return report_url(s, t, find, nscheme);
 }
 
 bool find_url_rest(struct find_scan *s, struct find find, size_t nscheme)
 {
-    struct active_segment t = tail_of(s);
+    struct url_tail t = tail_of(s);
 
     t.in_host = true;
     t.host = s->draft.n;
-    return finish(s, &t, find, nscheme);
+    return finish_url(s, &t, find, nscheme);
 }
 
 static void read_port(struct find_scan *s)
@@ -444,17 +443,17 @@ static void read_port(struct find_scan *s)
 
 bool find_url_path(struct find_scan *s, struct find find)
 {
-    struct active_segment t = tail_of(s);
+    struct url_tail t = tail_of(s);
     struct mark m;
 
     read_port(s);
     m = mark_at(s->text, s->draft.end);
     if (m.kind == MARK_ASCII && (m.c == '/' || m.c == '?' || m.c == '#')) {
-        return finish(s, &t, find, 0);
+        return finish_url(s, &t, find, 0);
     }
     if (m.kind == MARK_ASCII && m.c == '\\' && s->where == FIND_IN_PROSE) {
         keep_short(s, &t); /* a path to some, "\n" in a program to others */
-        return finish(s, &t, find, 0);
+        return finish_url(s, &t, find, 0);
     }
-    return report(s, &t, find, 0);
+    return report_url(s, &t, find, 0);
 }

@@ -44,7 +44,7 @@ static size_t clean_name(struct slice text, char dst[HOST_NAME_MAX_BYTES])
     return n;
 }
 
-static enum err keep(struct arena *arena, struct slice text, struct host *ret)
+static enum err keep_host(struct arena *arena, struct slice text, struct host *ret)
 {
     ret->text = arena_copy(arena, text);
     return ret->text.p == NULL ? ERR_NOMEM : ERR_OK;
@@ -55,7 +55,7 @@ static enum err keep_address(struct arena *arena, const uint8_t addr[16],
 {
     char text[HOST_IP_TEXT];
     struct host host = {.kind = host_ip_is_v4(addr) ? HOST_IPV4 : HOST_IPV6};
-    enum err err = keep(arena, host_ip_text(addr, text), &host);
+    enum err err = keep_host(arena, host_ip_text(addr, text), &host);
 
     if (err == ERR_OK) {
         memcpy(host.addr, addr, sizeof(host.addr));
@@ -84,7 +84,7 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
         return keep_address(arena, addr, ret);
     }
     if (!charset_is_ascii(text)) {
-        /* ASCII stays, also punycode that says nothing: it may well be in the DNS */
+        /* ASCII stays, also invalid punycode: it may well be in the DNS */
         text = slice_of(mapped, host_to_ascii(text, mapped));
     }
     n = clean_name(text, name);
@@ -97,14 +97,14 @@ enum err host_parse(struct arena *arena, struct slice text, struct host *ret)
         }
         return keep_address(arena, addr, ret);
     }
-    err = keep(arena, slice_of(name, n), &host);
+    err = keep_host(arena, slice_of(name, n), &host);
     if (err == ERR_OK) {
         *ret = host;
     }
     return err;
 }
 
-/* The ASCII form of a name in lower case, checked as browsers do; 0 when it is none. */
+/* The ASCII form of a name in lower case, checked as browsers do; 0: not a name. */
 static size_t web_name(struct slice text, char dst[HOST_INPUT_MAX])
 {
     size_t n = text.n;
@@ -134,7 +134,7 @@ static enum err keep_web_v6(struct arena *arena, const uint8_t addr[16],
     enum err err = ERR_OK;
 
     text[n++] = ']';
-    err = keep(arena, slice_of(text, n), &host);
+    err = keep_host(arena, slice_of(text, n), &host);
     if (err == ERR_OK) {
         memcpy(host.addr, addr, sizeof(host.addr));
         *ret = host;
@@ -170,7 +170,7 @@ enum err host_parse_web(struct arena *arena, struct slice text, struct host *ret
         }
         return keep_address(arena, addr, ret);
     }
-    err = keep(arena, slice_of(name, n), &host);
+    err = keep_host(arena, slice_of(name, n), &host);
     if (err == ERR_OK) {
         *ret = host;
     }
@@ -193,7 +193,7 @@ enum err host_parse_odd(struct arena *arena, struct slice text, struct host *ret
     return keep_address(arena, addr, ret);
 }
 
-/* A name that the suffix list can be asked about. */
+/* Whether the suffix list can have an answer for the name. */
 static bool is_question(struct slice name)
 {
     uint8_t addr[16];

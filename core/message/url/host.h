@@ -27,14 +27,14 @@ enum { HOST_NAME_MAX_BYTES = 253, HOST_LABEL_MAX = 63, HOST_IP_TEXT = 46 };
 enum { HOST_INPUT_MAX = 1024 };
 
 /* Parses a host as it stands in a URL (percent-decoded, brackets round IPv6 allowed).
- * ERR_SYNTAX when it is none. */
+ * ERR_SYNTAX: not a host. */
 enum err host_parse(struct arena *arena, struct slice text, struct host *ret);
 
 /* Exactly what the WHATWG host parser gives for http: names keep empty labels, a final dot and
  * any length up to HOST_INPUT_MAX; text of IPv6 has its brackets. For readings that must agree
  * with a browser's; features and lists use host_parse. */
 enum err host_parse_web(struct arena *arena, struct slice text, struct host *ret);
-/* What host_parse refuses and some mail program reads all the same: a name or an IPv4 address in
+/* Parses hosts that host_parse rejects and some mail program reads: a name or an IPv4 address in
  * brackets, an IPv4 number with the digits 8 or 9 after a 0 (decimal then). ERR_SYNTAX. */
 enum err host_parse_odd(struct arena *arena, struct slice text, struct host *ret);
 

@@ -5,6 +5,7 @@
 #include <unicode/uidna.h>
 
 #include "core/base/uninitialized.h"
+#include "core/base/utf8.h"
 #include "core/message/text/charset.h"
 
 static pthread_once_t idna_once = PTHREAD_ONCE_INIT;
@@ -23,8 +24,8 @@ static void idna_open(void)
     }
 }
 
-/* What a character maps to since Unicode 15.1 and 16, where ICU's data may be older: 0 is nothing,
- * c itself means no change. Every row stays true with newer data. */
+/* The mapping of a character since Unicode 15.1 and 16, because ICU's data may be older. 0: it is
+ * dropped; c itself: no change. Every row stays true with newer data. */
 static uint32_t mapped(uint32_t c)
 {
     static const struct {
@@ -49,39 +50,6 @@ static uint32_t mapped(uint32_t c)
     return c;
 }
 
-/* Decodes one character of well-formed UTF-8. */
-static size_t read_character(const char *p, uint32_t *ret)
-{
-    static const uint8_t lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    unsigned char lead = (unsigned char)p[0];
-    size_t n = 1;
-    size_t i = 0;
-    uint32_t c = 0;
-
-    if (lead >= 0xc0) {
-        n = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    }
-    c = (uint32_t)lead & lead_bits[n];
-    for (i = 1; i < n; i++) {
-        c = (c << 6) | ((uint32_t)(unsigned char)p[i] & 0x3f);
-    }
-    *ret = c;
-    return n;
-}
-
-static size_t write_character(uint32_t c, char *dst)
-{
-    size_t n = c >= 0x10000 ? 4 : c >= 0x800 ? 3 : 2;
-    size_t i = 0;
-
-    for (i = n; i > 1; i--) {
-        dst[i - 1] = (char)(unsigned char)(0x80 | (c & 0x3f));
-        c >>= 6;
-    }
-    dst[0] = (char)(unsigned char)((0xf0U << (4 - n)) | c);
-    return n;
-}
-
 /* The two ligatures of whole phrases: they map to 18 and 8 characters, blanks among them, and no
  * host has a blank. Refused at once, as a host of them would cost ICU the most by far. */
 static bool is_phrase(uint32_t c)
@@ -98,7 +66,7 @@ static size_t map_newer(struct slice text, char dst[HOST_INPUT_MAX])
 
     while (i < text.n) {
         uint32_t c = 0;
-        size_t step = read_character(text.p + i, &c);
+        size_t step = utf8_decode(text.p + i, text.n - i, &c);
         uint32_t to = step > 1 ? mapped(c) : c;
 
         if (is_phrase(c)) {
@@ -108,7 +76,7 @@ static size_t map_newer(struct slice text, char dst[HOST_INPUT_MAX])
             memcpy(dst + n, text.p + i, step);
             n += step;
         } else if (to != 0) {
-            n += write_character(to, dst + n);
+            n += utf8_put(dst + n, to);
         }
         i += step;
     }

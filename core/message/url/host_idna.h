@@ -10,8 +10,8 @@
 #include "core/base/slice.h"
 #include "core/message/url/host.h"
 
-/* UTS 46 ToASCII of UTF-8; length in dst, 0 when text is no domain name. Empty and long labels pass:
- * the caller decides about them. */
+/* UTS 46 ToASCII of UTF-8. Returns the length in dst, 0 if text is no domain name. Empty and long
+ * labels pass: the caller decides about them. */
 size_t host_to_ascii(struct slice text, char dst[HOST_INPUT_MAX]);
 
 #endif

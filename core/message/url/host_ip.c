@@ -28,7 +28,7 @@ static bool has_octal_digits(struct slice digits)
 }
 
 /* One number of a loose IPv4 address; values past 32 bits stay above them. */
-static bool read_number(struct slice digits, bool is_lenient, uint64_t *ret)
+static bool read_ipv4_number(struct slice digits, bool is_lenient, uint64_t *ret)
 {
     const uint64_t too_big = UINT64_C(1) << 32;
     unsigned base = 10;
@@ -82,7 +82,7 @@ bool host_ends_in_number(struct slice name)
         return true;
     }
     return name.n >= 2 && name.p[0] == '0' && ASCII_LOWER(name.p[1]) == 'x' &&
-           read_number(name, false, &value);
+           read_ipv4_number(name, false, &value);
 }
 
 static bool parse_v4(struct slice text, bool is_lenient, uint8_t retaddr[16])
@@ -96,7 +96,7 @@ static bool parse_v4(struct slice text, bool is_lenient, uint8_t retaddr[16])
         text.n--;
     }
     do {
-        if (n == 4 || !read_number(slice_cut(&text, '.'), is_lenient, &parts[n])) {
+        if (n == 4 || !read_ipv4_number(slice_cut(&text, '.'), is_lenient, &parts[n])) {
             return false;
         }
         n++;

@@ -14,7 +14,7 @@
 bool host_ends_in_number(struct slice name);
 /* One to four numbers, decimal, octal or hexadecimal. */
 bool host_ipv4_loose_parse(struct slice text, uint8_t retaddr[16]);
-/* The same, but a number with a digit that is none of its octal ones is decimal ("089"). */
+/* The same, but an octal number with a digit 8 or 9 is decimal ("089"). */
 bool host_ipv4_decimal_parse(struct slice text, uint8_t retaddr[16]);
 bool host_ipv6_parse(struct slice text, uint8_t retaddr[16]);
 /* RFC 5952, also of an IPv4 address in IPv6. */

@@ -124,7 +124,7 @@ static void drop_ignored(struct longurl *u)
     }
 }
 
-/* Escapes are undone but of what would then end the path, or be dropped. */
+/* Decodes escapes, except of bytes that would then end the path, or be dropped. */
 static void fold_escapes(struct longurl *u)
 {
     int c = escape_before(u, u->segment, u->n);
@@ -203,7 +203,7 @@ static void end_parameter(struct longurl *u)
     u->is_long = false;
 }
 
-/* Behind the last parameter. */
+/* Ends the last parameter and the query. */
 static void end_query(struct longurl *u)
 {
     end_parameter(u);
@@ -287,7 +287,7 @@ static void add_to_authority(struct longurl *u, char c)
     }
 }
 
-/* What follows the ':' of a scheme, or of a host without one: "www.a.example:80". */
+/* At the ':' of a scheme, or of a host without a scheme: "www.a.example:80". */
 static void end_scheme(struct longurl *u)
 {
     struct slice scheme = slice_of(u->bytes, u->n);

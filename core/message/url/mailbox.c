@@ -1,4 +1,3 @@
-/* mailbox - the provider is found by a binary search; most addresses are in lower case and at none. */
 #include "core/message/url/mailbox.h"
 
 #include "core/message/text/ascii.h"
@@ -69,7 +68,8 @@ static bool is_lower(struct slice s)
     return true;
 }
 
-/* Writes what the provider (NULL: none) looks at of a local part. Returns how many bytes; 0: nothing is left. */
+/* Writes the part of a local part that the provider (NULL: none) looks at. Returns its length, 0 if
+ * nothing is left. */
 static size_t put_local(char *dst, struct slice local, const struct provider *p)
 {
     size_t n = 0;

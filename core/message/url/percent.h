@@ -1,12 +1,11 @@
 /*
  * percent - percent-encoding by the sets of the WHATWG URL standard.
  *
- * Threads: any.   Allocates: percent_encode_query, from the arena.
+ * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_URL_PERCENT_H
 #define CORE_MESSAGE_URL_PERCENT_H
 
-#include "core/base/arena.h"
 #include "core/base/slice.h"
 
 enum percent_set {
@@ -20,11 +19,5 @@ enum percent_set {
 bool percent_has(enum percent_set set, char c);
 /* dst holds 3 * text.n bytes; '%' itself stays. Returns the length. */
 size_t percent_encode(enum percent_set set, struct slice text, char *dst);
-
-/* How a browser writes the characters of a query in a page of this charset: text is UTF-8; a
- * character that the charset does not have becomes a reference ("%26%238224%3B"); a charset that is
- * not known counts as UTF-8. Cut at URL_BYTES_MAX. {NULL, 0} when the arena is full. */
-struct slice percent_encode_query(struct arena *arena, struct slice text,
-                                  struct slice charset);
 
 #endif

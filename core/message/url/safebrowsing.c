@@ -32,7 +32,7 @@ static enum err take_scheme(struct slice *text, struct slice *ret)
 }
 
 /* Without user and port. */
-static struct slice host_of(struct slice authority)
+static struct slice host_of_authority(struct slice authority)
 {
     size_t at = authority.n;
     size_t end = 0;
@@ -142,7 +142,7 @@ static enum err read_query(struct arena *arena, struct slice text, struct slice 
     return ERR_OK;
 }
 
-static size_t put(char *dst, struct slice s)
+static size_t put_slice(char *dst, struct slice s)
 {
     if (s.n > 0) {
         memcpy(dst, s.p, s.n);
@@ -159,19 +159,20 @@ static enum err join(struct arena *arena, struct safebrowsing *u)
     if (p == NULL) {
         return ERR_NOMEM;
     }
-    n += put(p + n, u->scheme);
-    n += put(p + n, SLICE_LIT("://"));
-    n += put(p + n, u->host);
-    n += put(p + n, u->path);
+    n += put_slice(p + n, u->scheme);
+    n += put_slice(p + n, SLICE_LIT("://"));
+    n += put_slice(p + n, u->host);
+    n += put_slice(p + n, u->path);
     if (u->query.p != NULL) {
         p[n++] = '?';
-        n += put(p + n, u->query);
+        n += put_slice(p + n, u->query);
     }
     u->canonical = slice_of(p, n);
     return ERR_OK;
 }
 
-static enum err read_all(struct arena *arena, struct slice text, struct safebrowsing *u)
+static enum err read_canonical(struct arena *arena, struct slice text,
+                               struct safebrowsing *u)
 {
     struct slice query = SLICE_NONE;
     enum err err = take_scheme(&text, &u->scheme);
@@ -185,7 +186,7 @@ static enum err read_all(struct arena *arena, struct slice text, struct safebrow
         text = slice_head(text, at);
     }
     at = slice_find(text, '/');
-    err = read_host(arena, host_of(slice_head(text, at)), u);
+    err = read_host(arena, host_of_authority(slice_head(text, at)), u);
     if (err == ERR_OK) {
         err = read_path(arena, slice_from(text, at), &u->path);
     }
@@ -210,7 +211,7 @@ enum err safebrowsing_parse(struct arena *arena, struct slice text,
     if (p == NULL) {
         return ERR_NOMEM;
     }
-    err = read_all(arena, slice_of(p, url_decode_fully(text, '\\', p)), &u);
+    err = read_canonical(arena, slice_of(p, url_decode_fully(text, '\\', p)), &u);
     if (err == ERR_OK) {
         *ret = u;
     }
@@ -233,7 +234,7 @@ enum err safebrowsing_of_url(struct arena *arena, const struct url *url,
     }
     if (url->host.kind == HOST_IPV6) {
         p[0] = '[';
-        (void)put(p + 1, u.host);
+        (void)put_slice(p + 1, u.host);
         p[u.host.n + 1] = ']';
         u.host = slice_of(p, u.host.n + 2);
         p += u.host.n;
@@ -276,7 +277,7 @@ static size_t suffixes(const struct safebrowsing *u, struct slice ret[SUFFIXES_M
     return n;
 }
 
-/* What follows the host, longest first; all is the path with the query. */
+/* The path prefixes, longest first; all is the path with the query. */
 static size_t prefixes(struct slice all, struct slice path,
                        struct slice ret[PREFIXES_MAX])
 {
@@ -312,9 +313,9 @@ static struct slice whole_path(struct arena *arena, const struct safebrowsing *u
     if (p == NULL) {
         return SLICE_NONE;
     }
-    n = put(p, u->path);
+    n = put_slice(p, u->path);
     p[n++] = '?';
-    n += put(p + n, u->query);
+    n += put_slice(p + n, u->query);
     return slice_of(p, n);
 }
 
@@ -348,7 +349,7 @@ size_t safebrowsing_expressions(struct arena *arena, const struct safebrowsing *
             if (p == NULL) {
                 return 0;
             }
-            (void)put(p + put(p, hosts[i]), paths[k]);
+            (void)put_slice(p + put_slice(p, hosts[i]), paths[k]);
             ret[n++] = slice_of(p, hosts[i].n + paths[k].n);
         }
     }

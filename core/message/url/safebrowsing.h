@@ -1,11 +1,10 @@
 /*
  * safebrowsing - URLs and their expressions as Safe Browsing lists name them.
  *
- * The canonical form of the published rules, split as they say and not as browsers do: slashes
- * and backslashes count, no scheme is http, hosts that no browser opens are escaped. One thing is
- * decided here: the query is kept (that project's Go client drops it in this form, and has
- * it in the expressions all the same). For what a browser opens use url.h, and the expressions
- * of its host and path.
+ * The canonical form of the published rules, split by these rules and not as browsers do: each
+ * slash and backslash counts, a missing scheme is http, hosts that browsers refuse are escaped. The
+ * query is kept: the project's Go client drops it in this form, but keeps it in the expressions.
+ * For the URL that a browser opens use url.h, and the expressions of its host and path.
  * Threads: any.   Allocates: from the arena.
  * Source: Safe Browsing "URLs and hashing"; google/safebrowsing for the number of suffixes.
  */
@@ -28,7 +27,8 @@ struct safebrowsing {
     struct slice canonical; /* "http://host/path?query" */
 };
 
-/* ERR_SYNTAX: no URL. A text longer than URL_BYTES_MAX is read as what longurl.h keeps of it. */
+/* ERR_SYNTAX: no URL. Of a text longer than URL_BYTES_MAX, the parts that longurl.h keeps are
+ * read. */
 enum err safebrowsing_parse(struct arena *arena, struct slice text,
                             struct safebrowsing *ret);
 
@@ -36,10 +36,10 @@ enum err safebrowsing_parse(struct arena *arena, struct slice text,
 enum err safebrowsing_of_url(struct arena *arena, const struct url *url,
                              struct safebrowsing *ret);
 
-/* Host suffixes joined with path prefixes, longest first: the host itself and up to six of its
- * suffixes of two labels and more, the last ones first (addresses: the host only); the path with
- * query, the path, and up to four folders from the root. Over 30 the longest suffixes go.
- * Returns their number; 0 also when the arena is full. */
+/* Host suffixes joined with path prefixes, longest first. Suffixes: the host itself and, unless it
+ * is an address, up to six of its suffixes of two labels and more, the last ones first. Prefixes:
+ * the path with query, the path, and up to four folders from the root. Over 30 the longest suffixes
+ * go. Returns their number; 0 also when the arena is full. */
 size_t safebrowsing_expressions(struct arena *arena, const struct safebrowsing *url,
                                 struct slice ret[SAFEBROWSING_EXPRESSIONS_MAX]);
 

@@ -49,7 +49,7 @@ bool suffix_load(const char *path)
     return true;
 }
 
-/* A copy with a NUL that libpsl can be asked about; false when the name is none. */
+/* Copies the name, with a NUL, for libpsl; false: libpsl has no answer for it. */
 static bool ask_about(struct slice name, char dst[SUFFIX_NAME_MAX + 1])
 {
     (void)pthread_once(&once, open_list);

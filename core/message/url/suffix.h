@@ -18,7 +18,7 @@ enum { SUFFIX_NAME_MAX = 253 /* bytes; a longer name has no suffix */ };
  * public suffixes and single labels. */
 size_t suffix_registrable(struct slice name);
 /* The same by the section of the registries alone, and only where the list names the suffix or
- * one label more ("co.ck"); whatever stands before the suffix, also an empty label. */
+ * one label more ("co.ck"). The label before the suffix may be anything, even empty. */
 size_t suffix_registered(struct slice name);
 /* By both sections and the rule for unknown top levels. */
 bool suffix_is_public(struct slice name);

@@ -1,6 +1,7 @@
 /* unwrap - a list of targets that grows while it is read, instead of recursion. */
 #include "core/message/url/unwrap.h"
 
+#include "core/base/word_table.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/host.h"
 #include "core/message/url/unwrap_decode.h"
@@ -67,7 +68,7 @@ static const struct slice redirect_names[] = {
     TEXT("goto"), TEXT("dest"), TEXT("link"), TEXT("redirect_url"), TEXT("target"),
 };
 
-/* The list that grows, and what is read at the moment. */
+/* The list of targets, and the URL that is being read. */
 struct work {
     struct arena *arena;
     struct unwrap_target *targets;
@@ -123,7 +124,7 @@ static char *room(struct work *w, size_t n)
     return p;
 }
 
-static struct slice decode(struct work *w, struct slice text)
+static struct slice decode_target(struct work *w, struct slice text)
 {
     char *p = room(w, text.n);
 
@@ -139,12 +140,12 @@ static bool is_escaped_absolute(struct slice text)
 /* A parameter's value, also when it was escaped more than once or is base64. */
 static struct slice decode_value(struct work *w, struct slice value)
 {
-    struct slice text = decode(w, value);
+    struct slice text = decode_target(w, value);
     char *p = NULL;
     size_t i = 0;
 
     for (i = 1; i < ESCAPED_TIMES_MAX && is_escaped_absolute(text); i++) {
-        text = decode(w, text);
+        text = decode_target(w, text);
     }
     while (text.n > 0 && (unsigned char)text.p[0] <= 0x20) {
         text = slice_from(text, 1);
@@ -182,7 +183,8 @@ static bool is_redirect_name(struct slice name)
     return false;
 }
 
-/* What stands where a name should: "?http://...", "#aHR0c...". rest: with what follows its '&'. */
+/* Reads a value that stands in the place of a name: "?http://...", "#aHR0c...". rest is the pair
+ * and the text behind it. */
 static bool read_nameless(struct work *w, struct slice pair, struct slice rest)
 {
     struct slice decoded;
@@ -197,7 +199,7 @@ static bool read_nameless(struct work *w, struct slice pair, struct slice rest)
     }
     found(w, decoded, UNWRAP_PARAMETER);
     if (rest.n > pair.n && is_absolute(pair)) {
-        found(w, decode(w, rest), UNWRAP_PARAMETER);
+        found(w, decode_target(w, rest), UNWRAP_PARAMETER);
     }
     return true;
 }
@@ -227,7 +229,8 @@ static void read_parameters(struct work *w, struct slice query)
             found(w, decoded, UNWRAP_PARAMETER);
             if (!has_plain && is_absolute(value) && query.n > 0) {
                 has_plain = true;
-                found(w, decode(w, slice_from(whole, name.n + 1)), UNWRAP_PARAMETER);
+                found(w, decode_target(w, slice_from(whole, name.n + 1)),
+                      UNWRAP_PARAMETER);
             }
         } else if (is_redirect_name(name) && is_bare_host(w, decoded)) {
             found(w, decoded, UNWRAP_PARAMETER);
@@ -255,7 +258,8 @@ static void read_path(struct work *w)
         is_encoded = slice_has_prefix_nocase(after, SLICE_LIT("%3a")) ||
                      slice_has_prefix_nocase(after, SLICE_LIT(":%2f"));
         if (is_encoded) { /* then its slashes are encoded too, and a plain one ends it */
-            found(w, decode(w, slice_head(here, slice_find(here, '/'))), UNWRAP_PATH);
+            found(w, decode_target(w, slice_head(here, slice_find(here, '/'))),
+                  UNWRAP_PATH);
             return;
         }
         if (slice_has_prefix(after, SLICE_LIT(":/"))) {
@@ -325,7 +329,7 @@ static void found_translated(struct work *w, enum unwrap_kind kind)
     }
 }
 
-static void apply(struct work *w, const struct wrapper *wrapper)
+static void apply_wrapper(struct work *w, const struct wrapper *wrapper)
 {
     struct slice value = parameter(w->url.query, wrapper->argument);
     struct slice rest = slice_from(w->rest, wrapper->prefix.n);
@@ -366,19 +370,12 @@ static void apply(struct work *w, const struct wrapper *wrapper)
     }
 }
 
-/* name is domain or lies below it. */
-static bool is_below(struct slice name, struct slice domain)
-{
-    return slice_has_suffix_nocase(name, domain) &&
-           (name.n == domain.n || name.p[name.n - domain.n - 1] == '.');
-}
-
-static bool is_of(const struct work *w, const struct wrapper *wrapper)
+static bool is_wrapped_by(const struct work *w, const struct wrapper *wrapper)
 {
     struct slice domain = wrapper->domain;
     bool is_host = domain.p[domain.n - 1] == '.'
                        ? slice_has_prefix(host_registrable(w->host), domain)
-                       : is_below(w->host, domain);
+                       : slice_is_at_or_below(w->host, domain);
 
     return is_host && slice_has_prefix(w->rest, wrapper->prefix);
 }
@@ -413,8 +410,8 @@ static void read_one(struct work *w, struct slice text)
     w->rest = slice_of(w->url.path.p,
                        w->url.href.n - (size_t)(w->url.path.p - w->url.href.p));
     for (i = 0; i < LENGTH(wrappers); i++) {
-        if (is_of(w, &wrappers[i])) {
-            apply(w, &wrappers[i]);
+        if (is_wrapped_by(w, &wrappers[i])) {
+            apply_wrapper(w, &wrappers[i]);
         }
     }
     if (w->n == before || w->targets[w->n - 1].kind != UNWRAP_URLDEFENSE) {
@@ -531,42 +528,23 @@ const char *unwrap_kind_name(enum unwrap_kind kind)
     return names[kind];
 }
 
-static bool is_listed_shortener(struct slice name)
-{
-    static const struct slice names[] = {
-#define SHORTENER(host) TEXT(host),
+static const struct slice shorteners[] = {
+#define SHORTENERS(row) WORD_ROW(row),
 #include "core/message/url/shortener.def"
-#undef SHORTENER
-    };
-    size_t low = 0;
-    size_t high = LENGTH(names);
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = slice_cmp(name, names[middle]);
-
-        if (order == 0) {
-            return true;
-        }
-        if (order < 0) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return false;
-}
+#undef SHORTENERS
+};
 
 bool unwrap_is_shortener(struct slice host)
 {
     size_t i = host.n;
     unsigned labels = 0;
+    struct word unused;
 
     /* the suffixes of two labels and more, the shortest first */
     while (i > 0 && labels < SHORTENER_LABELS) {
         i--;
         if ((i == 0 || host.p[i - 1] == '.') && ++labels >= 2 &&
-            is_listed_shortener(slice_from(host, i))) {
+            word_find(shorteners, LENGTH(shorteners), slice_from(host, i), &unused)) {
             return true;
         }
     }

@@ -4,8 +4,8 @@
  * Safe Links, urldefense v1 to v3, Google's /url, /amp and translate.goog, AMP caches, Bing's
  * /ck/a; of any host an absolute http or https URL in the path or as a parameter of query or
  * fragment, with a name or without (escaped up to four times, or in base64), and a bare host name
- * as a parameter that redirectors use. A target may be wrapped itself; each is shorter than what carries it. Nothing is asked of the network, so shorteners
- * only get a name.
+ * as a parameter that redirectors use. A target may be wrapped itself; each is shorter than the URL
+ * that carries it. There are no network requests, so link shorteners are only recognised.
  * Threads: any.   Allocates: from the arena.
  */
 #ifndef CORE_MESSAGE_URL_UNWRAP_H
@@ -47,8 +47,8 @@ size_t unwrap_url(struct arena *arena, struct slice text,
 bool unwrap_may_carry(struct slice text, struct slice host);
 const char *unwrap_kind_name(enum unwrap_kind kind); /* "safelinks" */
 
-/* The normal-form host belongs to a public shortener, whose links say nothing of their targets
- * (the table shortener.def). */
+/* Whether the normal-form host belongs to a public link shortener (the table shortener.def), whose
+ * links do not contain their targets. */
 bool unwrap_is_shortener(struct slice host);
 
 #endif

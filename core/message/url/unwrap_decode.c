@@ -1,29 +1,12 @@
 /* unwrap_decode - written from the wrappers' published decoders' behaviour. */
 #include "core/message/url/unwrap_decode.h"
 
+#include "core/base/base64.h"
 #include "core/message/text/ascii.h"
 #include "core/message/url/url.h"
 #include "core/message/url/url_split.h"
 
-enum { NOT_BASE64 = 64, RUN_SHORTEST = 2 };
-
-/* The value of a base64 digit, or NOT_BASE64. */
-static unsigned digit_value(char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return (unsigned)(c - 'A');
-    }
-    if (c >= 'a' && c <= 'z') {
-        return (unsigned)(c - 'a') + 26;
-    }
-    if (c >= '0' && c <= '9') {
-        return (unsigned)(c - '0') + 52;
-    }
-    if (c == '-' || c == '+') {
-        return 62;
-    }
-    return c == '_' || c == '/' ? 63 : NOT_BASE64;
-}
+enum { RUN_SHORTEST = 2 };
 
 size_t unwrap_base64(struct slice text, char *dst)
 {
@@ -33,9 +16,9 @@ size_t unwrap_base64(struct slice text, char *dst)
     size_t i = 0;
 
     for (i = 0; i < text.n; i++) {
-        unsigned value = digit_value(text.p[i]);
+        unsigned value = base64_digit(text.p[i]);
 
-        if (value == NOT_BASE64) {
+        if (value == BASE64_NONE) {
             break;
         }
         bits = (bits << 6) | value;
@@ -99,7 +82,7 @@ static size_t characters(struct slice text, size_t count)
     return i;
 }
 
-/* The stars of url replaced by characters of hidden, which is shorter than what encoded it. */
+/* Replaces the stars of url by characters of hidden, which is shorter than its encoded form. */
 static size_t fill_stars(struct slice url, struct slice hidden, char *dst, size_t room)
 {
     size_t n = 0;
@@ -114,7 +97,7 @@ static size_t fill_stars(struct slice url, struct slice hidden, char *dst, size_
         }
         i++;
         if (i + 1 < url.n && url.p[i] == '*') {
-            take = digit_value(url.p[i + 1]) + RUN_SHORTEST;
+            take = base64_digit(url.p[i + 1]) + RUN_SHORTEST;
             i += 2;
         }
         take = characters(hidden, take);

@@ -1,8 +1,9 @@
 /*
  * unwrap_decode - the encodings that link wrappers put targets into, for unwrap.c.
  *
- * Each writes at most text.n bytes to dst and returns their number; what is cut off or
- * broken is left as it stands. Threads: pure.   Allocates: nothing.
+ * Each writes at most text.n bytes to dst and returns their number. A cut or broken part stays as
+ * it
+ * is. Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_URL_UNWRAP_DECODE_H
 #define CORE_MESSAGE_URL_UNWRAP_DECODE_H

@@ -28,7 +28,7 @@ static enum err read_path(struct arena *arena, struct slice path, struct slice *
     return ERR_OK;
 }
 
-static size_t put(char *dst, struct slice s)
+static size_t put_slice(char *dst, struct slice s)
 {
     if (s.n > 0) {
         memcpy(dst, s.p, s.n);
@@ -55,10 +55,10 @@ static enum err join(struct arena *arena, struct slice path, struct slice query,
     if (p == NULL) {
         return ERR_NOMEM;
     }
-    n += put(p + n, brackets ? SLICE_LIT("[") : SLICE_NONE);
-    n += put(p + n, u->host.text);
-    n += put(p + n, brackets ? SLICE_LIT("]") : SLICE_NONE);
-    n += put(p + n, slice_of(port, nport));
+    n += put_slice(p + n, brackets ? SLICE_LIT("[") : SLICE_NONE);
+    n += put_slice(p + n, u->host.text);
+    n += put_slice(p + n, brackets ? SLICE_LIT("]") : SLICE_NONE);
+    n += put_slice(p + n, slice_of(port, nport));
     at = n;
     n += url_escape(path, p + n);
     u->path = slice_of(p + at, n - at);
@@ -66,7 +66,7 @@ static enum err join(struct arena *arena, struct slice path, struct slice query,
     if (query.p != NULL) {
         p[n++] = '?';
         u->query = slice_of(p + n, query.n);
-        n += put(p + n, query);
+        n += put_slice(p + n, query);
     }
     u->canonical = slice_of(p, n);
     return ERR_OK;

@@ -1,13 +1,14 @@
 /*
  * url - one URL read as mail clients and browsers read it, and its canonical form.
  *
- * Canonical form (what `url_match = "exact"` lists; url_normal.h has the form that others list): no scheme, no user info, no fragment;
- * host in normal form; port only when not the scheme's default; path with dot segments and
- * repeated slashes resolved, percent-escapes decoded repeatedly and re-encoded (bytes <= 0x20,
- * >= 0x7f, '#', '%'); query kept as it is. "http://EVIL.example:80/a/../b?x#y" ->
- * "evil.example/b?x". An empty path is "/".
- * This is the kindest of our readings: it takes what browsers take (weburl.h says how they write
- * it), and what only some mail program opens: no scheme, empty labels in a host, host_parse_odd.
+ * Lists with `url_match = "exact"` have the canonical form, other lists that of url_normal.h. It is
+ * the host in normal form, the port unless it is the scheme's default, the path and the query. In
+ * the path, dot segments and repeated slashes are resolved, percent-escapes decoded repeatedly and
+ * encoded again (bytes <= 0x20, >= 0x7f, '#', '%'); an empty path is "/". The query stays as it is.
+ * "http://EVIL.example:80/a/../b?x#y" -> "evil.example/b?x".
+ * This is the most tolerant parser: it accepts URLs that browsers accept (weburl.h has their form
+ * of it), and those that only some mail program opens, without a scheme, with empty labels in a
+ * host, and with the hosts of host_parse_odd.
  * Source: WHATWG URL parsing; Google Safe Browsing canonicalisation (query kept, and the port,
  * which safebrowsing.h drops as its rules say).
  * Threads: any.   Allocates: from the arena.
@@ -32,8 +33,8 @@ struct url {
 };
 
 /* http, https and ftp; text without a scheme is read as http. Tabs, CR and LF inside are dropped
- * and backslashes read as slashes, as browsers do. A text longer than URL_BYTES_MAX is read as
- * what longurl.h keeps of it. ERR_SYNTAX: no URL; ERR_UNSUPPORTED: another scheme. */
+ * and backslashes read as slashes, as browsers do. Of a text longer than URL_BYTES_MAX, the parts
+ * that longurl.h keeps are read. ERR_SYNTAX: no URL; ERR_UNSUPPORTED: another scheme. */
 enum err url_parse(struct arena *arena, struct slice text, struct url *ret);
 
 #endif

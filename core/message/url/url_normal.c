@@ -1,4 +1,4 @@
-/* url_normal - most URLs lose their ends at most: a copy is made only where something inside changes. */
+/* url_normal - most URLs lose only their ends; a copy is made only if something inside changes. */
 #include "core/message/url/url_normal.h"
 
 #include "core/message/text/ascii.h"
@@ -23,7 +23,8 @@ static size_t www_length(const struct host *host)
 
 /* ---- what is the same already ---- */
 
-/* A path is written with '?' and '\' where they were escaped: here they must be, or a second reading would cut there. */
+/* The canonical path has decoded '?' and '\'. The normal form escapes them, because a second
+ * reading would cut the path there. */
 static bool is_plain_path(struct slice path)
 {
     return slice_find(path, '?') == path.n && slice_find(path, '\\') == path.n;
@@ -49,7 +50,7 @@ struct out {
     size_t n;
 };
 
-static void put(struct out *o, struct slice s)
+static void put_normal(struct out *o, struct slice s)
 {
     if (s.n > 0) {
         memcpy(o->p + o->n, s.p, s.n);
@@ -73,7 +74,7 @@ static void put_path(struct out *o, struct slice path)
     }
 }
 
-/* What must stay an escape, or become one: it would mean something else, or be cut off. */
+/* Bytes that are escaped: unescaped ones would mean something else, or be cut off. */
 static bool is_special(char c)
 {
     return (unsigned char)c <= 0x20 || (unsigned char)c >= 0x7f ||
@@ -173,7 +174,7 @@ struct slice url_normal(struct arena *arena, const struct url *url)
     if (o.p == NULL) {
         return SLICE_NONE;
     }
-    put(&o, authority);
+    put_normal(&o, authority);
     put_path(&o, path);
     put_query(&o, url->query);
     return slice_of(o.p, o.n);

@@ -8,8 +8,8 @@
 
 #include "core/base/slice.h"
 
-/* Percent-decodes until nothing is left to decode. backslash: what a '\\' that was not escaped
- * becomes. dst holds text.n bytes. Returns the length. */
+/* Percent-decodes repeatedly, until no escape is left. backslash: the byte that replaces a '\\'
+ * that was not escaped. dst holds text.n bytes. Returns the length. */
 size_t url_decode_fully(struct slice text, char backslash, char *dst);
 /* Resolves ".", ".." and repeated slashes of a path that begins with '/', in place; n > 0. */
 size_t url_resolve_dots(char *p, size_t n);

@@ -150,7 +150,7 @@ static void split_authority(struct slice authority, struct url_pieces *p)
     p->port = slice_from(authority, i + 1);
 }
 
-/* What follows the first c, which *text loses; p == NULL when there is none. */
+/* Cuts *text before the first c. Returns the text after c; p == NULL: there is no c. */
 static struct slice take_after(struct slice *text, char c)
 {
     size_t i = slice_find(*text, c);

@@ -25,14 +25,14 @@ struct url_pieces {
 bool url_is_slash(char c);
 
 /* Without control bytes and spaces at both ends, and without tab, CR and LF inside. A text longer
- * than URL_BYTES_MAX also loses what pads it and what is over the bounds of longurl.h. */
+ * than URL_BYTES_MAX also loses its padding and the parts over the bounds of longurl.h. */
 enum err url_clean(struct arena *arena, struct slice text, struct slice *ret);
 
 /* Length of the scheme before ':' at the beginning of text, 0 when there is none. */
 size_t url_scheme_length(struct slice text);
-/* What follows "name:" shows that it is a port: "host:8080/", "host:8080". */
+/* Whether the text after "name:" is a port: "host:8080/", "host:8080". */
 bool url_looks_like_port(struct slice rest);
-/* http, https or ftp, whatever the case: a constant in lower case. ERR_UNSUPPORTED. */
+/* http, https or ftp in any case, as a constant in lower case. ERR_UNSUPPORTED. */
 enum err url_known_scheme(struct slice scheme, struct slice *ret);
 unsigned url_default_port(struct slice known_scheme);
 

@@ -133,13 +133,13 @@ struct template
     bool is_after_id; /* the last word became '*' */
 };
 
-static bool is_word(char c)
+static bool is_word_byte(char c)
 {
     return ASCII_IS(c, ASCII_ALPHA | ASCII_DIGIT) || c == '%' ||
            (unsigned char)c >= 0x80;
 }
 
-/* What a word without spaces and punctuation is made of. */
+/* The parts of a word without spaces and punctuation. */
 struct word {
     size_t ndigits;
     size_t nletters; /* before the first digit */
@@ -206,7 +206,7 @@ static void add_words(struct template *t, struct slice text)
     while (text.n > 0) {
         size_t n = 0;
 
-        while (n < text.n && is_word(text.p[n])) {
+        while (n < text.n && is_word_byte(text.p[n])) {
             n++;
         }
         if (n > 0) {

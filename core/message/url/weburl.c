@@ -13,7 +13,7 @@ struct out {
     size_t n;
 };
 
-/* What a URL is made of before it is written. */
+/* The parts of a URL before it is written. */
 struct draft {
     struct url_pieces pieces;  /* path, query and fragment as they stand in the text */
     const struct weburl *base; /* where authority comes from, or NULL */
@@ -23,7 +23,7 @@ struct draft {
     struct weburl url;
 };
 
-static struct slice add(struct out *o, struct slice s)
+static struct slice add_href(struct out *o, struct slice s)
 {
     struct slice at = slice_of(o->p + o->n, s.n);
 
@@ -87,10 +87,10 @@ static void add_segments(struct out *o, size_t from, struct slice text)
             pop_segment(o, from);
         }
         if (ndots == 0) {
-            (void)add(o, SLICE_LIT("/"));
+            (void)add_href(o, SLICE_LIT("/"));
             (void)add_escaped(o, PERCENT_PATH, segment);
         } else if (is_last) {
-            (void)add(o, SLICE_LIT("/"));
+            (void)add_href(o, SLICE_LIT("/"));
         }
     }
 }
@@ -100,7 +100,7 @@ static void add_path(struct out *o, struct draft *d)
     size_t from = o->n;
     struct slice text = d->pieces.path;
 
-    (void)add(o, d->base_path);
+    (void)add_href(o, d->base_path);
     if (!d->keeps_path) {
         if (text.n > 0 && url_is_slash(text.p[0])) {
             text = slice_from(text, 1);
@@ -115,13 +115,13 @@ static void add_query_and_fragment(struct out *o, struct draft *d)
     d->url.query = SLICE_NONE;
     d->url.fragment = SLICE_NONE;
     if (d->pieces.query.p != NULL || d->base_query.p != NULL) {
-        (void)add(o, SLICE_LIT("?"));
+        (void)add_href(o, SLICE_LIT("?"));
         d->url.query = d->pieces.query.p != NULL
                            ? add_escaped(o, PERCENT_SPECIAL_QUERY, d->pieces.query)
-                           : add(o, d->base_query);
+                           : add_href(o, d->base_query);
     }
     if (d->pieces.fragment.p != NULL) {
-        (void)add(o, SLICE_LIT("#"));
+        (void)add_href(o, SLICE_LIT("#"));
         d->url.fragment = add_escaped(o, PERCENT_FRAGMENT, d->pieces.fragment);
     }
 }
@@ -132,19 +132,19 @@ static void add_user(struct out *o, struct draft *d)
     struct slice name = slice_cut(&rest, ':');
 
     if (d->base != NULL) {
-        d->url.username = add(o, d->base->username);
+        d->url.username = add_href(o, d->base->username);
         rest = d->base->password;
     } else {
         d->url.username = add_escaped(o, PERCENT_USERINFO, name);
     }
     d->url.password = SLICE_NONE;
     if (rest.n > 0) {
-        (void)add(o, SLICE_LIT(":"));
-        d->url.password =
-            d->base != NULL ? add(o, rest) : add_escaped(o, PERCENT_USERINFO, rest);
+        (void)add_href(o, SLICE_LIT(":"));
+        d->url.password = d->base != NULL ? add_href(o, rest)
+                                          : add_escaped(o, PERCENT_USERINFO, rest);
     }
     if (d->url.username.n + rest.n > 0) {
-        (void)add(o, SLICE_LIT("@"));
+        (void)add_href(o, SLICE_LIT("@"));
     }
 }
 
@@ -165,13 +165,13 @@ static enum err write_out(struct arena *arena, struct draft *d, struct weburl *r
     if (o.p == NULL) {
         return ERR_NOMEM;
     }
-    (void)add(&o, d->url.scheme);
-    (void)add(&o, SLICE_LIT("://"));
+    (void)add_href(&o, d->url.scheme);
+    (void)add_href(&o, SLICE_LIT("://"));
     add_user(&o, d);
-    (void)add(&o, d->url.host.text);
+    (void)add_href(&o, d->url.host.text);
     if (d->url.has_port) {
         (void)snprintf(port, sizeof(port), ":%u", d->url.port);
-        (void)add(&o, slice_str(port));
+        (void)add_href(&o, slice_str(port));
     }
     add_path(&o, d);
     add_query_and_fragment(&o, d);
@@ -180,7 +180,7 @@ static enum err write_out(struct arena *arena, struct draft *d, struct weburl *r
     return ERR_OK;
 }
 
-/* The state "special authority ignore slashes" and what follows it. */
+/* The state "special authority ignore slashes" and all later ones. */
 static enum err read_authority(struct arena *arena, struct slice text, struct draft *d)
 {
     struct slice host;

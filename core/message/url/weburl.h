@@ -1,9 +1,8 @@
 /*
  * weburl - a URL exactly as browsers read it: parts, relative references, href.
  *
- * What url.h reads more kindly (text without a scheme, hosts that no browser opens) is refused
- * here. Ports, dot segments, slashes and escapes as the standard has them; nothing is decoded
- * but the host.
+ * Unlike url.h it rejects text without a scheme, and hosts that browsers refuse. Ports, dot
+ * segments, slashes and escapes as the standard has them; nothing is decoded but the host.
  * Threads: any.   Allocates: from the arena.
  * Source: WHATWG URL standard, basic URL parser, special schemes but file.
  */
@@ -28,8 +27,8 @@ struct weburl {
     struct slice href;     /* all of it */
 };
 
-/* base: what a relative reference refers to, or NULL. A text longer than URL_BYTES_MAX is
- * read as what longurl.h keeps of it. ERR_SYNTAX: no URL; ERR_UNSUPPORTED: another scheme. */
+/* base: the URL that a relative reference refers to, or NULL. Of a text longer than URL_BYTES_MAX,
+ * the parts that longurl.h keeps are read. ERR_SYNTAX: no URL; ERR_UNSUPPORTED: another scheme. */
 enum err weburl_parse(struct arena *arena, struct slice text, const struct weburl *base,
                       struct weburl *ret);
 

@@ -1,6 +1,7 @@
 /*
  * test_utf8 - characters whole and cut, overlong forms, surrogates, past the last.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/base/utf8.h"
@@ -46,10 +47,25 @@ static void test_length__of_what_begins__is_that_of_the_character(void **state)
     }
 }
 
+static void test_put__each_code_point__is_decoded_again(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0; code <= UTF8_CODE_MAX; code++) {
+        char bytes[UTF8_MAX];
+        uint32_t got = 0;
+        size_t n = utf8_put(bytes, code);
+        bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+
+        assert_int_equal(utf8_decode(bytes, n, &got), is_surrogate ? 0 : n);
+        assert_int_equal(got, is_surrogate ? 0 : code);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_length__of_what_begins__is_that_of_the_character),
+        cmocka_unit_test(test_put__each_code_point__is_decoded_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

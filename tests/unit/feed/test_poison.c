@@ -2,6 +2,8 @@
  * test_poison - bodies that a feed must never get into production: the update is refused, or the
  * entry is left out, and the last good version serves.
  */
+#include "core/base/word_table.h"
+
 #include "tests/unit/feed/stage_fixture.h"
 
 /* A good version of as many entries as the size band looks at. */
@@ -324,6 +326,33 @@ static void test_body__when_lines_are_hostile__then_the_rest_is_taken(void **sta
     free(mebibyte);
 }
 
+static void check_order(const struct slice *rows, size_t n)
+{
+    struct slice last = SLICE_NONE;
+    struct word word;
+    for (size_t i = 0; i < n; i++) {
+        for (struct slice row = rows[i]; word_cut(&row, &word); last = word.key) {
+            assert_true(slice_cmp(last, word.key) < 0);
+            assert_true(word_find(rows, n, word.key, &word));
+        }
+    }
+}
+
+static void test_tables__names__are_in_order_and_found(void **state)
+{
+    static const struct slice majors[] = {
+#define MAJOR_DOMAINS(row) WORD_ROW(row),
+#include "core/feed/major_domain.def"
+    };
+    static const struct slice shared[] = {
+#define HOSTINGS(row) WORD_ROW(row),
+#include "core/feed/hosting.def"
+    };
+    (void)state;
+    check_order(majors, LENGTH(majors));
+    check_order(shared, LENGTH(shared));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stage_setup, stage_teardown)
@@ -335,6 +364,7 @@ int main(void)
         TEST(test_body__when_its_size_jumps__then_only_force_takes_it),
         TEST(test_body__when_its_entries_are_out_of_bounds__then_it_is_refused),
         TEST(test_body__when_lines_are_hostile__then_the_rest_is_taken),
+        cmocka_unit_test(test_tables__names__are_in_order_and_found),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -49,17 +49,6 @@ static json_t *new_token(struct run *run, const char *kind)
     return token;
 }
 
-static void on_doctype(struct run *run, const struct html_doctype *d)
-{
-    json_t *token = new_token(run, "DOCTYPE");
-
-    append(token, json_text(d->name));
-    append(token, json_text(d->public_id));
-    append(token, json_text(d->system_id));
-    append(token, json_boolean(!d->is_quirks));
-    append(run->tokens, token);
-}
-
 static void on_tag(struct run *run, const struct html_token *t)
 {
     bool is_end = t->kind == HTML_END_TAG;
@@ -123,7 +112,7 @@ static void on_token(void *context, const struct html_token *t)
         append(run->tokens, comment);
         break;
     case HTML_DOCTYPE:
-        on_doctype(run, t->doctype);
+        append(run->tokens, new_token(run, "DOCTYPE"));
         break;
     }
 }
@@ -243,7 +232,12 @@ static struct slice unescape(struct slice s, bool is_escaped, char dst[TEXT_SIZE
     return slice_of(dst, n);
 }
 
-/* A new value: that one with every string and name unescaped. */
+static bool is_named(json_t *token, const char *kind)
+{
+    return json_is_string(token) && strcmp(json_string_value(token), kind) == 0;
+}
+
+/* A new value: that one with every string and name unescaped; of a doctype the kind alone. */
 static json_t *unescaped(json_t *value, bool is_escaped)
 {
     char text[TEXT_SIZE];
@@ -259,9 +253,11 @@ static json_t *unescaped(json_t *value, bool is_escaped)
         ret = json_array();
         json_array_foreach(value, i, one)
         {
-            if (!json_is_string(one) ||
-                strcmp(json_string_value(one), "ParseError") != 0) {
+            if (!is_named(one, "ParseError")) {
                 append(ret, unescaped(one, is_escaped));
+            }
+            if (is_named(one, "DOCTYPE")) {
+                break;
             }
         }
         return ret;

@@ -1,14 +1,20 @@
 /*
  * test_fold - words that text is folded to, and words that count as disguised.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "core/base/buf.h"
+#include "core/base/checksum.h"
 #include "core/message/text/fold.h"
+#include "core/message/text/fold_table.h"
 
 #include "tests/unit/unit.h"
 
-enum { ARENA = 1 << 20, TEXT = 4096 };
+enum { ARENA = 1 << 20, TEXT = 4096, CODES = 0x110000 };
+
+/* Of the class and the text of all characters: another sum is another set of fingerprints. */
+#define TABLE_SUM UINT64_C(0x2bc89c441a5a2012)
 
 static const char kinds[] = {
     [FOLD_TEXT] = 't',  [FOLD_NUMBER] = 'n', [FOLD_MIXED] = 'm',
@@ -255,6 +261,27 @@ static void test_subject__no_memory__is_none(void **state)
     arena_free(&arena);
 }
 
+static void test_table__all_characters__are_those_of_the_fingerprints(void **state)
+{
+    struct buf table;
+    (void)state;
+    buf_init(&table, 4 * CODES);
+    for (uint32_t point = 0x80; point < CODES; point++) {
+        unsigned class = fold_table_class(point);
+        char kind = (char)(class < FOLD_CLASSES ? class : FOLD_CLASSES);
+        buf_add(&table, slice_of(&kind, 1));
+        if (class >= FOLD_CLASSES) {
+            buf_add(&table, fold_table_text(class));
+        }
+    }
+    uint64_t sum = checksum64(buf_slice(&table));
+    buf_fini(&table);
+    if (sum != TABLE_SUM) {
+        fail_msg("characters fold to others than before: %016" PRIx64 "; see ADR 0015",
+                 sum);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_subject__what_changes__is_left_out),
         cmocka_unit_test(test_subject__that_grows__fits),
         cmocka_unit_test(test_subject__no_memory__is_none),
+        cmocka_unit_test(test_table__all_characters__are_those_of_the_fingerprints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,39 @@
+#include "core/base/word_table.h"
+
+bool word_cut(struct slice *row, struct word *ret)
+{
+    const struct slice word = slice_head(*row, slice_find(*row, ' '));
+    size_t n = 0;
+    while (n < word.n && word.p[n] != '=' && word.p[n] != '!') {
+        n++;
+    }
+    *ret = (struct word){.key = slice_head(word, n),
+                         .text = slice_from(word, n + (n < word.n))};
+    if (n < word.n) {
+        ret->mark = word.p[n];
+    }
+    *row = slice_from(*row, word.n + (word.n < row->n));
+    return word.n > 0;
+}
+
+bool word_find(const struct slice *rows, size_t n, struct slice key, struct word *ret)
+{
+    size_t low = 0; /* rows before it begin with the key or a smaller one */
+    while (low < n) {
+        const size_t middle = (low + n) / 2;
+        struct slice row = rows[middle];
+        (void)word_cut(&row, ret);
+        if (slice_cmp(ret->key, key) <= 0) {
+            low = middle + 1;
+        } else {
+            n = middle;
+        }
+    }
+    struct slice row = low > 0 ? rows[low - 1] : SLICE_NONE;
+    while (word_cut(&row, ret)) {
+        if (slice_eq(ret->key, key)) {
+            return true;
+        }
+    }
+    return false;
+}

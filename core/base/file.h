@@ -81,7 +81,8 @@ enum err filemap_open(struct filemap *m, const char *path, enum filemap_mode mod
                       struct errinfo *reterr);
 void filemap_close(struct filemap *m);
 /* Puts a new file of size bytes, mapped for writing, in the place of path. fill sets its bytes,
- * which are zero before, under another name: no reader sees half of them. On failure *m is empty. */
+ * which are zero before, under another name: no reader sees half of them. On failure *m is
+ * empty. */
 struct filemap_new {
     size_t size;
     mode_t mode;

@@ -1,225 +1,20 @@
 #include "milter/callbacks.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <strings.h>
-
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/count/message.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/ham_record.h"
-#include "milter/history_record.h"
+#include "milter/connection.h"
 #include "milter/message_log.h"
-#include "milter/negotiate.h"
 #include "milter/probe.h"
 #include "milter/reply.h"
 #include "milter/service.h"
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */
-    DEADLINE_MARGIN_US = 50 * 1000,  /* kept for the answer itself */
-    REFUSAL_LOG_US = 60 * 1000 * 1000
+    DEADLINE_MARGIN_US = 50 * 1000   /* kept for the answer itself */
 };
-
-/* ---- entering and leaving ---- */
-
-/* A callback that comes while the daemon ends must not touch anything any more: libmilter may
- * be freeing its context. It waits for the end of the process. */
-static void enter(struct session *s)
-{
-    pthread_mutex_lock(&s->lock);
-    bool is_closed = s->is_closed;
-    s->is_inside = !is_closed;
-    pthread_mutex_unlock(&s->lock);
-    if (is_closed) {
-        service_wait_for_end();
-    }
-}
-
-static sfsistat leave(struct session *s, sfsistat answer)
-{
-    pthread_mutex_lock(&s->lock);
-    s->is_inside = false;
-    pthread_mutex_unlock(&s->lock);
-    return answer;
-}
-
-/* At most one line a minute. */
-static void log_refusal(void)
-{
-    static struct clock_pace turns;
-    if (clock_take_turn(&turns, REFUSAL_LOG_US)) {
-        log_warn("event=sessions_limit open=%zu: connections over limits.sessions are "
-                 "accepted unexamined; raise it and LimitNOFILE, or limit the MTA",
-                 service_sessions());
-    }
-}
-
-static struct session *new_session(SMFICTX *ctx, const struct session_options *options)
-{
-    struct session *s = session_new(ctx, options);
-    if (!s) {
-        return NULL;
-    }
-    if (smfi_setpriv(ctx, s) != MI_SUCCESS) {
-        session_free(&s);
-        return NULL;
-    }
-    if (s->is_over_limit) {
-        stats_add(STAT_sessions_refused, 1);
-        log_refusal();
-    }
-    return s;
-}
-
-/* The session of ctx, entered; made where there is none (an MTA that goes on with another
- * client negotiates only once). NULL without memory. */
-static struct session *take(SMFICTX *ctx)
-{
-    struct session *s = smfi_getpriv(ctx);
-    if (!s) {
-        struct session_options options;
-        service_get_options(&options);
-        s = new_session(ctx, &options);
-    }
-    if (s) {
-        enter(s);
-    }
-    return s;
-}
-
-/* Without memory for a session its mail passes unexamined, with the answers agreed on. */
-static sfsistat answer_without_session(unsigned long noreply_bit)
-{
-    struct session none = {.has_message = false};
-    service_get_options(&none.options);
-    return reply_continue(&none, noreply_bit);
-}
-
-static const char *symbol(SMFICTX *ctx, const char *name)
-{
-    char copy[32];
-    snprintf(copy, sizeof(copy), "%s", name);
-    return smfi_getsymval(ctx, copy);
-}
-
-/* ---- connection ---- */
-
-static void ask_for_symbols(SMFICTX *ctx)
-{
-    char connect[] = "{client_addr} {client_resolve}";
-    char mail[] = "i {auth_authen} {auth_type}";
-    char data[] = "i";
-    char eom[] = "i";
-    smfi_setsymlist(ctx, SMFIM_CONNECT, connect);
-    smfi_setsymlist(ctx, SMFIM_ENVFROM, mail);
-    smfi_setsymlist(ctx, SMFIM_DATA, data);
-    smfi_setsymlist(ctx, SMFIM_EOM, eom);
-}
-
-/* NOLINTNEXTLINE(readability-function-size): libmilter's parameters */
-static sfsistat on_negotiate(SMFICTX *ctx, unsigned long f0, unsigned long f1,
-                             unsigned long f2, unsigned long f3, unsigned long *pf0,
-                             unsigned long *pf1, unsigned long *pf2, unsigned long *pf3)
-{
-    (void)f2;
-    (void)f3;
-    struct negotiation n;
-    bool is_inet = service_is_inet();
-    negotiate(f0, f1, is_inet, false, &n);
-    service_set_options(&n.options);
-    if (probe_is_waiting()) { /* an MTA sends a HELO that is not answered with what follows */
-        n.options.noreply &= ~(unsigned long)SMFIP_NR_HELO;
-        n.steps &= ~(unsigned long)SMFIP_NR_HELO;
-    }
-    struct session *old = smfi_getpriv(ctx);
-    session_free(&old);
-    struct session *s = new_session(ctx, &n.options);
-    if (s && s->is_over_limit) {
-        negotiate(f0, f1, is_inet, true, &n);
-        s->options = n.options;
-    }
-    if (n.has_symlist) {
-        ask_for_symbols(ctx);
-    }
-    *pf0 = n.actions;
-    *pf1 = n.steps;
-    *pf2 = 0;
-    *pf3 = 0;
-    return reply_negotiated();
-}
-
-static void map_v4(const struct in_addr *in, uint8_t ret[16])
-{
-    memset(ret, 0, 10);
-    ret[10] = 0xff;
-    ret[11] = 0xff;
-    memcpy(ret + 12, in, 4);
-}
-
-static bool read_sockaddr(const struct sockaddr *sa, uint8_t ret[16])
-{
-    if (sa && sa->sa_family == AF_INET) {
-        struct sockaddr_in in;
-        memcpy(&in, sa, sizeof(in));
-        map_v4(&in.sin_addr, ret);
-        return true;
-    }
-    if (sa && sa->sa_family == AF_INET6) {
-        struct sockaddr_in6 in6;
-        memcpy(&in6, sa, sizeof(in6));
-        memcpy(ret, &in6.sin6_addr, 16);
-        return true;
-    }
-    return false;
-}
-
-/* "192.0.2.1", "2001:db8::1" or "IPv6:2001:db8::1" */
-static bool read_address(const char *text, uint8_t ret[16])
-{
-    struct in_addr in;
-    if (!text) {
-        return false;
-    }
-    if (strncasecmp(text, "IPv6:", 5) == 0) {
-        text += 5;
-    }
-    if (inet_pton(AF_INET, text, &in) == 1) {
-        map_v4(&in, ret);
-        return true;
-    }
-    return inet_pton(AF_INET6, text, ret) == 1;
-}
-
-static sfsistat on_connect(SMFICTX *ctx, char *name, _SOCK_ADDR *addr)
-{
-    struct session *s = take(ctx);
-    if (!s) {
-        return answer_without_session(SMFIP_NR_CONN);
-    }
-    s->has_addr = read_sockaddr(addr, s->addr) ||
-                  read_address(symbol(ctx, "{client_addr}"), s->addr);
-    const char *resolve = symbol(ctx, "{client_resolve}");
-    bool is_known = name && *name && *name != '[' && strcasecmp(name, "unknown") != 0 &&
-                    (!resolve || strcmp(resolve, "OK") == 0);
-    session_set_client_name(s, is_known ? name : NULL);
-    return leave(s, reply_connect(s));
-}
-
-static sfsistat on_helo(SMFICTX *ctx, char *helo)
-{
-    struct session *s = take(ctx);
-    if (!s) {
-        return answer_without_session(SMFIP_NR_HELO);
-    }
-    session_set_helo(s, helo);
-    s->is_probe = probe_greets(helo);
-    return leave(s, reply_continue(s, SMFIP_NR_HELO));
-}
-
-/* ---- message ---- */
 
 static bool is_set(const char *text)
 {
@@ -228,7 +23,7 @@ static bool is_set(const char *text)
 
 static void note_queue_id(SMFICTX *ctx, struct message *m)
 {
-    const char *id = symbol(ctx, "i");
+    const char *id = connection_symbol(ctx, "i");
     if (is_set(id)) {
         snprintf(m->queue_id, sizeof(m->queue_id), "%s", id);
     }
@@ -236,15 +31,15 @@ static void note_queue_id(SMFICTX *ctx, struct message *m)
 
 static sfsistat on_mail(SMFICTX *ctx, char **argv)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
-        return answer_without_session(SMFIP_NR_MAIL);
+        return connection_unexamined(SMFIP_NR_MAIL);
     }
-    bool is_authenticated =
-        is_set(symbol(ctx, "{auth_authen}")) || is_set(symbol(ctx, "{auth_type}"));
+    bool is_authenticated = is_set(connection_symbol(ctx, "{auth_authen}")) ||
+                            is_set(connection_symbol(ctx, "{auth_type}"));
     session_begin_message(s, argv ? argv[0] : NULL, is_authenticated);
     note_queue_id(ctx, &s->message);
-    return leave(s, reply_continue(s, SMFIP_NR_MAIL));
+    return connection_leave(s, reply_continue(s, SMFIP_NR_MAIL));
 }
 
 static void note_rcpt(struct message *m, struct slice rcpt)
@@ -257,9 +52,9 @@ static void note_rcpt(struct message *m, struct slice rcpt)
 
 static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
-        return answer_without_session(SMFIP_NR_RCPT);
+        return connection_unexamined(SMFIP_NR_RCPT);
     }
     if (s->has_message) {
         note_rcpt(&s->message, slice_str(argv ? argv[0] : NULL));
@@ -267,26 +62,26 @@ static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
     if (s->has_message && s->message.extract) {
         extract_rcpt_to(s->message.extract, slice_str(argv ? argv[0] : NULL));
     }
-    return leave(s, reply_continue(s, SMFIP_NR_RCPT));
+    return connection_leave(s, reply_continue(s, SMFIP_NR_RCPT));
 }
 
 static sfsistat on_data(SMFICTX *ctx)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
-        return answer_without_session(SMFIP_NR_DATA);
+        return connection_unexamined(SMFIP_NR_DATA);
     }
     if (s->has_message) {
         note_queue_id(ctx, &s->message);
     }
-    return leave(s, reply_continue(s, SMFIP_NR_DATA));
+    return connection_leave(s, reply_continue(s, SMFIP_NR_DATA));
 }
 
-static sfsistat on_header(SMFICTX *ctx, char *name, char *value)
+static sfsistat on_header_field(SMFICTX *ctx, char *name, char *value)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
-        return answer_without_session(SMFIP_NR_HDR);
+        return connection_unexamined(SMFIP_NR_HDR);
     }
     if (s->has_message) {
         message_note_header(&s->message, slice_str(name));
@@ -294,7 +89,7 @@ static sfsistat on_header(SMFICTX *ctx, char *name, char *value)
     if (s->has_message && s->message.extract && !s->message.has_ended_headers) {
         extract_header(s->message.extract, slice_str(name), slice_str(value));
     }
-    return leave(s, reply_continue(s, SMFIP_NR_HDR));
+    return connection_leave(s, reply_continue(s, SMFIP_NR_HDR));
 }
 
 static void end_headers(struct message *m)
@@ -307,21 +102,21 @@ static void end_headers(struct message *m)
 
 static sfsistat on_eoh(SMFICTX *ctx)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
-        return answer_without_session(SMFIP_NR_EOH);
+        return connection_unexamined(SMFIP_NR_EOH);
     }
     if (s->has_message) {
         end_headers(&s->message);
     }
-    return leave(s, reply_continue(s, SMFIP_NR_EOH));
+    return connection_leave(s, reply_continue(s, SMFIP_NR_EOH));
 }
 
-static sfsistat on_body(SMFICTX *ctx, unsigned char *bytes, size_t n)
+static sfsistat on_body_bytes(SMFICTX *ctx, unsigned char *bytes, size_t n)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
-        return answer_without_session(SMFIP_NR_BODY);
+        return connection_unexamined(SMFIP_NR_BODY);
     }
     bool wants_more = false;
     struct message *m = &s->message;
@@ -333,7 +128,7 @@ static sfsistat on_body(SMFICTX *ctx, unsigned char *bytes, size_t n)
         extract_body(m->extract, slice_of((const char *)bytes, n));
         wants_more = true; /* text may follow whatever came so far */
     }
-    return leave(s, reply_body(s, wants_more));
+    return connection_leave(s, reply_body(s, wants_more));
 }
 
 /* ---- verdict ---- */
@@ -346,8 +141,8 @@ static uint64_t deadline_after(uint64_t begin_us, uint64_t deadline_us)
 }
 
 /* How often what is in the message was seen, this time included. */
-static void count(struct message *m, const struct featureset *features,
-                  struct message_counts *ret)
+static void add_to_counts(struct message *m, const struct featureset *features,
+                          struct message_counts *ret)
 {
     uint64_t begin_us = clock_mono_us();
     const struct keyring *keys;
@@ -359,9 +154,9 @@ static void count(struct message *m, const struct featureset *features,
 }
 
 /* The look-up and the verdict, in one snapshot of the lists. */
-static void judge(const struct message *m, struct featureset *features,
-                  const struct verdict_context *context, uint64_t begin_us,
-                  struct verdict *ret)
+static void judge_message(const struct message *m, struct featureset *features,
+                          const struct verdict_context *context, uint64_t begin_us,
+                          struct verdict *ret)
 {
     struct list_hits hits;
     const struct listset *lists = list_manager_acquire(service_lists());
@@ -373,7 +168,7 @@ static void judge(const struct message *m, struct featureset *features,
     list_manager_release(service_lists(), &lists);
 }
 
-/* NULL, or the internal error because of which there is no verdict. */
+/* NULL, or the error in gillnet that prevents a verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
     struct message *m = &s->message;
@@ -388,19 +183,19 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return "memory";
     }
     struct message_counts counts;
-    count(m, features, &counts);
+    add_to_counts(m, features, &counts);
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
     };
-    judge(m, features, &context, begin_us, ret);
+    judge_message(m, features, &context, begin_us, ret);
     ham_record_message(features, ret);
     return reply_shortfall(m->config, ret);
 }
 
-static void finish(SMFICTX *ctx, struct session *s, struct outcome *ret)
+static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
 {
     uint64_t begin_us = clock_mono_us();
     struct message *m = &s->message;
@@ -427,24 +222,24 @@ static void finish(SMFICTX *ctx, struct session *s, struct outcome *ret)
 
 static sfsistat on_eom(SMFICTX *ctx)
 {
-    struct session *s = take(ctx);
+    struct session *s = connection_take(ctx);
     if (!s) {
         stats_add(STAT_on_error, 1);
         return reply_nothing();
     }
     if (!s->has_message) {
-        return leave(s, reply_nothing());
+        return connection_leave(s, reply_nothing());
     }
     if (s->is_probe) {
         session_end_message(s);
         probe_end();
-        return leave(s, reply_probe());
+        return connection_leave(s, reply_probe());
     }
     struct outcome outcome;
     note_queue_id(ctx, &s->message);
-    finish(ctx, s, &outcome);
+    finish_message(ctx, s, &outcome);
     session_end_message(s);
-    return leave(s, outcome.code);
+    return connection_leave(s, outcome.code);
 }
 
 static sfsistat on_abort(SMFICTX *ctx)
@@ -453,27 +248,12 @@ static sfsistat on_abort(SMFICTX *ctx)
     if (!s) {
         return reply_negotiated();
     }
-    enter(s);
+    connection_enter(s);
     if (s->has_message) {
         stats_add(STAT_messages_aborted, 1);
         session_end_message(s);
     }
-    return leave(s, reply_negotiated());
-}
-
-static sfsistat on_close(SMFICTX *ctx)
-{
-    struct session *s = smfi_getpriv(ctx);
-    if (!s) {
-        return reply_negotiated();
-    }
-    enter(s);
-    if (s->has_message) {
-        stats_add(STAT_messages_aborted, 1);
-    }
-    smfi_setpriv(ctx, NULL);
-    session_free(&s); /* it leaves by not being there any more */
-    return reply_negotiated();
+    return connection_leave(s, reply_negotiated());
 }
 
 void callbacks_describe(struct smfiDesc *ret)
@@ -483,18 +263,18 @@ void callbacks_describe(struct smfiDesc *ret)
         .xxfi_name = name,
         .xxfi_version = SMFI_VERSION,
         .xxfi_flags = SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_QUARANTINE,
-        .xxfi_connect = on_connect,
-        .xxfi_helo = on_helo,
+        .xxfi_connect = connection_on_connect,
+        .xxfi_helo = connection_on_helo,
         .xxfi_envfrom = on_mail,
         .xxfi_envrcpt = on_rcpt,
-        .xxfi_header = on_header,
+        .xxfi_header = on_header_field,
         .xxfi_eoh = on_eoh,
-        .xxfi_body = on_body,
+        .xxfi_body = on_body_bytes,
         .xxfi_eom = on_eom,
         .xxfi_abort = on_abort,
-        .xxfi_close = on_close,
+        .xxfi_close = connection_on_close,
         .xxfi_data = on_data,
-        .xxfi_negotiate = on_negotiate,
+        .xxfi_negotiate = connection_on_negotiate,
     };
 }
 

@@ -1,8 +1,9 @@
 /*
- * callbacks - what libmilter calls: each takes the session, feeds the message, answers.
+ * callbacks - the functions that libmilter calls: each takes the session, feeds the message,
+ * answers.
  *
- * Every callback tolerates a session that is not there and a message that was not begun; close
- * can be the first and only one. Nothing here waits on disk, network or name service.
+ * Every callback accepts a missing session and a message that was not begun; close can be the first
+ * and only one. Nothing here waits on disk, network or name service.
  * Threads: libmilter's; one session's callbacks come one at a time, on any thread.
  */
 #ifndef MILTER_CALLBACKS_H

@@ -4,19 +4,19 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "core/base/buf.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/slice.h"
+#include "core/base/unix_place.h"
 #include "core/base/version.h"
 #include "core/telemetry/stats.h"
 
 #include "milter/probe.h"
 #include "milter/scan.h"
 #include "milter/service.h"
-#include "milter/socket.h"
 #include "milter/watcher.h"
 
 enum { ANSWER_MAX = 128 * 1024, BACKLOG = 64, SLOT_END = 0, SLOT_LISTEN = 1 };
@@ -67,7 +67,7 @@ static void answer_probe(struct slice token, struct buf *ret)
                state != NULL ? state : "a token has 32 letters a-f and digits");
 }
 
-static void answer(struct slice request, struct buf *ret)
+static void answer_request(struct slice request, struct buf *ret)
 {
     if (slice_eq(request, SLICE_LIT("ping"))) {
         buf_printf(ret, "ok gillnetd %s pid=%ld sessions=%zu messages=%zu\n",
@@ -87,32 +87,32 @@ static void answer(struct slice request, struct buf *ret)
     }
 }
 
-static void drop(struct peer_client *c)
+static void drop_client(struct peer_client *c)
 {
     close(c->fd);
     c->fd = -1;
 }
 
-static void finish(struct peer_client *c, const struct buf *text)
+static void finish_client(struct peer_client *c, const struct buf *text)
 {
     /* it fits a socket's buffer; a client that does not read gets what fits */
     if (text->n > 0 && send(c->fd, text->p, text->n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
         log_debug("event=control error=%s", strerrorname_np(errno));
     }
-    drop(c);
+    drop_client(c);
 }
 
 static void serve(struct peer_client *c, struct slice line)
 {
     struct buf text;
     buf_init(&text, ANSWER_MAX);
-    answer(slice_trim(line), &text);
-    finish(c, &text);
+    answer_request(slice_trim(line), &text);
+    finish_client(c, &text);
     buf_fini(&text);
 }
 
-/* The line of c, and what came behind it: of all requests only scan has more. */
-static void take_line(struct peer_client *c, struct slice line, struct slice rest)
+/* Takes the line of c and the bytes after it: only a scan request has any. */
+static void take_request(struct peer_client *c, struct slice line, struct slice rest)
 {
     struct slice prefix = SLICE_LIT("scan ");
 
@@ -131,16 +131,16 @@ static void read_client(struct peer_client *c)
         return;
     }
     if (n < 0) {
-        drop(c);
+        drop_client(c);
         return;
     }
     c->n += (size_t)n;
     struct slice got = slice_of(c->line, c->n);
     size_t end = slice_find(got, '\n');
     if (end < got.n || (n == 0 && got.n > 0)) {
-        take_line(c, slice_head(got, end), slice_from(got, end + 1));
+        take_request(c, slice_head(got, end), slice_from(got, end + 1));
     } else if (n == 0) {
-        drop(c);
+        drop_client(c);
     } else if (c->n == sizeof(c->line)) {
         serve(c, SLICE_LIT("(too long)"));
     }
@@ -173,7 +173,7 @@ static int drop_slow(bool *rethas_room)
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         struct peer_client *c = &control.clients[i];
         if (c->fd >= 0 && c->end_us <= now) {
-            drop(c);
+            drop_client(c);
         }
         if (c->fd < 0) {
             *rethas_room = true;
@@ -184,7 +184,7 @@ static int drop_slow(bool *rethas_room)
     return first == UINT64_MAX ? -1 : (int)((first - now) / 1000 + 1);
 }
 
-static void *run(void *context)
+static void *run_control(void *context)
 {
     (void)context;
     struct pollfd p[2 + CONTROL_CLIENTS_MAX];
@@ -214,71 +214,23 @@ static void *run(void *context)
     }
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         if (control.clients[i].fd >= 0) {
-            drop(&control.clients[i]);
+            drop_client(&control.clients[i]);
         }
     }
     return NULL;
 }
 
-static enum err failed(const char *path, struct errinfo *reterr)
-{
-    int e = errno;
-    return errinfo_set(reterr, err_of_errno(e), path, 0,
-                       "cannot make the control socket: %s; check the folder's rights",
-                       strerrordesc_np(e));
-}
-
-static enum err listen_at(const char *path, struct errinfo *reterr)
-{
-    static const struct unix_rights rights = {.owner = "", .group = "", .mode = 0660};
-    char private[SOCKET_PATH_MAX + 14];
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    if (strlen(path) > SOCKET_PATH_MAX) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0,
-                           "the path of a socket may have at most %d bytes; set "
-                           "control_socket to a shorter one",
-                           SOCKET_PATH_MAX);
-    }
-    enum err e = unix_place_check(path, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    unix_place_private(path, private);
-    memcpy(un.sun_path, private, strlen(private) + 1);
-    control.listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (control.listen_fd < 0) {
-        return failed(path, reterr);
-    }
-    mode_t before = umask(0177);
-    int bound = bind(control.listen_fd, (struct sockaddr *)&un, sizeof(un));
-    umask(before);
-    if (bound != 0) {
-        return failed(path, reterr);
-    }
-    if (listen(control.listen_fd, BACKLOG) != 0) {
-        e = failed(path, reterr);
-        unlink(private);
-        return e;
-    }
-    return unix_place_put(&control.place, private, path, &rights, reterr);
-}
-
 static void close_all(void)
 {
     unix_place_remove(&control.place);
-    if (control.listen_fd >= 0) {
-        close(control.listen_fd);
-    }
-    if (control.end_fd >= 0) {
-        close(control.end_fd);
-    }
-    control.listen_fd = -1;
-    control.end_fd = -1;
+    fd_close(&control.listen_fd);
+    fd_close(&control.end_fd);
 }
 
 enum err control_open(const char *path, struct errinfo *reterr)
 {
-    enum err e = listen_at(path, reterr);
+    enum err e = unix_place_listen(&control.place, path, "control_socket", BACKLOG,
+                                   &control.listen_fd, reterr);
     if (e == ERR_OK) {
         control.end_fd = eventfd(0, EFD_CLOEXEC);
         if (control.end_fd < 0) {
@@ -306,7 +258,7 @@ bool control_start(void)
     if (control.listen_fd < 0) {
         return true; /* said when it could not be opened */
     }
-    control.is_started = pthread_create(&control.thread, NULL, run, NULL) == 0;
+    control.is_started = pthread_create(&control.thread, NULL, run_control, NULL) == 0;
     return control.is_started;
 }
 

@@ -1,9 +1,11 @@
 /*
- * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat, counts, scan, probe.
+ * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat,
+ * counts, scan, probe.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
- * closed. Behind the line of a scan comes a message (scan.h). Requests are bounded in length and time, clients in number; whoever may open the
- * socket (mode 0660) may reload. Threads: control_start makes one.
+ * closed. After the line of a scan comes a message (scan.h). Requests are bounded in length and
+ * time, clients in number. Every user who may open the socket (mode 0660) may reload.
+ * Threads: control_start makes one.
  */
 #ifndef MILTER_CONTROL_H
 #define MILTER_CONTROL_H
@@ -18,11 +20,11 @@ enum {
     CONTROL_TIMEOUT_MS = 5000
 };
 
-/* Listens; who connects waits until control_start. ERR_EXISTS: another instance answers at
+/* Listens; clients wait until control_start. ERR_EXISTS: another instance answers at
  * path. */
 enum err control_open(const char *path, struct errinfo *reterr);
-/* What count-* requests are about, and the keys of their digests; both borrowed until control_stop.
- * Before control_start. Without: such requests are refused. */
+/* Sets the counts for count-* requests, and the keys of their digests; both are borrowed until
+ * control_stop. Call it before control_start. Without it such requests are refused. */
 void control_set_count(const struct count_port *port, const struct keyring *keys);
 /* Answers, if a socket is open, from a thread of its own; the watch runs. False: no thread. */
 bool control_start(void);

@@ -16,9 +16,8 @@
 
 #include "milter/callbacks.h"
 #include "milter/control.h"
-#include "milter/ham_record.h"
 #include "milter/libmilter.h"
-#include "milter/notify.h"
+#include "milter/message_log.h"
 #include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
@@ -107,43 +106,35 @@ static void open_log(const struct config *config, bool to_stderr)
     }
 }
 
-static void report(const char *event, const char *key, const struct errinfo *why)
+static void report_fault(const char *event, const char *key, const struct errinfo *why)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     log_errinfo(event, why);
     stats_fault(key, errinfo_format(why, text, sizeof(text)));
 }
 
-/* What a day was like, beside the numbers; without it mail is filtered all the same. */
+/* Opens the history of the day; mail is filtered also without it. */
 static void open_history(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
+    enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
+    THEN(e, history_open(path, clock_wall_us() / 1000000, &why));
     if (e != ERR_OK) {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    } else {
-        e = history_open(path, clock_wall_us() / 1000000, &why);
-    }
-    if (e != ERR_OK) {
-        report("history", "history", &why);
+        report_fault("history", "history", &why);
     }
 }
 
-/* By which names mail is known, for the feeds of the companion service. */
+/* Opens the ham log, for the feeds of the companion service. */
 static void open_ham_log(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
     const struct hashkey *key = &daemon_state.keys.ring[0];
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
+    enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HAM_LOG_FILE);
+    THEN(e, ham_log_open(path, key->id, &daemon_state.ham_log, &why));
     if (e != ERR_OK) {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    } else {
-        e = ham_log_open(path, key->id, &daemon_state.ham_log, &why);
-    }
-    if (e != ERR_OK) {
-        report("ham_log", "ham log", &why);
+        report_fault("ham_log", "ham log", &why);
         return;
     }
     ham_record_use(daemon_state.ham_log, key);
@@ -154,40 +145,33 @@ static void open_stats(const struct config *config)
     char folder[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(folder, "%s/counts", config->state_dir);
-    THEN(e, file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE));
-    if (e != ERR_OK) {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    } else {
-        e = file_make_dir(folder, 02750, &why);
-    }
+    enum err e = path_make(folder, &why, "%s/counts", config->state_dir);
+    THEN(e, path_make(path, &why, "%s/%s", config->state_dir, STATE_STATS_FILE));
+    THEN(e, file_make_dir(folder, 02750, &why));
     THEN(e, stats_open(path, &why));
     if (e != ERR_OK) {
-        report("stats", "stats", &why);
+        report_fault("stats", "stats", &why);
     }
     stats_set(STAT_start_time, clock_wall_us() / 1000000);
     stats_set(STAT_pid, (uint64_t)getpid());
 }
 
-/* What look-ups come to is counted from here on; without the file they are made all the same. */
+/* Counts the results of look-ups from here on; look-ups work also without the file. */
 static void open_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    enum err e = file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE);
-    if (e == ERR_OK) {
-        e = lookup_stats_open(path, clock_wall_us() / 1000000, &daemon_state.hits,
-                              &why);
-    } else {
-        errinfo_set(&why, e, config->state_dir, 0, "the path is too long");
-    }
+    enum err e =
+        path_make(path, &why, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE);
+    THEN(e,
+         lookup_stats_open(path, clock_wall_us() / 1000000, &daemon_state.hits, &why));
     if (e != ERR_OK) {
-        report("hits", "hits", &why);
+        report_fault("hits", "hits", &why);
         return;
     }
     service_set_hits(daemon_state.hits);
     list_manager_set_stats(daemon_state.lists, daemon_state.hits);
-    /* a failure is that of the first refresh, and said; the watcher tries again */
+    /* a failure here was already logged by the first refresh; the watcher tries again */
     (void)list_manager_refresh(daemon_state.lists, config, NULL);
 }
 
@@ -206,8 +190,8 @@ static enum err wait_for_counts(const struct config *config, struct errinfo *ret
     return e;
 }
 
-/* Counts, then the statistics page, which belongs to who counts. Without counts mail is filtered by
- * what lists know. */
+/* Counts, then the statistics page, which belongs to the process that counts. Without counts only
+ * lists filter mail. */
 static void open_counts(const struct config *config)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -228,7 +212,7 @@ static void open_counts(const struct config *config)
         log_info("event=counts result=off reason=%s",
                  daemon_state.has_keys ? "messages_per_day" : "keys");
     } else if (e != ERR_OK) {
-        report("counts", "counts-open", &why);
+        report_fault("counts", "counts-open", &why);
         log_error("event=counts result=off: no message is counted until this is mended "
                   "and gillnetd started again");
     } else {
@@ -238,7 +222,8 @@ static void open_counts(const struct config *config)
     }
 }
 
-/* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be had. */
+/* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be
+ * had. */
 static struct list_manager *open_lists(const struct config *config, bool *retfailed)
 {
     struct keyring keys;
@@ -250,14 +235,14 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
         watch_set_ring(config->state_dir, keys.ring[0].id);
     }
     if (!has_keys) {
-        report("keys", "keys", &why);
+        report_fault("keys", "keys", &why);
         log_error(
             "event=start lists=none: without keys no list can be read; until they "
             "are mended mail is passed on without looking anything up");
     }
     service_set_digest_key(has_keys ? &keys.ring[0] : NULL);
-    if (has_keys &&
-        config->count.messages_per_day > 0) { /* no memory: none is common */
+    if (has_keys && config->count.messages_per_day >
+                        0) { /* without memory no text counts as boilerplate */
         service_set_boilerplate(
             boilerplate_new(boilerplate_size(config->count.messages_per_day)));
     }
@@ -265,7 +250,7 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
         list_manager_new(config->state_dir, has_keys ? &keys : NULL);
     *retfailed = lists && list_manager_refresh(lists, config, &why) != ERR_OK;
     if (*retfailed) {
-        report("lists", "lists", &why);
+        report_fault("lists", "lists", &why);
     }
     return lists;
 }
@@ -284,7 +269,7 @@ static void forget_context(void *ctx)
     smfi_setpriv(ctx, NULL);
 }
 
-/* No new connections, messages in flight end, no callback runs any more. */
+/* No new connections; messages in flight end; then no callback runs. */
 static bool end_service(void)
 {
     log_info("event=stop sessions=%zu messages=%zu", service_sessions(),
@@ -339,7 +324,7 @@ static void stop_once(void)
 
 /* ---- up and down ---- */
 
-static int fail(const struct errinfo *why, int status)
+static int start_failed(const struct errinfo *why, int status)
 {
     log_errinfo("start", why);
     return status;
@@ -355,20 +340,20 @@ static int open_sockets(const struct config *config,
         errinfo_set(&why, ERR_UNSUPPORTED, "libmilter", 0,
                     "this libmilter refuses our callbacks; it must be of Sendmail 8.14 "
                     "or later");
-        return fail(&why, EX_SOFTWARE);
+        return start_failed(&why, EX_SOFTWARE);
     }
     smfi_settimeout((int)config->limits.session_idle_s);
     smfi_setmaxdatasize(PACKET_DATA_MAX);
     enum err e = control_open(config->control_socket, &why);
     if (e == ERR_EXISTS) {
-        return fail(&why, EX_UNAVAILABLE);
+        return start_failed(&why, EX_UNAVAILABLE);
     }
     if (e != ERR_OK) {
-        report("control", "control", &why);
+        report_fault("control", "control", &why);
     }
     e = milter_listen(&daemon_state.listener, &options->socket, config, &why);
     if (e != ERR_OK) {
-        return fail(&why, EX_UNAVAILABLE);
+        return start_failed(&why, EX_UNAVAILABLE);
     }
     open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
@@ -391,7 +376,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");
-        return fail(&why, EX_OSERR);
+        return start_failed(&why, EX_OSERR);
     }
     return EX_OK;
 }
@@ -404,7 +389,8 @@ static bool is_stopping(void)
     return is;
 }
 
-/* A stop that comes before libmilter listens closes its socket under it, which it calls a failure. */
+/* A stop that comes before libmilter listens closes its socket under it, which it calls a
+ * failure. */
 static int serve(void)
 {
     notify_ready("working");

@@ -1,7 +1,7 @@
-#include "milter/ham_record.h"
-
 #include "core/base/clock.h"
 #include "core/message/feature/ham_keys.h"
+
+#include "milter/message_log.h"
 
 enum { US_PER_S = 1000000 };
 
@@ -17,7 +17,7 @@ void ham_record_use(struct ham_log *j, const struct hashkey *key)
     witness.key = key;
 }
 
-/* Nothing spoke against it. */
+/* No symbol of it scores. */
 static bool is_good(const struct verdict *v)
 {
     for (size_t i = 0; i < v->nsymbols; i++) {

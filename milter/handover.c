@@ -1,7 +1,7 @@
-#include "milter/handover.h"
-
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
+
+#include "milter/socket.h"
 
 /* "mta-DEVICE-INODE", both in hexadecimal digits. */
 static const char name_format[] = "mta-%" PRIx64 "-%" PRIx64;
@@ -32,7 +32,7 @@ static bool is_at(int fd, const char *name, const char *path, struct unix_place 
     struct sockaddr_un un = {.sun_family = AF_UNSPEC};
     socklen_t n = sizeof(un);
 
-    /* NOLINTNEXTLINE(cert-err34-c): two numbers that another gillnetd wrote; an overflow names no file */
+    /* NOLINTNEXTLINE(cert-err34-c): two numbers of another gillnetd; an overflow names no file */
     if (sscanf(name, "mta-%" SCNx64 "-%" SCNx64 "%c", &device, &inode, &end) != 2 ||
         sd_is_socket(fd, AF_UNIX, SOCK_STREAM, 1) <= 0 ||
         getsockname(fd, (struct sockaddr *)&un, &n) != 0 ||

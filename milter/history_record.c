@@ -1,8 +1,7 @@
-#include "milter/history_record.h"
-
 #include "core/base/clock.h"
 #include "core/telemetry/history.h"
 
+#include "milter/message_log.h"
 #include "milter/service.h"
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000, TYPES_MAX = 8 };
@@ -153,7 +152,7 @@ void history_record_evidence(const struct message *m, const struct featureset *f
 
 /* ---- the message ---- */
 
-static enum history_number number_of(enum action done)
+static enum history_number url_number_of(enum action done)
 {
     switch (done) {
     case ACTION_HEADER:
@@ -196,7 +195,7 @@ void history_record_message(const struct message *m, const struct verdict *v,
     if (m->skip == SKIP_NONE && v == NULL) {
         number[HISTORY_ON_ERROR] = 1;
     } else {
-        number[number_of(o->done)] = 1;
+        number[url_number_of(o->done)] = 1;
     }
     history_message(now_s, number, v != NULL ? &v->score : NULL);
     history_time(HISTORY_MESSAGE, us * NS_PER_US, 1);

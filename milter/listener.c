@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "milter/handover.h"
 #include "milter/libmilter.h"
 #include "milter/socket.h"
 
@@ -106,7 +105,7 @@ static enum err open_socket(char *connection, const char *text, struct errinfo *
 static enum err open_private(struct milter_listener *l, const char *private,
                              const char *text, struct errinfo *reterr)
 {
-    char connection[SOCKET_PATH_MAX + 14 + 8];
+    char connection[SOCKET_PRIVATE_BYTES + 8];
     snprintf(connection, sizeof(connection), "local:%s", private);
     mode_t before = umask(0177); /* nobody else until the rights are as configured */
     enum err e = open_socket(connection, text, reterr);
@@ -137,7 +136,7 @@ static enum err put_kept(struct milter_listener *l, int kept, const char *privat
 static enum err listen_unix(struct milter_listener *l, const struct config *config,
                             const char *text, struct errinfo *reterr)
 {
-    char private[SOCKET_PATH_MAX + 14];
+    char private[SOCKET_PRIVATE_BYTES];
     const char *path = l->socket.path;
     struct unix_rights rights = {.owner = config->socket_owner,
                                  .group = config->socket_group,
@@ -201,9 +200,10 @@ enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
     return e;
 }
 
-/* One end of a socket pair with a byte to read takes the descriptor of the listening socket: accept fails on it, and
- * waits (see signals.h). A connection to ourselves ends the poll that still holds the old socket. */
-static void replace(int fd, const struct sockaddr *addr, socklen_t n)
+/* One end of a socket pair with a byte to read takes the descriptor of the listening socket: accept
+ * fails on it, and waits (see signals.h). A connection to ourselves ends the poll that still holds
+ * the old socket. */
+static void replace_socket(int fd, const struct sockaddr *addr, socklen_t n)
 {
     int pair[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -212,7 +212,7 @@ static void replace(int fd, const struct sockaddr *addr, socklen_t n)
     int wake = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_readable = write(pair[1], "x", 1) == 1;
     if (wake >= 0 && is_readable && dup3(pair[0], fd, O_CLOEXEC) == fd) {
-        /* it is under way, or refused because nobody polled any more */
+        /* it is under way, or refused because libmilter stopped polling */
         (void)connect(wake, addr, n);
     }
     if (wake >= 0) {
@@ -221,22 +221,24 @@ static void replace(int fd, const struct sockaddr *addr, socklen_t n)
     close(pair[0]); /* pair[1] stays: closed, it would look like an error */
 }
 
-/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have ended. */
+/* A TCP socket that is shut down makes libmilter give up at once, before messages in flight have
+ * ended. */
 static void replace_inet(int fd)
 {
     struct sockaddr_storage addr = {.ss_family = AF_UNSPEC};
     socklen_t n = sizeof(addr);
     if (getsockname(fd, (struct sockaddr *)&addr, &n) == 0) {
-        replace(fd, (struct sockaddr *)&addr, n);
+        replace_socket(fd, (struct sockaddr *)&addr, n);
     }
 }
 
-/* A socket that systemd keeps must not be shut down: the next gillnetd accepts what waits in its queue. */
+/* A socket that systemd keeps must not be shut down: the next gillnetd accepts what waits in its
+ * queue. */
 static void replace_kept(const struct milter_listener *l)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     snprintf(un.sun_path, sizeof(un.sun_path), "%s", l->place.path);
-    replace(l->fd, (struct sockaddr *)&un, sizeof(un));
+    replace_socket(l->fd, (struct sockaddr *)&un, sizeof(un));
 }
 
 void milter_listener_shut(struct milter_listener *l)

@@ -92,7 +92,7 @@ static void add_envelope(struct buf *b, const struct logline *l)
     add_escaped(b, l->message_id, LOG_STR_MAX - 1, "");
 }
 
-static const char *fault(const struct logline *l)
+static const char *fault_of(const struct logline *l)
 {
     return l->verdict ? list_fault_name(l->verdict->fault) : NULL;
 }
@@ -105,8 +105,8 @@ static void add_rare(struct buf *b, const struct logline *l)
     if (l->wanted != l->done) {
         buf_printf(b, " wanted=%s", action_name(l->wanted));
     }
-    if (fault(l)) {
-        buf_printf(b, " fault=%s", fault(l));
+    if (fault_of(l)) {
+        buf_printf(b, " fault=%s", fault_of(l));
     }
     if (l->nstripped > 0) {
         buf_printf(b, " stripped=%zu", l->nstripped);
@@ -176,8 +176,8 @@ static void set_rare(json_t *o, const struct logline *l)
     if (l->wanted != l->done) {
         (void)json_object_set_new(o, "wanted", json_string(action_name(l->wanted)));
     }
-    if (fault(l)) {
-        (void)json_object_set_new(o, "fault", json_string(fault(l)));
+    if (fault_of(l)) {
+        (void)json_object_set_new(o, "fault", json_string(fault_of(l)));
     }
     if (l->nstripped > 0) {
         (void)json_object_set_new(o, "stripped",

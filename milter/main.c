@@ -42,18 +42,6 @@ static void print_usage(FILE *to)
         to);
 }
 
-/* Behind getopt's message: the nearest option to the one it refused. */
-static void print_nearest(const char *option)
-{
-    static const char *const names[] = {"--config", "--socket",  "--foreground",
-                                        "--test",   "--version", "--help"};
-    const char *near = nearest_name(slice_str(option), names, LENGTH(names));
-
-    if (near != NULL && strcmp(near, option) != 0) {
-        fprintf(stderr, "gillnetd: did you mean \"%s\"?\n", near);
-    }
-}
-
 static int read_arguments(int argc, char **argv, struct arguments *ret)
 {
     static const struct option longs[] = {{"config", required_argument, NULL, 'c'},
@@ -87,7 +75,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
             print_usage(stdout);
             exit(EX_OK); /* NOLINT(concurrency-mt-unsafe): no other thread yet */
         default:
-            print_nearest(argv[optind - 1]);
+            nearest_option_print("gillnetd", argv[optind - 1], longs);
             print_usage(stderr);
             return EX_USAGE;
         }
@@ -106,20 +94,12 @@ static void print_error(const struct errinfo *e)
     fprintf(stderr, "gillnetd: %s\n", errinfo_format(e, line, sizeof(line)));
 }
 
-static int load(const char *file, struct config **ret)
+static int load_config(const char *file, struct config **ret)
 {
     static const struct config_types types = {.is_sought = feature_is_sought,
                                               .is_counted = feature_is_counted,
                                               .is_trait = trait_is_known};
-    struct config_errors errors = {.n = 0};
-    if (config_load(file, &types, ret, &errors) == ERR_OK) {
-        return EX_OK;
-    }
-    for (size_t i = 0; i < errors.n; i++) {
-        print_error(&errors.v[i]);
-    }
-    config_errors_free(&errors);
-    return EX_CONFIG;
+    return config_load_or_print("gillnetd", file, &types, ret) ? EX_OK : EX_CONFIG;
 }
 
 static void on_trouble(void *context, const char *what, const char *mend)
@@ -129,7 +109,8 @@ static void on_trouble(void *context, const char *what, const char *mend)
     fprintf(stderr, "gillnetd: %s; mend it: %s\n", what, mend);
 }
 
-/* Whether gillnetd, as the user of its unit, can use the state folder. False: it was said what it cannot. */
+/* Whether gillnetd, as the user of its unit, can use the state folder. False: the errors are
+ * printed. */
 static bool try_state(const char *file, const struct config *config)
 {
     struct statedir_use use = {
@@ -146,7 +127,7 @@ static bool try_state(const char *file, const struct config *config)
     return n == 0;
 }
 
-/* What to write into main.cf and sendmail.mc. */
+/* Prints the lines for main.cf and sendmail.mc. */
 static void print_mta_lines(const char *file, const struct milter_socket *s,
                             bool is_good)
 {
@@ -212,7 +193,7 @@ int main(int argc, char **argv)
         return EX_SOFTWARE;
     }
     struct config *config = NULL;
-    status = load(a.config_file, &config);
+    status = load_config(a.config_file, &config);
     if (status != EX_OK) {
         return status;
     }
@@ -235,7 +216,8 @@ int main(int argc, char **argv)
         print_mta_lines(a.config_file, &options.socket, is_good);
         print_advice(config);
         config_release(&config);
-        /* before a start gillnetd asks for itself: what it cannot read is no reason to leave all mail unfiltered */
+        /* the unit runs -t as gillnetd's user before a start: an unreadable file is no reason to
+         * leave all mail unfiltered */
         return is_good || geteuid() != 0 ? EX_OK : EX_NOPERM;
     }
     return daemon_run(config, &options);

@@ -5,7 +5,6 @@
 #include "core/base/log.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/history_record.h"
 #include "milter/logline.h"
 
 static void client_text(const struct session *s, char ret[INET6_ADDRSTRLEN])
@@ -23,28 +22,9 @@ _Static_assert((int)LOGLINE_RCPTS == (int)SESSION_RCPTS, "as many as are kept");
 
 static void count_action(enum action done)
 {
-    switch (done) {
-    case ACTION_ACCEPT:
-        stats_add(STAT_action_accept, 1);
-        break;
-    case ACTION_HEADER:
-        stats_add(STAT_action_header, 1);
-        break;
-    case ACTION_QUARANTINE:
-        stats_add(STAT_action_quarantine, 1);
-        break;
-    case ACTION_DEFER:
-        stats_add(STAT_action_defer, 1);
-        break;
-    case ACTION_REJECT:
-        stats_add(STAT_action_reject, 1);
-        break;
-    case ACTION_DISCARD:
-        stats_add(STAT_action_discard, 1);
-        break;
-    case ACTION_COUNT:
-        break;
-    }
+    _Static_assert(STAT_action_discard - STAT_action_accept == ACTION_DISCARD,
+                   "one counter for each action, in the same order");
+    stats_add((enum stat_id)(STAT_action_accept + (int)done), 1);
 }
 
 static void count_limits(unsigned limits)

@@ -1,5 +1,5 @@
 /*
- * negotiate - which actions and protocol steps we ask an MTA for, out of what it offers.
+ * negotiate - the choice of actions and protocol steps among those that an MTA offers.
  *
  * Asking for an action that was not offered ends the connection, so every bit is masked. Replies
  * are suppressed wherever that is offered: nothing is decided before end-of-message, and each
@@ -19,8 +19,8 @@ struct negotiation {
     struct session_options options;
 };
 
-/* is_inet: the MTA is reached over TCP. answers_connect: a reply to the connect step is wanted
- * (the client is to be accepted unexamined). */
+/* is_inet: the MTA is reached over TCP. With answers_connect gillnetd replies to the connect step
+ * (to accept the client unexamined). */
 void negotiate(unsigned long offered_actions, unsigned long offered_steps, bool is_inet,
                bool answers_connect, struct negotiation *ret);
 

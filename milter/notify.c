@@ -1,8 +1,8 @@
-#include "milter/notify.h"
-
 #include <systemd/sd-daemon.h>
 
 #include "core/base/std.h"
+
+#include "milter/daemon.h"
 
 void notify_ready(const char *status)
 {

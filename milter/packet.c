@@ -29,7 +29,7 @@ static enum packet_fault check_head(const struct packet_check *c)
                : PACKET_SOUND;
 }
 
-/* The length is known before the command: of one that cannot be, no more is waited for. */
+/* The length comes before the command: an impossible one is a fault at once. */
 static enum packet_fault take_head(struct packet_check *c, char byte)
 {
     c->head[c->nhead++] = (uint8_t)byte;

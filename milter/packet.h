@@ -3,9 +3,9 @@
  *
  * libmilter splits some packets without looking at their shape: of an odd number of macro strings
  * it reads the pointer behind the last one, of a connection without a NUL the byte behind the
- * packet. A check follows the bytes of one connection in pieces of any size, and says at the last byte of
- * a packet what is wrong with it. What libmilter refuses or ignores safely is left to it, but for
- * lengths and commands that no MTA sends.
+ * packet. A check follows the bytes of one connection in pieces of any size, and says at the last
+ * byte of a packet what is wrong with it. libmilter itself handles all other packets that it
+ * refuses or ignores safely, except for lengths and commands that no MTA sends.
  * Threads: pure.   Allocates: nothing.   Source: ADR 0053.
  */
 #ifndef MILTER_PACKET_H
@@ -25,7 +25,7 @@ enum packet_fault {
     PACKET_SOUND,
     PACKET_EMPTY,        /* length 0: not even a command */
     PACKET_LONG,         /* over the limits above */
-    PACKET_UNKNOWN,      /* a command that is none */
+    PACKET_UNKNOWN,      /* an unknown command */
     PACKET_SHORT,        /* ends before all that the command needs */
     PACKET_UNTERMINATED, /* its last string has no NUL */
     PACKET_UNPAIRED,     /* a macro's name without a value */

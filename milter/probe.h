@@ -1,9 +1,11 @@
 /*
- * probe - the test message of `gillnet setup`: announced on the control socket, recognised by the name
- * that its client greets with, dropped at its end. It is not examined, not counted, not delivered.
+ * probe - the test message of `gillnet setup`: announced on the control socket, recognised by the
+ * name that its client greets with, and dropped at its end: never examined, counted or delivered.
  *
- * The name holds a secret of one use that only who may ask the control socket can announce. One probe at
- * a time; a new one takes the place of an earlier one. Threads: any.   Owns: the secret.
+ * The name holds a secret for one use, which only a user of the control socket can announce. One
+ * probe at
+ * a time; a new one takes the place of an earlier one.
+ * Threads: any.   Owns: the secret.
  */
 #ifndef MILTER_PROBE_H
 #define MILTER_PROBE_H
@@ -19,7 +21,7 @@ const char *probe_ask(struct slice token);
 bool probe_is_waiting(void);
 /* Whether a client that greets with that name, TOKEN.gillnet-probe.invalid, brings the probe. */
 bool probe_greets(const char *helo);
-/* Its message was dropped. */
+/* The message of the probe was dropped. */
 void probe_end(void);
 
 #endif

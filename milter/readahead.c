@@ -17,14 +17,15 @@
 
 enum { FAULT_LOG_US = 60 * 1000 * 1000, PEER_TEXT = INET6_ADDRSTRLEN + 32 };
 
-/* One connection. All but is_open belongs to the thread that libmilter lets work on it; is_open
- * is stored last at both ends, so that who finds a number in use again finds it empty. */
+/* One connection. All but is_open belongs to the thread that libmilter lets work on it; is_open is
+ * stored last at both ends, so that a reused number is found empty. */
 struct stream {
     _Atomic bool is_open;
-    bool is_ended; /* an odd packet, or the kernel said so: no more is read */
-    int error;     /* that the kernel gave with it; told once */
-    char *bytes;   /* read ahead; NULL: none */
-    size_t at;     /* of them that were handed over */
+    bool
+        is_ended; /* an odd packet, or the end or an error from the kernel: reading stops */
+    int error;   /* of the kernel; returned once */
+    char *bytes; /* read ahead; NULL: none */
+    size_t at;   /* of them that were handed over */
     size_t n;
     struct packet_check check;
 };
@@ -84,7 +85,8 @@ static ssize_t kernel_read(int fd, void *bytes, size_t n)
     return readv(fd, &one, 1);
 }
 
-/* No other name of the C library closes a descriptor; the thread sanitizer must hear of it, for the number is used again. */
+/* No other name of the C library closes a descriptor. The thread sanitizer must see it, because the
+ * number is used again. */
 #ifdef __SANITIZE_THREAD__
 int __interceptor_close(int fd); /* NOLINT(bugprone-reserved-identifier): libtsan's */
 #    define kernel_close __interceptor_close
@@ -123,7 +125,7 @@ static const char *peer_text(int fd, char ret[PEER_TEXT])
     return ret;
 }
 
-static void refuse(int fd, struct stream *s)
+static void refuse_packet(int fd, struct stream *s)
 {
     static struct clock_pace turns[PACKET_FAULT_COUNT];
     char peer[PEER_TEXT];
@@ -147,8 +149,8 @@ static void refuse(int fd, struct stream *s)
 
 /* ---- reading ---- */
 
-/* Without memory the connection ends: what came cannot be kept. */
-static void fill(int fd, struct stream *s)
+/* Without memory the connection ends: the bytes read cannot be kept. */
+static void fill_stream(int fd, struct stream *s)
 {
     UNINITIALIZED char piece[READAHEAD_BYTES];
     stats_add(STAT_socket_calls, 1);
@@ -176,7 +178,7 @@ static bool has_something(const struct stream *s)
     return s->bytes || s->is_ended;
 }
 
-static ssize_t take(int fd, struct stream *s, char *ret, size_t n)
+static ssize_t take_ahead(int fd, struct stream *s, char *ret, size_t n)
 {
     if (s->bytes) {
         n = n < s->n - s->at ? n : s->n - s->at;
@@ -193,7 +195,7 @@ static ssize_t take(int fd, struct stream *s, char *ret, size_t n)
         n = (size_t)got;
     }
     if (packet_check(&s->check, ret, n) != PACKET_SOUND) {
-        refuse(fd, s);
+        refuse_packet(fd, s);
         return 0;
     }
     return (ssize_t)n;
@@ -202,7 +204,7 @@ static ssize_t take(int fd, struct stream *s, char *ret, size_t n)
 static ssize_t stream_read(int fd, struct stream *s, char *ret, size_t n)
 {
     if (s->bytes || !s->is_ended) {
-        return take(fd, s, ret, n);
+        return take_ahead(fd, s, ret, n);
     }
     errno = s->error;
     s->error = 0;
@@ -212,7 +214,7 @@ static ssize_t stream_read(int fd, struct stream *s, char *ret, size_t n)
 /* ---- polling ---- */
 
 /* How many of fds have something that was read ahead; their revents are set. */
-static int answer(struct pollfd *fds, nfds_t n)
+static int answer_poll(struct pollfd *fds, nfds_t n)
 {
     int ready = 0;
     for (nfds_t i = 0; i < n; i++) {
@@ -228,19 +230,19 @@ static int answer(struct pollfd *fds, nfds_t n)
 
 static int poll_some(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
-    int ready = answer(fds, n);
+    int ready = answer_poll(fds, n);
     if (ready > 0) {
-        return ready; /* the others are asked the next time */
+        return ready; /* the next call polls the others */
     }
     return kernel_poll(fds, n, timeout_ms);
 }
 
-/* What libmilter asks before it reads: the connection is its own. */
+/* The poll before libmilter reads: no other thread uses the connection. */
 static int poll_one(struct pollfd *p, struct stream *s, int timeout_ms)
 {
     int ready = poll_some(p, 1, timeout_ms);
     if (ready == 1 && !has_something(s) && (p->revents & POLLIN)) {
-        fill(p->fd, s);
+        fill_stream(p->fd, s);
         p->revents = (short)(has_something(s) ? POLLIN : p->revents);
     }
     return ready;

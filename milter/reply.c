@@ -41,7 +41,7 @@ sfsistat reply_probe(void)
     return SMFIS_DISCARD;
 }
 
-/* From the highest index down: Postfix counts anew after each removal. */
+/* From the highest index down: Postfix counts again after each removal. */
 static size_t strip_name(SMFICTX *ctx, const struct forged *f, bool *retleft)
 {
     char name[SESSION_FORGED_NAME + 1];

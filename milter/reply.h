@@ -1,5 +1,5 @@
 /*
- * reply - what the MTA is told: header changes, quarantine, SMTP reply, return code.
+ * reply - the answers to the MTA: header changes, quarantine, SMTP reply, return code.
  *
  * The only place that maps our actions to libmilter's. An action that was not negotiated, or
  * that the MTA refuses, falls back to the next milder one, and the outcome says so.
@@ -14,7 +14,7 @@
 #include "milter/session.h"
 
 struct outcome {
-    enum action done;   /* what the MTA was told */
+    enum action done;   /* the answer that the MTA got */
     enum action wanted; /* differs when the MTA could not */
     size_t nstripped;   /* forged fields removed */
     bool left_forged;   /* some could not be removed, or not be counted */
@@ -31,11 +31,11 @@ sfsistat reply_body(const struct session *s, bool wants_more);
 /* The answer to negotiation. */
 sfsistat reply_negotiated(void);
 
-/* The final answers, at end-of-message only. What is accepted is answered with "continue", which
- * is the same to the MTA: after "accept" libmilter would not hear an MTA that goes on with another
- * client (QUIT_NC), and would take that one's messages for the first one's. reply_verdict: the message was examined.
- * reply_skipped: it was not, by configuration. reply_trouble: it could not be; on_error of the
- * configuration applies. reply_nothing: there is no message. */
+/* The final answers, at end-of-message only. Acceptance is "continue", which is the same to the
+ * MTA. After "accept" libmilter would miss that an MTA goes on with another client (QUIT_NC), and
+ * would take its messages for those of the first. reply_verdict is for an examined message,
+ * reply_skipped for one that the configuration skips, reply_trouble for one that could not be
+ * examined (on_error applies), reply_nothing for no message. */
 void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
                    struct outcome *ret);
 void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret);

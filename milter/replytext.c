@@ -7,7 +7,7 @@ static bool is_printable(char c)
     return c >= 0x20 && c <= 0x7e;
 }
 
-/* A text of at most max bytes being written; what does not fit whole is not written. */
+/* A text of at most max bytes that grows by whole pieces; a piece that does not fit is left out. */
 struct text {
     char *p;
     size_t n;
@@ -151,7 +151,7 @@ static bool add_symbol(struct text *t, const struct symbol *s)
 
 void replytext_symbols(const struct verdict *v, char *ret)
 {
-    enum { MORE = 32 }; /* kept free for the count of what is left out */
+    enum { MORE = 32 }; /* kept free for the number of symbols left out */
     char value[REPLYTEXT_VALUE_MAX + 1] = "";
     struct text t = {.p = value, .max = REPLYTEXT_VALUE_MAX - MORE};
     size_t i = 0;

@@ -1,9 +1,10 @@
 /*
- * replytext - what gillnet writes into mail and SMTP replies, as safe text.
+ * replytext - the safe text that gillnet writes into mail and SMTP replies.
  *
  * Header values hold printable ASCII only, at most REPLYTEXT_VALUE_MAX bytes, folded with LF and
- * TAB. libmilter and the MTAs check nothing, so nothing else of ours may write a header. What
- * mail brought in is escaped as \xNN. Threads: pure.   Allocates: nothing.
+ * TAB. libmilter and the MTAs check nothing, so only this module writes headers. Bytes from mail
+ * are escaped as \xNN.
+ * Threads: pure.   Allocates: nothing.
  */
 #ifndef MILTER_REPLYTEXT_H
 #define MILTER_REPLYTEXT_H
@@ -27,7 +28,8 @@ void replytext_status(const struct verdict *v, enum action done, double required
 /* "unchecked, reason=memory" */
 void replytext_unchecked(const char *reason, char *ret);
 void replytext_score(const struct verdict *v, char *ret);
-/* "LIST_PHISH(6.0)[url_domain=evil.example], ..."; what does not fit is counted at the end. */
+/* "LIST_PHISH(6.0)[url_domain=evil.example], ..."; the number of symbols that do not fit stands at
+ * the end. */
 void replytext_symbols(const struct verdict *v, char *ret);
 
 /* Symbols in short, for SMTP replies, quarantine reasons and log lines: "LIST_PHISH(6.0),X(1.0)",

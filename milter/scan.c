@@ -12,8 +12,6 @@
 #include "core/telemetry/scan_request.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/scan_message.h"
-
 enum { PIECE = 64 * 1024 /* read at once */ };
 
 enum state {
@@ -40,7 +38,7 @@ struct scan {
 _Static_assert((int)SCAN_REQUEST_BYTES_MAX <= (int)SCAN_MEMORY_MAX, "the longest fits");
 
 static struct {
-    pthread_mutex_t lock; /* guards: all below, but what a worker has */
+    pthread_mutex_t lock; /* guards all below, except the scans of workers */
     pthread_cond_t work;
     struct scan *clients[SCAN_CLIENTS_MAX]; /* NULL: free */
     struct scan *first;                     /* waiting */
@@ -65,7 +63,7 @@ static void wake(void)
 
 /* ---- clients; under the lock ---- */
 
-static void drop(size_t i)
+static void drop_scan(size_t i)
 {
     struct scan *s = scans.clients[i];
 
@@ -77,7 +75,7 @@ static void drop(size_t i)
     free(s);
 }
 
-/* What there is to say is said: the thread writes it. */
+/* The answer is complete: the thread writes it. */
 static void begin_writing(struct scan *s)
 {
     s->state = SCAN_WRITING;
@@ -143,8 +141,8 @@ static bool write_some(struct scan *s)
     return s->sent < s->answer.n;
 }
 
-/* Who is waited for: the wake-up, then clients. No more than there are: the system takes no longer list than a process may have
- * descriptors. */
+/* The descriptors to poll: the wake-up, then clients. No more than there are: the system takes no
+ * longer list than a process may have descriptors. */
 struct waiting {
     nfds_t n;
     struct pollfd p[SCAN_CLIENTS_MAX + 1];
@@ -165,7 +163,7 @@ static int fill_waiting(struct waiting *w)
             continue;
         }
         if (s->end_us <= now) {
-            drop(i);
+            drop_scan(i);
             continue;
         }
         short events = s->state == SCAN_READING ? POLLIN : POLLOUT;
@@ -182,7 +180,7 @@ static void serve(const struct waiting *w)
         struct scan *s = scans.clients[w->client[i]];
         if (w->p[i].revents != 0 &&
             !(s->state == SCAN_READING ? read_some(s) : write_some(s))) {
-            drop(w->client[i]);
+            drop_scan(w->client[i]);
         }
     }
     if (w->p[0].revents != 0) {
@@ -191,8 +189,8 @@ static void serve(const struct waiting *w)
     }
 }
 
-/* The lock is held but for the wait: reads and writes do not block. Nobody but this thread drops clients, or
- * changes those that it waits for. */
+/* The lock is held except during the wait: reads and writes do not block. Nobody but this thread
+ * drops clients, or changes those that it waits for. */
 static void *run_io(void *context)
 {
     struct waiting w;
@@ -266,8 +264,8 @@ static void *run_worker(void *context)
 
 /* ---- taking ---- */
 
-/* What a client hears that is not taken; it fits the socket's buffer. */
-static void refuse(int fd, const char *why)
+/* The answer to a client that is not taken; it fits the socket's buffer. */
+static void refuse_scan(int fd, const char *why)
 {
     struct buf text;
 
@@ -294,7 +292,7 @@ static struct scan *new_scan(int fd)
 }
 
 /* Enters s, with room for its message. False: there is none. */
-static bool enter(struct scan *s, struct slice rest)
+static bool enter_client(struct scan *s, struct slice rest)
 {
     size_t at = 0;
     bool has_room = false;
@@ -323,15 +321,15 @@ void scan_take(int fd, struct slice args, struct slice rest)
     struct scan *s = new_scan(fd);
 
     if (s == NULL) {
-        refuse(fd, "out of memory");
+        refuse_scan(fd, "out of memory");
         return;
     }
     if (scan_request_parse(args, s->room, &s->line, &why) != ERR_OK) {
-        refuse(fd, why.text);
-    } else if (enter(s, rest)) {
+        refuse_scan(fd, why.text);
+    } else if (enter_client(s, rest)) {
         return;
     } else {
-        refuse(fd, "busy; try again");
+        refuse_scan(fd, "busy; try again");
     }
     free(s->bytes);
     free(s);
@@ -374,7 +372,7 @@ void scan_stop(void)
     }
     for (size_t i = 0; i < SCAN_CLIENTS_MAX; i++) {
         if (scans.clients[i] != NULL) {
-            drop(i);
+            drop_scan(i);
         }
     }
     scans.first = NULL;

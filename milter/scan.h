@@ -1,17 +1,20 @@
 /*
- * scan - messages given over the control socket: judged as mail is, told as JSON.
+ * scan - messages from the control socket: judged like mail, answered as JSON.
  *
- * One thread reads messages and writes answers, SCAN_WORKERS judge. Mail goes first: the workers are few and have a
- * lower priority, and what does not fit is refused ("error busy"). A message is bounded as mail is, in
- * bytes, memory, processor time and by the deadline; a client in time. Nothing is counted or learnt unless the line asks for it.
- * The answer is "ok" and a line with the object of `gillnet check --json`, or "error WHY". Request line:
+ * One thread reads messages and writes answers, SCAN_WORKERS judge. Mail goes first: the workers
+ * are few and have a lower priority, and messages above the limits are refused ("error busy"). A
+ * message has the limits of mail in bytes, memory, processor time and deadline; a client has a time
+ * limit. Nothing is counted or learnt unless the line requests it. The answer is "ok" and a line
+ * with the object of `gillnet check --json`, or "error WHY". Request line:
  * core/telemetry/scan_request.h.
- * Threads: scan_take from the control socket's; start and stop from main.   Owns: the clients that it took.
+ * Threads: scan_take from the control socket's; start and stop from main.   Owns: the clients that
+ * it took.
  */
 #ifndef MILTER_SCAN_H
 #define MILTER_SCAN_H
 
 #include "core/base/slice.h"
+#include "core/telemetry/scan_request.h"
 
 enum {
     SCAN_WORKERS = 2,
@@ -26,10 +29,17 @@ enum {
 
 /* False: no threads; scan_take then refuses. */
 bool scan_start(void);
-/* Answers nobody any more; a message being judged is waited for. Fine in any state. */
+/* Closes all clients, after it has waited for the messages being judged. Works in any state. */
 void scan_stop(void);
-/* Takes the connection fd (non-blocking), whose request line was "scan " and args; rest is what came behind the
- * line. */
+/* Takes the connection fd (non-blocking), whose request line was "scan " and args; rest are the
+ * bytes after the line. */
 void scan_take(int fd, struct slice args, struct slice rest);
+
+/* Judges the bytes of a message, with the envelope that the request names, as a message of a
+ * session is judged. Returns the object of `gillnet check --json` as compact JSON, which the caller
+ * frees; NULL: reterr says why. Counts the message only when the request asks for it, and learns
+ * nothing from it. Any thread, while the service runs. */
+char *scan_message(const struct scan_request *line, struct slice bytes,
+                   struct errinfo *reterr);
 
 #endif

@@ -1,5 +1,3 @@
-#include "milter/scan_message.h"
-
 #include <arpa/inet.h>
 
 #include "core/base/clock.h"
@@ -8,6 +6,7 @@
 #include "core/verdict/explain.h"
 
 #include "milter/arenapool.h"
+#include "milter/scan.h"
 #include "milter/service.h"
 
 enum { PIECE = 64 * 1024 };
@@ -132,7 +131,7 @@ static char *explain(const struct judging *j, struct featureset *features,
     return text;
 }
 
-static char *judge(struct judging *j, struct slice bytes, struct errinfo *reterr)
+static char *judge_bytes(struct judging *j, struct slice bytes, struct errinfo *reterr)
 {
     struct message_counts counts;
 
@@ -161,7 +160,7 @@ char *scan_message(const struct scan_request *line, struct slice bytes,
                         .config = service_config(&generation),
                         .begin_us = clock_mono_us()};
     size_t cap_bytes = (size_t)j.config->limits.memory;
-    char *text = judge(&j, bytes, reterr);
+    char *text = judge_bytes(&j, bytes, reterr);
 
     extract_drop(j.x);
     listed_fini(&j.listed);

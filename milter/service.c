@@ -311,7 +311,7 @@ bool service_close_gate(uint64_t timeout_us)
 
 void service_each_context(void (*fn)(void *ctx))
 {
-    /* The gate is closed: nobody changes the list any more. */
+    /* The gate is closed: the list no longer changes. */
     for (const struct session *s = service.sessions; s; s = s->next) {
         fn(s->ctx);
     }

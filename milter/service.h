@@ -1,8 +1,8 @@
 /*
- * service - what all sessions share: the configuration in force, the lists, the arenas, and
- * how many sessions and messages there are; the gate that ends the daemon in an orderly way.
+ * service - the state that all sessions share: the configuration in force, the lists, the arenas,
+ * the numbers of sessions and messages, and the gate for an orderly end of the daemon.
  *
- * libmilter's callbacks take no argument of ours but the session, so there is one service per
+ * libmilter's callbacks get no argument of gillnet except the session, so there is one service per
  * process. It also keeps every session in a list: libmilter frees its contexts at the end
  * without telling us (xxfi_close is not called), and sessions that wait must be freed too.
  * Threads: any, after service_init.   Owns: one reference of the configuration in force.
@@ -18,8 +18,8 @@
 
 #include "milter/session.h"
 
-/* Takes config, borrows lists. is_inet: the socket
- * is reached over TCP. max_sessions: above it connections are accepted unexamined. */
+/* Takes config, borrows lists. is_inet: the socket is reached over TCP. Connections above
+ * max_sessions are accepted unexamined. */
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
                   unsigned max_sessions);
 /* After service_close_gate: ends the messages of the sessions that are left and drops the
@@ -34,23 +34,24 @@ struct config *service_config(uint64_t *retgeneration);
 /* Takes fresh; from now on new messages get it. */
 void service_set_config(struct config *fresh);
 
-/* Before the first message: fingerprints are made with keys derived from ring; NULL: none that
- * need one. */
+/* Before the first message: sets the key from which those of fingerprints are derived. NULL: no
+ * fingerprint that needs a key is made. */
 void service_set_digest_key(const struct hashkey *ring);
-/* Before the first message: what is common in texts is learnt in guard, and left out of their
- * fingerprints. Kept until the process ends; NULL: nothing is common. */
+/* Before the first message: guard learns the boilerplate of texts, which their fingerprints leave
+ * out. Kept until the process ends; NULL: no text is boilerplate. */
 void service_set_boilerplate(struct boilerplate *guard);
-/* What fingerprints are made with at this time. */
+/* The present options of fingerprints. */
 void service_imprint(struct fingerprint_options *ret);
 
-/* Before the first message: where messages are counted, and under which keys; NULL: nowhere. Both are
- * borrowed. */
+/* Before the first message: the counts that messages add to, and the keys of their digests; NULL:
+ * nothing is counted. The caller keeps both. */
 void service_set_counts(const struct count_port *port, const struct keyring *keys);
 const struct count_port *service_counts(const struct keyring **retkeys);
 
-/* Before the first message: what look-ups come to; NULL: that is not counted. Borrowed. */
+/* Before the first message: the counters of look-up results; NULL: they are not counted.
+ * Borrowed. */
 void service_set_hits(struct lookup_stats *hits);
-/* What the lists are like under config. */
+/* The facts of the lists under config that ratings need. */
 void service_voices(const struct config *config, struct rating_sources *ret);
 
 struct list_manager *service_lists(void);
@@ -64,8 +65,8 @@ bool service_add_session(struct session *s);
 void service_remove_session(struct session *s);
 size_t service_sessions(void);
 
-/* Protocol options of the last negotiation, for a session that an MTA goes on with under a
- * new client (QUIT_NC), which negotiates nothing. */
+/* Protocol options of the last negotiation, for a session that an MTA continues with a new client
+ * (QUIT_NC) and without a negotiation. */
 void service_set_options(const struct session_options *options);
 void service_get_options(struct session_options *ret);
 
@@ -81,12 +82,12 @@ size_t service_messages(void);
 
 /* Waits until no session is open, at most timeout_us or until is_urgent. */
 void service_await_sessions(uint64_t timeout_us, bool (*is_urgent)(void));
-/* Waits at most timeout_us for the messages in flight now, then a moment more for those that
- * began meanwhile; false when some were still there. is_urgent is asked every few
- * milliseconds and ends the wait. */
+/* Waits at most timeout_us for the messages in flight now, then a moment longer for those that
+ * began meanwhile. Calls is_urgent every few milliseconds, and ends the wait when it is true.
+ * False: some messages are left. */
 bool service_drain(uint64_t timeout_us, bool (*is_urgent)(void));
 /* From now on no callback gets past its first line (it waits for the end of the process).
- * Returns when none is inside, or after timeout_us; false: some still are. */
+ * Returns when no callback runs, or after timeout_us. False: some still run. */
 bool service_close_gate(uint64_t timeout_us);
 /* Where a callback goes that came too late: it never returns. */
 _Noreturn void service_wait_for_end(void);

@@ -1,10 +1,10 @@
 /*
- * session - what is known of one connection from the MTA and of the message it is giving us.
+ * session - the state of one connection from the MTA and of its present message.
  *
- * A session is born by the first callback that finds none and dies in xxfi_close; an idle one
- * holds no configuration, no arena and less than 2 KiB. A message is born at MAIL and dies at a
- * verdict, an abort, the next MAIL or the end of the session, always through session_end_message.
- * Its callbacks may come from different threads, one at a time.
+ * The first callback of a connection makes the session, and xxfi_close frees it; an idle one holds
+ * less than 2 KiB, without configuration and arena. A message begins at MAIL and ends at a verdict,
+ * an abort, the next MAIL or the end of the session, always through session_end_message. Its
+ * callbacks may come from different threads, one at a time.
  * Owns: its strings; per message the arena and one reference of the configuration.
  */
 #ifndef MILTER_SESSION_H
@@ -28,7 +28,7 @@ enum {
     SESSION_FORGED_NAME = 256 /* bytes of such a name */
 };
 
-/* What was agreed with the MTA; constant after negotiation. */
+/* The result of the negotiation with the MTA; constant after it. */
 struct session_options {
     unsigned long actions; /* SMFIF_ bits that we may use */
     unsigned long noreply; /* SMFIP_NR_ bits: stages that we do not answer */
@@ -56,7 +56,7 @@ struct message {
     struct extract *extract; /* NULL: not examined, see skip and trouble */
     struct listed listed;    /* asked by extract */
     enum skip_reason skip;
-    const char *trouble; /* internal error, such as "memory"; NULL: none */
+    const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;
     bool has_ended_headers;
     unsigned epoch; /* of service_begin_message */
@@ -79,7 +79,7 @@ struct session {
     void *ctx; /* libmilter's context */
     pthread_mutex_t lock;
     bool is_inside; /* a callback is running; guarded by lock */
-    bool is_closed; /* no callback may start any more; guarded by lock */
+    bool is_closed; /* no callback may start; guarded by lock */
 
     struct session_options options;
     bool is_over_limit; /* limits.sessions was met */

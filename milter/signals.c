@@ -57,7 +57,7 @@ static bool is_ending(void)
     return ending;
 }
 
-static void *run(void *context)
+static void *run_signals(void *context)
 {
     (void)context;
     sigset_t set;
@@ -87,7 +87,7 @@ enum err signals_start(const struct signal_hooks *hooks)
     signals.hooks = *hooks;
     signals.is_ending = false;
     pthread_mutex_unlock(&signals.lock);
-    if (pthread_create(&signals.thread, NULL, run, NULL) != 0) {
+    if (pthread_create(&signals.thread, NULL, run_signals, NULL) != 0) {
         return ERR_NOMEM;
     }
     signals.is_started = true;

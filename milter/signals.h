@@ -2,12 +2,13 @@
  * signals - HUP and USR1 reload, TERM and INT stop; and the two functions of the C library that
  * gillnetd must answer in libmilter's place.
  *
- * smfi_main starts a thread that sigwait()s HUP, TERM and INT and takes HUP for "stop". The
- * program therefore defines sigwait itself: it leaves HUP out of the set, and runs our stop hook
- * before libmilter hears of TERM or INT. It also defines accept: libmilter's loop spins without
- * a pause where there are no descriptors left, and while the listening socket is shut down.
- * Both definitions take the place of the C library's for libmilter by the usual rules of dynamic
- * linking. Threads: signals_start makes one.   Source: measured, ADR 0012.
+ * smfi_main starts a thread that sigwait()s HUP, TERM and INT and takes HUP for "stop". The program
+ * therefore defines sigwait itself: it leaves HUP out of the set, and runs the stop hook before
+ * libmilter gets TERM or INT. It also defines accept: libmilter's loop spins without a pause where
+ * there are no descriptors left, and while the listening socket is shut down. Both definitions take
+ * the place of the C library's for libmilter by the usual rules of dynamic
+ * linking.
+ * Threads: signals_start makes one.   Source: measured, ADR 0012.
  */
 #ifndef MILTER_SIGNALS_H
 #define MILTER_SIGNALS_H

@@ -37,18 +37,12 @@ static enum err parse_unix(const char *text, const char *path,
 
 static bool parse_port(struct slice s, unsigned *ret)
 {
-    unsigned port = 0;
-    if (s.n == 0 || s.n > 5) {
+    uint64_t port = 0;
+    if (s.n > 5 || !slice_to_u64(s, 10, UINT16_MAX, &port) || port == 0) {
         return false;
     }
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        port = port * 10 + (unsigned)(s.p[i] - '0');
-    }
-    *ret = port;
-    return port >= 1 && port <= 65535;
+    *ret = (unsigned)port;
+    return true;
 }
 
 static bool is_host_name(struct slice host)

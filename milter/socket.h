@@ -4,9 +4,9 @@
  * Understood: "unix:PATH", "local:PATH", "/PATH", "inet:PORT@HOST" and "inet6:PORT@HOST"
  * (libmilter's and Sendmail's), "inet:HOST:PORT" and "inet:[V6]:PORT" (Postfix's). A port without
  * a host is refused: libmilter would listen on every address.
- * A Unix socket is bound by libmilter under a private name and then renamed into place: at its
- * end libmilter, when it is not root, unlinks whatever lies under the name it bound, even the
- * socket of a newer instance. The name in place is removed at the end only while it is ours.
+ * A Unix socket is bound by libmilter under a private name and then renamed into place: at its end
+ * libmilter, when it is not root, unlinks whatever lies under the name it bound, even the socket of
+ * a newer instance. At the end the name is removed only if no newer instance has taken the place.
  * Threads: one.   Source: libmilter's listener; ADR 0012.
  */
 #ifndef MILTER_SOCKET_H
@@ -14,14 +14,10 @@
 
 #include <sys/types.h>
 
-#include "core/base/err.h"
+#include "core/base/unix_place.h"
 #include "core/config/config.h"
 
-enum {
-    SOCKET_PATH_MAX = 94, /* leaves room for the private suffix in sun_path */
-    SOCKET_HOST_MAX = 255,
-    SOCKET_TEXT_MAX = 320
-};
+enum { SOCKET_HOST_MAX = 255, SOCKET_TEXT_MAX = 320 };
 
 struct milter_socket {
     bool is_unix;
@@ -38,33 +34,6 @@ const char *socket_postfix(const struct milter_socket *s, char ret[SOCKET_TEXT_M
 /* "local:/run/x.sock", "inet:8895@127.0.0.1", "inet6:8895@::1"; returns ret. */
 const char *socket_sendmail(const struct milter_socket *s, char ret[SOCKET_TEXT_MAX]);
 
-/* A Unix socket in its place, and who made it. */
-struct unix_place {
-    char path[SOCKET_PATH_MAX + 1];
-    dev_t device;
-    ino_t inode;
-    bool is_placed;
-};
-/* ERR_OK when nobody answers at path (a stale socket may lie there); ERR_EXISTS when another
- * instance answers, or something lies there that is no socket. */
-enum err unix_place_check(const char *path, struct errinfo *reterr);
-/* A fresh private name beside path. */
-void unix_place_private(const char *path, char ret[SOCKET_PATH_MAX + 14]);
-struct unix_rights {
-    const char *owner; /* "": leave */
-    const char *group; /* "": leave */
-    mode_t mode;
-};
-/* Gives the socket at path its owner, group and mode. */
-enum err unix_place_rights(const char *path, const struct unix_rights *rights,
-                           struct errinfo *reterr);
-/* Gives the socket at private its rights and renames it to path; on failure private is
- * removed. */
-enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
-                        const struct unix_rights *rights, struct errinfo *reterr);
-/* Removes it unless it is somebody else's by now. */
-void unix_place_remove(struct unix_place *u);
-
 /* The listening socket of libmilter. */
 struct milter_listener {
     struct milter_socket socket;
@@ -76,9 +45,24 @@ struct milter_listener {
  * accepted sockets inherit it. smfi_register must have been called. */
 enum err milter_listen(struct milter_listener *l, const struct milter_socket *s,
                        const struct config *config, struct errinfo *reterr);
-/* No new connections from now on; those that are open stay. With is_kept new ones wait for the next gillnetd. */
+/* No new connections from now on; those that are open stay. With is_kept new ones wait for the next
+ * gillnetd. */
 void milter_listener_shut(struct milter_listener *l);
 /* Not with is_kept: the file must lie there for the next gillnetd. */
 void milter_listener_remove(struct milter_listener *l);
+
+/* ---- a Unix socket outlives gillnetd while systemd restarts it: handover.c, ADR 0051 ---- */
+
+/*
+ * systemd keeps a copy of the listening socket (FileDescriptorStoreMax of the unit, which also sets
+ * FDSTORE) and gives it to the next gillnetd. Until then the MTA's connections wait in the queue of
+ * the socket. The name of the kept socket holds device and inode of its file, so a socket is taken
+ * only while its file still lies at the configured path.
+ */
+/* Gives a copy of fd, which listens at place, to systemd. False: systemd keeps none. */
+bool handover_keep(int fd, const struct unix_place *place);
+/* Returns the kept descriptor that listens at path and fills *ret; -1: systemd kept none for this
+ * path. Kept sockets of other paths are closed and dropped by systemd. Before the first thread. */
+int handover_take(const char *path, struct unix_place *ret);
 
 #endif

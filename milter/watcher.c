@@ -10,7 +10,7 @@
 #include "core/message/feature/feature.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/notify.h"
+#include "milter/daemon.h"
 #include "milter/service.h"
 
 enum {
@@ -93,7 +93,7 @@ static bool ring_has_changed(void)
     return !is_same;
 }
 
-/* A file that cannot be read says nothing: doctor names it, and the next start. */
+/* An unreadable file changes nothing here: doctor and the next start report it. */
 static void look_at_ring(void)
 {
     struct keyring keys;
@@ -127,7 +127,7 @@ static void show_signs(void)
     }
 }
 
-static enum err refuse(struct config_errors *errors, struct buf *ret)
+static enum err refuse_reload(struct config_errors *errors, struct buf *ret)
 {
     stats_add(STAT_reloads_failed, 1);
     enum err code = errors->n ? errors->v[0].code : ERR_SYNTAX;
@@ -143,7 +143,8 @@ static enum err refuse(struct config_errors *errors, struct buf *ret)
     return code;
 }
 
-/* What runs is named, and the keys of fresh that do not: until the file has their old values again, or a restart. */
+/* Names the configuration in force, and the keys of fresh that need a restart, until the file has
+ * their old values again. */
 static void show_config(const struct config *fresh, struct buf *ret)
 {
     struct buf keys;
@@ -177,7 +178,7 @@ static enum err load_config(struct buf *ret)
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
     if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
-        return refuse(&errors, ret);
+        return refuse_reload(&errors, ret);
     }
     log_set_level(fresh->log_level);
     log_set_json(fresh->log_is_json);
@@ -195,7 +196,7 @@ static enum err load_config(struct buf *ret)
     return ERR_OK;
 }
 
-static void reload(void)
+static void reload_config(void)
 {
     struct buf text;
     buf_init(&text, RESULT_MAX);
@@ -245,7 +246,7 @@ static enum wake wait_for_work(const struct timespec *until, bool may_reload)
     return what;
 }
 
-static void *run(void *context)
+static void *run_watcher(void *context)
 {
     (void)context;
     for (;;) {
@@ -253,7 +254,7 @@ static void *run(void *context)
         time_after_ms(LOOK_MS, &until);
         enum wake what = wait_for_work(&until, true);
         if (what == WAKE_RELOAD) {
-            reload();
+            reload_config();
             time_after_ms(RELOAD_GAP_MS, &until);
             what = wait_for_work(&until, false);
         } else if (what == WAKE_LOOK) {
@@ -287,7 +288,7 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     int e = pthread_cond_init(&watch.changed, &attr);
     pthread_condattr_destroy(&attr);
-    if (e != 0 || pthread_create(&watch.thread, NULL, run, NULL) != 0) {
+    if (e != 0 || pthread_create(&watch.thread, NULL, run_watcher, NULL) != 0) {
         return ERR_NOMEM;
     }
     watch.is_started = true;

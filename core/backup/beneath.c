@@ -6,7 +6,8 @@
 enum { NAME_BYTES = 256, MADE_MODE = 0700 };
 
 /* Opens a folder of at, which it makes first where make is set. */
-static int step(int at, const char *name, bool make, const struct beneath_owner *owner)
+static int open_step(int at, const char *name, bool make,
+                     const struct beneath_owner *owner)
 {
     const bool is_made = make && mkdirat(at, name, MADE_MODE) == 0;
 
@@ -38,7 +39,7 @@ static int go(int fd, const char *path, bool make, const struct beneath_owner *o
         if (part.n < sizeof(name)) {
             memcpy(name, part.p, part.n);
             name[part.n] = '\0';
-            next = step(at, name, make, owner);
+            next = open_step(at, name, make, owner);
         }
         const int why = errno;
         (void)close(at);

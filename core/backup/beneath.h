@@ -10,7 +10,8 @@
 
 /* Opens the folder path below fd for reading. -1 and errno. */
 int beneath_open(int fd, const char *path);
-/* As below_open, making the folders that are not there. owner: of those that are made; NULL: the caller's, mode 0700. */
+/* As beneath_open, but makes missing folders and gives them to owner; NULL: the caller's, mode
+ * 0700. */
 struct beneath_owner {
     uid_t uid; /* (uid_t)-1: the caller's */
     gid_t gid;

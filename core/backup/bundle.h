@@ -1,8 +1,13 @@
 /*
  * bundle - a snapshot as one file, and that file read again: tar in zstd (libarchive).
  *
- * What is read must be exactly what its table of contents says, in that order: another file, kind, size or sum is an
- * error that names the file.
+ * The files of an archive must match its table of contents exactly, in that order: another file,
+ * kind, size or sum is an error that names the file.
+ * Files in reading order: contents (names and sums), beneath (folders without links), snapshot (the
+ * state folder stands still), bundle_write, bundle_read (the archive), restore (into place).
+ * Example of a change: a new file in a folder of STATE is in the backup without a change. A new
+ * folder is a name in contents_takes, a place in the order of snapshot.h for the command
+ * (core/cli/cmd_backup.c), and a place in core/base/statedir.c.
  * Depends: base, contents, snapshot.   Threads: one.   Owns: nothing.   ADR 0039.
  */
 #ifndef CORE_BACKUP_BUNDLE_H
@@ -13,7 +18,7 @@
 /* share: 0..1 of the bytes. */
 typedef void bundle_progress_fn(void *context, const char *what, double share);
 
-/* Where the bytes go. The first failure ends it. */
+/* Takes the next bytes of the archive. The first failure ends the writing. */
 typedef enum err bundle_write_fn(void *context, struct slice bytes);
 
 /* Writes all of the snapshot; its contents get their sums. */
@@ -21,7 +26,7 @@ enum err bundle_write(struct snapshot *s, bundle_write_fn *write, void *sink,
                       bundle_progress_fn *progress, void *context,
                       struct errinfo *reterr);
 
-/* Who takes the files of an archive; each may be NULL. */
+/* Callbacks for the files of an archive; each may be NULL. */
 struct bundle_taker {
     /* First, with the table of contents. */
     enum err (*begin)(void *context, const struct contents *c, struct errinfo *reterr);
@@ -33,8 +38,9 @@ struct bundle_taker {
     void *context;
 };
 
-/* fd: read from where it stands. ret: of contents_init; filled as far as was read. ERR_OK: whole, and every sum is
- * right. ERR_CORRUPT, ERR_SYNTAX: damaged, or not ours. */
+/* Reads fd from its position. ret, of contents_init, is filled as far as the archive was read.
+ * ERR_OK: the archive is whole, and every sum is right. ERR_CORRUPT, ERR_SYNTAX: damaged, or not an
+ * archive of gillnet. */
 enum err bundle_read(int fd, const char *name, const struct bundle_taker *taker,
                      struct contents *ret, struct errinfo *reterr);
 

@@ -16,7 +16,7 @@ struct reading {
     struct errinfo *err;
 };
 
-static enum err damaged(const struct reading *r, const char *path)
+static enum err archive_damaged(const struct reading *r, const char *path)
 {
     const char *why = archive_error_string(r->a);
 
@@ -35,7 +35,7 @@ static enum err next_is(const struct reading *r, const char *path, uint64_t *ret
                            "it is cut off: %s is missing", path);
     }
     if (got != ARCHIVE_OK) {
-        return damaged(r, path);
+        return archive_damaged(r, path);
     }
     const char *name = archive_entry_pathname(entry);
     if (name == NULL || strcmp(name, path) != 0) {
@@ -53,7 +53,7 @@ static enum err next_is(const struct reading *r, const char *path, uint64_t *ret
     return ERR_OK;
 }
 
-/* All bytes of the entry, at most size, to each(); the sum is theirs. */
+/* Gives all bytes of the entry, at most size, to each(), and their sum to sha256. */
 typedef enum err each_fn(struct reading *r, void *context, struct slice bytes);
 
 static enum err read_entry(struct reading *r, const char *path, uint64_t size,
@@ -74,7 +74,7 @@ static enum err read_entry(struct reading *r, const char *path, uint64_t size,
             break;
         }
         if (got < 0) {
-            e = damaged(r, path);
+            e = archive_damaged(r, path);
         } else if ((uint64_t)got > size - n) {
             e = errinfo_set(r->err, ERR_CORRUPT, r->name, 0,
                             "%s is longer than it says", path);
@@ -101,8 +101,8 @@ static enum err to_text(struct reading *r, void *context, struct slice bytes)
                             : ERR_OK;
 }
 
-static enum err read_text(struct reading *r, const char *path, struct buf *ret,
-                          char sha256[SHA256_HEX + 1])
+static enum err read_text_entry(struct reading *r, const char *path, struct buf *ret,
+                                char sha256[SHA256_HEX + 1])
 {
     uint64_t size = 0;
     enum err e = next_is(r, path, &size);
@@ -122,7 +122,7 @@ static enum err to_taker(struct reading *r, void *context, struct slice bytes)
                                    : ERR_OK;
 }
 
-static enum err read_file(struct reading *r, struct contents_file *f)
+static enum err read_archived(struct reading *r, struct contents_file *f)
 {
     const struct bundle_taker *t = r->taker;
     uint64_t size = 0;
@@ -159,10 +159,10 @@ static enum err expect_end(const struct reading *r)
     return got == ARCHIVE_OK ? errinfo_set(r->err, ERR_CORRUPT, r->name, 0,
                                            "there is more than its table of contents "
                                            "says")
-                             : damaged(r, "its end");
+                             : archive_damaged(r, "its end");
 }
 
-/* What is wrong with its table of contents or its checksums: said of the archive. */
+/* Puts the name of the archive before an error in its table of contents or its checksums. */
 static enum err of_archive(const struct reading *r, enum err e)
 {
     char why[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX];
@@ -174,7 +174,7 @@ static enum err of_archive(const struct reading *r, enum err e)
                        errinfo_format(r->err, why, sizeof(why)));
 }
 
-static enum err read_all(struct reading *r)
+static enum err read_archive(struct reading *r)
 {
     const struct bundle_taker *t = r->taker;
     char sha256[SHA256_HEX + 1] = "";
@@ -182,16 +182,16 @@ static enum err read_all(struct reading *r)
     struct buf text;
 
     buf_init(&text, CONTENTS_TEXT_MAX);
-    enum err e = read_text(r, CONTENTS_NAME, &text, sha256);
+    enum err e = read_text_entry(r, CONTENTS_NAME, &text, sha256);
     THEN(e, of_archive(r, contents_parse(buf_slice(&text), r->c, r->err)));
     if (e == ERR_OK && t->begin != NULL) {
         e = t->begin(t->context, r->c, r->err);
     }
     for (size_t i = 0; e == ERR_OK && i < r->c->n; i++) {
-        e = read_file(r, &r->c->v[i]);
+        e = read_archived(r, &r->c->v[i]);
     }
     buf_clear(&text);
-    THEN(e, read_text(r, CONTENTS_SUMS, &text, unused));
+    THEN(e, read_text_entry(r, CONTENTS_SUMS, &text, unused));
     THEN(e, expect_end(r));
     THEN(e, of_archive(r, contents_check_sums(r->c, sha256, buf_slice(&text), r->err)));
     buf_fini(&text);
@@ -214,9 +214,9 @@ enum err bundle_read(int fd, const char *name, const struct bundle_taker *taker,
     } else if (archive_read_support_filter_zstd(r.a) != ARCHIVE_OK ||
                archive_read_support_format_tar(r.a) != ARCHIVE_OK ||
                archive_read_open_fd(r.a, fd, READ_BYTES) != ARCHIVE_OK) {
-        e = damaged(&r, "its begin");
+        e = archive_damaged(&r, "its begin");
     } else {
-        e = read_all(&r);
+        e = read_archive(&r);
     }
     (void)archive_read_free(r.a);
     free(r.bytes);

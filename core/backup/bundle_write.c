@@ -61,8 +61,8 @@ static enum err add_bytes(struct writing *w, const char *path, struct slice byte
                : broken(w, path);
 }
 
-static enum err add_text(struct writing *w, const char *path, const struct buf *text,
-                         uint64_t time_s)
+static enum err add_text_entry(struct writing *w, const char *path,
+                               const struct buf *text, uint64_t time_s)
 {
     if (buf_failed(text)) {
         return errinfo_set(w->err, ERR_NOMEM, path, 0, "no memory for it");
@@ -130,7 +130,7 @@ static enum err add_all(struct writing *w, struct snapshot *s,
     if (e == ERR_OK) {
         sha256_add(&sum, buf_slice(&text));
         sha256_final_hex(&sum, sha256);
-        e = add_text(w, CONTENTS_NAME, &text, c->time_s);
+        e = add_text_entry(w, CONTENTS_NAME, &text, c->time_s);
     }
     for (size_t i = 0; e == ERR_OK && i < c->n; i++) {
         if (progress != NULL) {
@@ -142,7 +142,7 @@ static enum err add_all(struct writing *w, struct snapshot *s,
     buf_clear(&text);
     if (e == ERR_OK) {
         contents_print_sums(c, sha256, &text);
-        e = add_text(w, CONTENTS_SUMS, &text, c->time_s);
+        e = add_text_entry(w, CONTENTS_SUMS, &text, c->time_s);
     }
     buf_fini(&text);
     return e;

@@ -1,14 +1,13 @@
-/* contents - what a backup holds. */
+/* contents - the table of contents and the checksums of a backup. */
 #include "core/backup/contents.h"
 
+#include "core/base/array.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 
 enum {
     ARENA_MAX = 1 << 30,
-    ROOM_MIN = 256,
     COMPONENT_MAX = 200,
-    DIGITS_MAX = 19,
     MODE_PRIVATE = 0600,
     MODE_GROUP = 0640,
     DECIMAL = 10
@@ -128,19 +127,11 @@ enum err contents_add(struct contents *c, struct slice path, uint64_t size, mode
                            "more than %d files or %" PRIu64 " bytes",
                            CONTENTS_FILES_MAX, CONTENTS_SIZE_MAX);
     }
-    if (c->n == c->room) {
-        const size_t room = c->room == 0 ? ROOM_MIN : 2 * c->room;
-        struct contents_file *v = reallocarray(c->v, room, sizeof(*v));
-        if (v != NULL) {
-            c->v = v;
-            c->room = room;
-        }
-    }
     const struct slice copy =
         c->arena == NULL ? SLICE_NONE : arena_copy(c->arena, path);
-    if (c->n == c->room || copy.p == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, CONTENTS_NAME, 0,
-                           "no memory for the table of contents");
+    if (copy.p == NULL ||
+        !array_room(&c->v, &c->room, c->n + 1, CONTENTS_FILES_MAX, sizeof *c->v)) {
+        return errinfo_nomem(reterr, CONTENTS_NAME);
     }
     c->v[c->n++] = (struct contents_file){
         .path = copy.p,
@@ -189,7 +180,7 @@ void contents_print(const struct contents *c, struct buf *ret)
     }
 }
 
-/* Reading: what is left, and the number of the line. */
+/* A text that is read line by line. */
 struct lines {
     struct slice rest;
     unsigned number;
@@ -198,15 +189,9 @@ struct lines {
 
 static bool next_line(struct lines *l, struct slice *ret)
 {
-    const size_t at = slice_find(l->rest, '\n');
-
-    if (at >= l->rest.n) {
-        return false;
-    }
-    *ret = slice_head(l->rest, at);
-    l->rest = slice_from(l->rest, at + 1);
-    l->number++;
-    return true;
+    *ret = slice_cut(&l->rest, '\n');
+    l->number += l->rest.p != NULL;
+    return l->rest.p != NULL;
 }
 
 static enum err wrong(const struct lines *l, const char *what)
@@ -214,22 +199,10 @@ static enum err wrong(const struct lines *l, const char *what)
     return errinfo_set(l->err, ERR_SYNTAX, CONTENTS_NAME, l->number, "%s", what);
 }
 
-/* Decimal digits without a sign or leading zeros. */
-static bool read_number(struct slice s, uint64_t *ret)
+/* Decimal digits without leading zeros. */
+static bool read_decimal(struct slice s, uint64_t *ret)
 {
-    uint64_t v = 0;
-
-    if (s.n == 0 || s.n > DIGITS_MAX || (s.n > 1 && s.p[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        v = v * DECIMAL + (uint64_t)(s.p[i] - '0');
-    }
-    *ret = v;
-    return true;
+    return slice_to_u64(s, DECIMAL, UINT64_MAX, ret) && (s.n == 1 || *s.p != '0');
 }
 
 /* The next line is "word value". */
@@ -257,7 +230,7 @@ static bool read_yes(struct lines *l, const char *word, bool *ret)
     return *ret || slice_eq(value, SLICE_LIT("no"));
 }
 
-static bool read_text(struct lines *l, const char *word, char *ret, size_t size)
+static bool read_word_text(struct lines *l, const char *word, char *ret, size_t size)
 {
     struct slice value;
 
@@ -279,7 +252,7 @@ static enum err read_head(struct lines *l, struct contents *c, uint64_t *retfile
     struct slice value = SLICE_NONE;
     uint64_t format = 0;
 
-    if (!read_word(l, "gillnet-backup", &value) || !read_number(value, &format)) {
+    if (!read_word(l, "gillnet-backup", &value) || !read_decimal(value, &format)) {
         return wrong(l, "this is no backup of gillnet");
     }
     if (format != CONTENTS_FORMAT) {
@@ -289,18 +262,18 @@ static enum err read_head(struct lines *l, struct contents *c, uint64_t *retfile
             "; this gillnet reads form %d: use the version that wrote it",
             format, CONTENTS_FORMAT);
     }
-    if (!read_text(l, "version", c->version, sizeof(c->version)) ||
-        !read_text(l, "node", c->node, sizeof(c->node)) ||
-        !read_word(l, "time", &value) || !read_number(value, &c->time_s) ||
+    if (!read_word_text(l, "version", c->version, sizeof(c->version)) ||
+        !read_word_text(l, "node", c->node, sizeof(c->node)) ||
+        !read_word(l, "time", &value) || !read_decimal(value, &c->time_s) ||
         !read_yes(l, "shared", &c->is_shared) ||
         !read_yes(l, "counts", &c->has_counts) || !read_word(l, "files", &value) ||
-        !read_number(value, retfiles) || !next_line(l, &value) || value.n != 0) {
+        !read_decimal(value, retfiles) || !next_line(l, &value) || value.n != 0) {
         return wrong(l, "the head of the table of contents is damaged");
     }
     return ERR_OK;
 }
 
-static enum err read_file(struct lines *l, struct contents *c)
+static enum err read_row(struct lines *l, struct contents *c)
 {
     struct slice line;
     uint64_t size = 0;
@@ -312,7 +285,7 @@ static enum err read_file(struct lines *l, struct contents *c)
     const struct slice digits = slice_cut(&line, ' ');
     const bool is_group = slice_eq(mode, SLICE_LIT("0640"));
     if ((!is_group && !slice_eq(mode, SLICE_LIT("0600"))) ||
-        !read_number(digits, &size)) {
+        !read_decimal(digits, &size)) {
         return wrong(l, "a line of the table of contents is damaged");
     }
     if (!contents_takes(line, true)) {
@@ -335,7 +308,7 @@ enum err contents_parse(struct slice text, struct contents *ret, struct errinfo 
                         "more than %d files", CONTENTS_FILES_MAX);
     }
     for (uint64_t i = 0; e == ERR_OK && i < n; i++) {
-        e = read_file(&l, ret);
+        e = read_row(&l, ret);
     }
     return e == ERR_OK && l.rest.n > 0 ? wrong(&l, "more files than it says") : e;
 }
@@ -358,13 +331,11 @@ void contents_print_sums(const struct contents *c, const char *manifest_sha256,
 
 static bool is_sum_of(struct slice line, const char *sha256, const char *path)
 {
-    const struct slice name = slice_str(path);
+    const struct slice between = slice_head(slice_from(line, SHA256_HEX), 2);
 
-    return line.n == SHA256_HEX + 2 + name.n &&
-           slice_eq(slice_head(line, SHA256_HEX), slice_str(sha256)) &&
-           slice_eq(slice_head(slice_from(line, SHA256_HEX), 2),
-                    SLICE_LIT(SUM_BETWEEN)) &&
-           slice_eq(slice_from(line, SHA256_HEX + 2), name);
+    return slice_eq(slice_head(line, SHA256_HEX), slice_str(sha256)) &&
+           slice_eq(between, SLICE_LIT(SUM_BETWEEN)) &&
+           slice_eq(slice_from(line, SHA256_HEX + 2), slice_str(path));
 }
 
 enum err contents_check_sums(const struct contents *c, const char *manifest_sha256,

@@ -1,10 +1,11 @@
 /*
- * contents - what a backup holds: its table of contents and its list of checksums, both text.
+ * contents - the table of contents and the list of checksums of a backup, both text.
  *
  * The archive is a tar file compressed with zstd: MANIFEST first, then the files in its order, then
- * SHA256SUMS, as sha256sum(1) writes it. MANIFEST: lines "word value" (gillnet-backup FORMAT, version, node, time,
- * shared, counts, files), an empty line, then "MODE SIZE PATH" for each file, paths rising.
- * Names are those of a state folder and no others: who reads a hostile archive can be made to write nowhere else.
+ * SHA256SUMS, as sha256sum(1) writes it. MANIFEST: lines "word value" (gillnet-backup FORMAT,
+ * version, node, time, shared, counts, files), an empty line, then "MODE SIZE PATH" for each file,
+ * paths rising. Only names that a state folder can have are valid, so a hostile archive cannot make
+ * its reader write anywhere else.
  * Depends: base.   Threads: one object, one thread.   Owns: its paths.   ADR 0039.
  */
 #ifndef CORE_BACKUP_CONTENTS_H
@@ -22,7 +23,7 @@ enum {
     CONTENTS_FORMAT = 1,
     CONTENTS_PATH_MAX = 400, /* bytes of a path */
     CONTENTS_DEPTH_MAX = 8,  /* folders and file of one */
-    CONTENTS_NODE_MAX = 128, /* bytes of what the server is called */
+    CONTENTS_NODE_MAX = 128, /* bytes of the server's name */
     CONTENTS_FILES_MAX = 4000000,
     CONTENTS_TEXT_MAX = 1 << 30 /* bytes of MANIFEST, and of SHA256SUMS */
 };
@@ -55,7 +56,8 @@ void contents_fini(struct contents *c);
 
 /* Whether a file of this path belongs into a backup. */
 bool contents_takes(struct slice path, bool with_counts);
-/* Of one process or boot, or made anew from the rest by itself: not taken, and nobody need be told. */
+/* A file of one process or boot, or one that is rebuilt from the others: left out without a
+ * message. */
 bool contents_is_passing(struct slice path);
 /* ERR_LIMIT, ERR_NOMEM. */
 enum err contents_add(struct contents *c, struct slice path, uint64_t size, mode_t mode,

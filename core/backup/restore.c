@@ -1,10 +1,10 @@
 /* restore - a backup put in the place of a state folder. */
 #include "core/backup/restore.h"
 
-#include <dirent.h>
 #include <sys/statvfs.h>
 
 #include "core/backup/beneath.h"
+#include "core/base/dir_walk.h"
 #include "core/base/statedir.h"
 
 #define MARK_PARTIAL "restore.partial"
@@ -37,7 +37,7 @@ static bool is_below(const char *path, const char *place)
     return strncmp(path, place, n) == 0 && path[n] == '/';
 }
 
-/* As the folder has it that this one takes the place of. */
+/* The owner by the rules of the folder that is replaced. */
 static struct beneath_owner owner_of(const struct restoring *r, const char *path)
 {
     struct statedir_owner o;
@@ -46,47 +46,27 @@ static struct beneath_owner owner_of(const struct restoring *r, const char *path
     return (struct beneath_owner){.uid = o.uid, .gid = o.gid, .mode = o.mode};
 }
 
-/* ---- the folder that is there ---- */
+/* ---- the present folder ---- */
 
-/* A folder that has nothing in it, as systemd-tmpfiles makes. */
+/* A folder that has nothing in it, as systemd-tmpfiles makes; a link to one is none. */
 static bool is_bare(int dirfd, const char *name)
 {
-    const int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    bool is = d != NULL;
+    struct dir_walk w = dir_walk_fd(
+        openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name);
+    const bool is_first = dir_walk_next(&w);
 
-    while (is) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (e == NULL) {
-            break;
-        }
-        is = e->d_name[0] == '.' &&
-             (e->d_name[1] == '\0' || strcmp(e->d_name, "..") == 0);
-    }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
-    return is;
+    return dir_walk_end(&w, ERR_OK, NULL) == ERR_OK && !is_first;
 }
 
-static bool is_empty(const char *path)
+static bool is_empty_state(const char *path)
 {
-    DIR *d = opendir(path);
+    struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
     bool is = true;
 
-    while (is && d != NULL) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (e == NULL) {
-            break;
-        }
-        is = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-             is_bare(dirfd(d), e->d_name);
+    while (is && dir_walk_next(&w)) {
+        is = is_bare(dirfd(w.dir), w.name);
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return is;
 }
 
@@ -97,10 +77,8 @@ static enum err take_locks(struct restoring *r, struct errinfo *reterr)
 
     for (unsigned i = 0; e == ERR_OK && i < LOCKS; i++) {
         char path[FILE_PATH_MAX];
-        if (file_path(path, "%s/%s/LOCK", r->state, names[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, r->state, 0, "the path is too long");
-        }
-        if (access(path, F_OK) == 0) {
+        e = path_make(path, reterr, "%s/%s/LOCK", r->state, names[i]);
+        if (e == ERR_OK && access(path, F_OK) == 0) {
             e = filelock_take(&r->locks[i], path, reterr);
         }
         if (e == ERR_LOCKED) {
@@ -112,14 +90,14 @@ static enum err take_locks(struct restoring *r, struct errinfo *reterr)
     return e;
 }
 
-/* A folder to unpack into. What a restore that was killed left is removed while it is marked; unmarked it is a whole
- * folder, perhaps the only one, and stays. */
+/* Makes the folder to unpack into. A marked folder of a killed restore is removed. An unmarked one
+ * is whole, perhaps the only copy, and stays. */
 static enum err make_fresh(struct restoring *r, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
     if (access(r->fresh, F_OK) == 0) {
-        if (access(r->mark, F_OK) != 0 && !is_empty(r->fresh)) {
+        if (access(r->mark, F_OK) != 0 && !is_empty_state(r->fresh)) {
             return errinfo_set(reterr, ERR_EXISTS, r->fresh, 0,
                                "a restore was killed when it was all but done: this is "
                                "the former state folder, or the restored one; look at "
@@ -149,7 +127,8 @@ static enum err find_paths(struct restoring *r, bool *retis_there,
     char real[FILE_PATH_MAX]; /* PATH_MAX */
 
     *retis_there = realpath(r->o->state_dir, real) != NULL;
-    enum err e = file_path(r->state, "%s", *retis_there ? real : r->o->state_dir);
+    enum err e =
+        path_make(r->state, reterr, "%s", *retis_there ? real : r->o->state_dir);
     for (size_t n = strlen(r->state); n > 1 && r->state[n - 1] == '/'; n--) {
         r->state[n - 1] = '\0';
     }
@@ -160,14 +139,11 @@ static enum err find_paths(struct restoring *r, bool *retis_there,
         const int n = slash == r->state ? 1 : (int)(slash - r->state);
         (void)file_path(r->parent, "%.*s", n, r->state);
     }
-    THEN(e, file_path(r->fresh, "%s.restore", r->state));
-    THEN(e, file_path(r->mark, "%s/" MARK_PARTIAL, r->fresh));
-    return e == ERR_OK
-               ? e
-               : errinfo_set(reterr, e, r->o->state_dir, 0, "the path is too long");
+    THEN(e, path_make(r->fresh, reterr, "%s.restore", r->state));
+    return THEN(e, path_make(r->mark, reterr, "%s/" MARK_PARTIAL, r->fresh));
 }
 
-static enum err prepare(struct restoring *r, struct errinfo *reterr)
+static enum err prepare_folders(struct restoring *r, struct errinfo *reterr)
 {
     struct stat st = {.st_dev = 0};
     struct stat parent;
@@ -185,14 +161,14 @@ static enum err prepare(struct restoring *r, struct errinfo *reterr)
                            "it is a file system of its own, so no other folder can be "
                            "put in its place: set state_dir to a folder in it");
     }
-    if (is_there && !r->o->force && !is_empty(r->state)) {
+    if (is_there && !r->o->force && !is_empty_state(r->state)) {
         return errinfo_set(reterr, ERR_EXISTS, r->state, 0,
                            "it is not empty; with --force it is moved aside to "
                            "%.200s.before-TIME and kept",
                            r->state);
     }
     e = is_there ? take_locks(r, reterr) : ERR_OK;
-    return e == ERR_OK ? make_fresh(r, reterr) : e;
+    return THEN(e, make_fresh(r, reterr));
 }
 
 /* ---- unpacking ---- */
@@ -241,17 +217,9 @@ static enum err on_bytes(void *context, struct slice bytes, struct errinfo *rete
 {
     const struct restoring *r = context;
 
-    while (bytes.n > 0) {
-        const ssize_t n = write(r->file, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return errinfo_errno(reterr, r->fresh, "cannot write");
-        }
-        bytes = slice_from(bytes, (size_t)n);
-    }
-    return ERR_OK;
+    return file_write_all(r->file, bytes)
+               ? ERR_OK
+               : errinfo_errno(reterr, r->fresh, "cannot write");
 }
 
 static enum err on_close(void *context, struct errinfo *reterr)
@@ -263,7 +231,7 @@ static enum err on_close(void *context, struct errinfo *reterr)
     return close(fd) == 0 ? ERR_OK : errinfo_errno(reterr, r->fresh, "cannot write");
 }
 
-static void on_progress(void *context, const char *what, double share)
+static void on_restore_progress(void *context, const char *what, double share)
 {
     const struct restoring *r = context;
 
@@ -272,20 +240,20 @@ static void on_progress(void *context, const char *what, double share)
     }
 }
 
-static enum err unpack(struct restoring *r, struct errinfo *reterr)
+static enum err unpack_bundle(struct restoring *r, struct errinfo *reterr)
 {
     const struct bundle_taker taker = {.begin = on_begin,
                                        .open = on_open,
                                        .bytes = on_bytes,
                                        .close = on_close,
-                                       .progress = on_progress,
+                                       .progress = on_restore_progress,
                                        .context = r};
 
     return bundle_read(r->o->fd, r->o->name, &taker, &r->ret->contents, reterr);
 }
 
-/* What the hub must know: sync.h. Counts of buckets that had ended, or were not published when the backup was taken, are
- * with the peers already or will never be. */
+/* Tells the hub that it has an older state, and from which bucket on it publishes counts (sync.h):
+ * the peers have the earlier ones already, or will never get them. */
 static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
 {
     const struct contents *c = &r->ret->contents;
@@ -300,7 +268,7 @@ static enum err mark_restored(struct restoring *r, struct errinfo *reterr)
                            bucket + (c->is_shared ? 0 : BUCKET_S));
     enum err e = on_open(r, &f, reterr);
     THEN(e, on_bytes(r, slice_of(text, (size_t)n), reterr));
-    return e == ERR_OK ? on_close(r, reterr) : e;
+    return THEN(e, on_close(r, reterr));
 }
 
 /* ---- into place ---- */
@@ -344,7 +312,7 @@ static enum err put_in_place(struct restoring *r, struct errinfo *reterr)
                    ? file_sync_dir(r->parent, reterr)
                    : errinfo_errno(reterr, r->state, "cannot be put in place");
     }
-    const bool was_empty = is_empty(r->state);
+    const bool was_empty = is_empty_state(r->state);
     e = was_empty ? ERR_OK : name_former(r, reterr);
     THEN(e, file_exchange(r->fresh, r->state, reterr));
     if (e == ERR_OK && was_empty) {
@@ -366,19 +334,15 @@ enum err restore_run(const struct restore_options *o, struct restore_result *ret
     for (unsigned i = 0; i < LOCKS; i++) {
         r.locks[i].fd = -1;
     }
-    enum err e = prepare(&r, reterr);
-    THEN(e, unpack(&r, reterr));
+    enum err e = prepare_folders(&r, reterr);
+    THEN(e, unpack_bundle(&r, reterr));
     if (e == ERR_OK && o->check != NULL) {
         e = o->check(o->context, r.fresh, reterr);
     }
     THEN(e, mark_restored(&r, reterr));
     THEN(e, put_in_place(&r, reterr));
-    if (r.file >= 0) {
-        (void)close(r.file);
-    }
-    if (r.fd >= 0) {
-        (void)close(r.fd);
-    }
+    fd_close(&r.file);
+    fd_close(&r.fd);
     if (e != ERR_OK && r.partial.fd >= 0 && access(r.mark, F_OK) == 0) {
         (void)file_remove_tree(r.fresh, NULL); /* else the next restore does */
     }

@@ -1,9 +1,9 @@
 /* snapshot - the files of a state folder as they are now. */
 #include "core/backup/snapshot.h"
 
-#include <dirent.h>
-
 #include "core/backup/beneath.h"
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 
 #define SNAPSHOT_DIR  "backup.tmp"
 #define SNAPSHOT_LOCK "backup.lock"
@@ -22,21 +22,15 @@ struct walk {
     struct errinfo *err;
 };
 
-static enum err fail(struct walk *w, const char *path, const char *what)
+static enum err walk_failed(struct walk *w, const char *path, const char *what)
 {
     return errinfo_errno(w->err, path, what);
 }
 
-static enum err push(struct walk *w, const char *path)
+static enum err push_folder(struct walk *w, const char *path)
 {
-    if (w->n == w->room) {
-        const size_t room = w->room == 0 ? 64 : 2 * w->room;
-        void *v = reallocarray(w->dirs, room, sizeof(*w->dirs));
-        if (v == NULL) {
-            return errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
-        }
-        w->dirs = v;
-        w->room = room;
+    if (!array_room(&w->dirs, &w->room, w->n + 1, SIZE_MAX, sizeof *w->dirs)) {
+        return errinfo_nomem(w->err, path);
     }
     (void)snprintf(w->dirs[w->n++], sizeof(*w->dirs), "%s", path);
     return ERR_OK;
@@ -55,23 +49,15 @@ static void leave_out(struct snapshot *s, const char *path)
 static enum err copy_bytes(struct walk *w, int from, int to, const char *path)
 {
     char *bytes = malloc(COPY_BYTES);
-    enum err e = bytes != NULL
-                     ? ERR_OK
-                     : errinfo_set(w->err, ERR_NOMEM, path, 0, "out of memory");
+    enum err e = bytes != NULL ? ERR_OK : errinfo_nomem(w->err, path);
     ssize_t n = 1;
 
     while (e == ERR_OK && n > 0) {
         n = read(from, bytes, COPY_BYTES);
         if (n < 0) {
-            e = fail(w, path, "cannot read");
-        }
-        for (ssize_t at = 0; e == ERR_OK && at < n;) {
-            const ssize_t written = write(to, bytes + at, (size_t)(n - at));
-            if (written <= 0) {
-                e = fail(w, path, "cannot copy");
-            } else {
-                at += written;
-            }
+            e = walk_failed(w, path, "cannot read");
+        } else if (!file_write_all(to, slice_of(bytes, (size_t)n))) {
+            e = walk_failed(w, path, "cannot copy");
         }
     }
     free(bytes);
@@ -81,18 +67,16 @@ static enum err copy_bytes(struct walk *w, int from, int to, const char *path)
 static enum err copy(struct walk *w, int dirfd, const char *name, int tofd,
                      const char *path)
 {
-    const int from = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    int from = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     if (from < 0) {
-        return fail(w, path, "cannot open");
+        return walk_failed(w, path, "cannot open");
     }
-    const int to =
+    int to =
         openat(tofd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    enum err e = to < 0 ? fail(w, path, "cannot make a copy in backup.tmp")
+    enum err e = to < 0 ? walk_failed(w, path, "cannot make a copy in backup.tmp")
                         : copy_bytes(w, from, to, path);
-    (void)close(from);
-    if (to >= 0) {
-        (void)close(to);
-    }
+    fd_close(&from);
+    fd_close(&to);
     return e;
 }
 
@@ -110,8 +94,8 @@ static bool changes_in_place(const char *path, const char *name)
            strncmp(name, MEMTABLE, sizeof(MEMTABLE) - 1) == 0;
 }
 
-static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
-                     const char *path)
+static enum err keep_file(struct walk *w, int dirfd, const char *name, int tofd,
+                          const char *path)
 {
     struct stat st;
     enum err e = ERR_OK;
@@ -127,7 +111,7 @@ static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
             return ERR_OK;
         }
         e = cannot_link(errno) ? copy(w, dirfd, name, tofd, path)
-                               : fail(w, path, "cannot be kept in backup.tmp");
+                               : walk_failed(w, path, "cannot be kept in backup.tmp");
     }
     if (e == ERR_OK &&
         (fstatat(tofd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))) {
@@ -140,7 +124,7 @@ static enum err keep(struct walk *w, int dirfd, const char *name, int tofd,
 
 /* ---- one folder ---- */
 
-/* A list on another disk, say: it must not be missing unseen. */
+/* Such as a list on another disk: the backup must not lack it without an error. */
 static bool is_list_elsewhere(const char *path, const struct stat *st)
 {
     return S_ISLNK(st->st_mode) && strncmp(path, "lists/", 6) == 0;
@@ -162,7 +146,7 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
         return ERR_OK;
     }
     if (S_ISDIR(st.st_mode)) {
-        return push(w, path);
+        return push_folder(w, path);
     }
     if (is_list_elsewhere(path, &st)) {
         return errinfo_set(w->err, ERR_UNSUPPORTED, path, 0,
@@ -174,8 +158,8 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
         if (*iotofd < 0) {
             *iotofd = beneath_make(w->s->fd, dir, NULL);
         }
-        return *iotofd < 0 ? fail(w, dir, "cannot be made in backup.tmp")
-                           : keep(w, dirfd, name, *iotofd, path);
+        return *iotofd < 0 ? walk_failed(w, dir, "cannot be made in backup.tmp")
+                           : keep_file(w, dirfd, name, *iotofd, path);
     }
     if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) &&
         !contents_is_passing(slice_str(path)) &&
@@ -188,35 +172,18 @@ static enum err take_entry(struct walk *w, int dirfd, const char *dir, const cha
 static enum err take_dir(struct walk *w, const char *dir)
 {
     int tofd = -1;
-    const int fd = beneath_open(w->s->state_fd, dir);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    struct dir_walk d = dir_walk_fd(beneath_open(w->s->state_fd, dir), dir);
     enum err e = ERR_OK;
 
-    if (d == NULL) {
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        if (errno == ENOENT) {
-            w->has_missed = strchr(dir, '/') != NULL;
-            return ERR_OK;
-        }
-        return fail(w, dir, "cannot list the folder");
+    if (d.dir == NULL && d.errnum == ENOENT) {
+        w->has_missed = strchr(dir, '/') != NULL;
+        return ERR_OK;
     }
-    while (e == ERR_OK) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            break;
-        }
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            e = take_entry(w, fd, dir, entry->d_name, &tofd);
-        }
+    while (e == ERR_OK && dir_walk_next(&d)) {
+        e = take_entry(w, dirfd(d.dir), dir, d.name, &tofd);
     }
-    (void)closedir(d);
-    if (tofd >= 0) {
-        (void)close(tofd);
-    }
-    return e;
+    fd_close(&tofd);
+    return dir_walk_end(&d, e, w->err);
 }
 
 enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *reterr)
@@ -226,7 +193,7 @@ enum err snapshot_take(struct snapshot *s, const char *place, struct errinfo *re
 
     for (unsigned pass = 0; e == ERR_OK && pass < PASSES_MAX; pass++) {
         w.has_missed = false;
-        e = push(&w, place);
+        e = push_folder(&w, place);
         while (e == ERR_OK && w.n > 0) {
             char dir[CONTENTS_PATH_MAX + 1];
             (void)snprintf(dir, sizeof(dir), "%s", w.dirs[--w.n]);
@@ -250,21 +217,21 @@ enum err snapshot_open(const char *state_dir, bool with_counts, struct snapshot 
     *ret = (struct snapshot){.state_fd = -1, .fd = -1, .lock = {.fd = -1}};
     contents_init(&ret->contents);
     ret->contents.has_counts = with_counts;
-    if (file_path(ret->state_dir, "%s", state_dir) != ERR_OK ||
-        file_path(path, "%s/" SNAPSHOT_LOCK, state_dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    enum err e = path_make(ret->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(path, reterr, "%s/" SNAPSHOT_LOCK, state_dir));
+    if (e != ERR_OK) {
+        return e;
     }
     ret->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (ret->state_fd < 0) {
         return errinfo_errno(reterr, state_dir, "cannot open the state folder");
     }
-    enum err e = filelock_take(&ret->lock, path, reterr);
+    e = filelock_take(&ret->lock, path, reterr);
     if (e == ERR_LOCKED) {
         return errinfo_set(reterr, e, path, 0, "another backup is being taken");
     }
-    if (e == ERR_OK && file_path(path, "%s/" SNAPSHOT_DIR, state_dir) == ERR_OK) {
-        e = file_remove_tree(path, reterr);
-    }
+    THEN(e, path_make(path, reterr, "%s/" SNAPSHOT_DIR, state_dir));
+    THEN(e, file_remove_tree(path, reterr));
     if (e == ERR_OK && (mkdirat(ret->state_fd, SNAPSHOT_DIR, SNAPSHOT_MODE) != 0 ||
                         (ret->fd = beneath_open(ret->state_fd, SNAPSHOT_DIR)) < 0)) {
         e = errinfo_errno(reterr, path, "cannot make a folder for the backup");
@@ -281,21 +248,18 @@ enum err snapshot_read(const struct snapshot *s, const struct contents_file *f,
     (void)snprintf(dir, sizeof(dir), "%s", f->path);
     char *slash = strrchr(dir, '/');
     *slash = '\0';
-    const int dirfd = beneath_open(s->fd, dir);
+    int dirfd = beneath_open(s->fd, dir);
     *retfd = dirfd < 0 ? -1
                        : openat(dirfd, slash + 1,
                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     const int why = errno;
-    if (dirfd >= 0) {
-        (void)close(dirfd);
-    }
+    fd_close(&dirfd);
     errno = why;
     if (*retfd < 0 || fstat(*retfd, &st) != 0) {
         return errinfo_errno(reterr, f->path, "cannot be read for the backup");
     }
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < f->size) {
-        (void)close(*retfd);
-        *retfd = -1;
+        fd_close(retfd);
         return errinfo_set(reterr, ERR_CORRUPT, f->path, 0,
                            "it became shorter while the backup was taken; try again");
     }
@@ -307,15 +271,12 @@ void snapshot_close(struct snapshot *s)
     char path[FILE_PATH_MAX];
 
     if (s->fd >= 0) {
-        (void)close(s->fd);
+        fd_close(&s->fd);
         if (file_path(path, "%s/" SNAPSHOT_DIR, s->state_dir) == ERR_OK) {
             (void)file_remove_tree(path, NULL); /* else the next backup does */
         }
     }
-    if (s->state_fd >= 0) {
-        (void)close(s->state_fd);
-    }
+    fd_close(&s->state_fd);
     filelock_drop(&s->lock);
     contents_fini(&s->contents);
-    s->state_fd = s->fd = -1;
 }

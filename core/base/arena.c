@@ -150,7 +150,7 @@ static struct chunk *chunk_for(struct arena *a, size_t size)
     return c;
 }
 
-static void *give(struct arena *a, size_t size, size_t align)
+static void *give_bytes(struct arena *a, size_t size, size_t align)
 {
     if (size == 0) {
         return a; /* valid, aligned, and nothing may be read from it */
@@ -180,7 +180,7 @@ static void *give(struct arena *a, size_t size, size_t align)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    void *p = give(a, size, ALIGN);
+    void *p = give_bytes(a, size, ALIGN);
     return p && size ? memset(p, 0, size) : p;
 }
 
@@ -196,7 +196,7 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 char *arena_bytes(struct arena *a, size_t size)
 {
-    return give(a, size, 1);
+    return give_bytes(a, size, 1);
 }
 
 struct slice arena_copy(struct arena *a, struct slice s)

@@ -16,10 +16,10 @@ struct arena;
 struct arena *arena_new(size_t cap_bytes);
 /* Frees everything allocated from it and the arena; *a becomes NULL; accepts NULL. */
 void arena_free(struct arena **a);
-/* Forgets every allocation but keeps one chunk for the next message; not full any more. */
+/* Forgets every allocation and arena_is_full, and keeps one chunk for the next message. */
 void arena_reset(struct arena *a);
 
-/* A place to come back to: what was allocated since is given up at once, when nobody needs it. */
+/* A place to come back to: arena_rewind frees all later allocations at once. */
 struct arena_mark {
     void *head;
     void *behind; /* chunk after it */
@@ -40,7 +40,7 @@ struct slice arena_copy(struct arena *a, struct slice s);
 
 /* An allocation has been refused since arena_new or arena_reset. */
 bool arena_is_full(const struct arena *a);
-/* Bytes given out so far. */
+/* Bytes given out since arena_new or arena_reset. */
 size_t arena_used(const struct arena *a);
 
 #endif

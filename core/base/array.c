@@ -19,7 +19,7 @@ bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t eac
     grown = grown < ROOM_FIRST ? ROOM_FIRST : grown;
     grown = grown < need ? need : grown;
     grown = grown > most ? most : grown;
-    memcpy(&array, parray, sizeof(array)); /* the caller's pointer, of whatever type */
+    memcpy(&array, parray, sizeof(array)); /* the caller's pointer of any type */
     array = reallocarray(array, grown, each);
     if (array == NULL) {
         return false;

@@ -1,4 +1,4 @@
-/* base - what must be ready before anything else. */
+/* base - the start of every program. */
 #include "core/base/base.h"
 
 #include <signal.h>

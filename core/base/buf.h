@@ -15,7 +15,8 @@ struct buf {
     size_t n;    /* bytes, without the NUL */
     size_t size; /* allocated */
     size_t max;  /* cap on n */
-    bool failed; /* out of memory, or the cap was met: what was refused was not added */
+    bool
+        failed; /* out of memory, or the cap was met; the refused bytes are not in it */
 };
 
 void buf_init(struct buf *b, size_t max_bytes);

@@ -10,10 +10,10 @@
 
 uint64_t clock_wall_us(void); /* microseconds since 1970, UTC */
 uint64_t clock_mono_us(void); /* microseconds since some start; never goes back */
-uint64_t clock_boot_us(void); /* likewise, while the machine sleeps too */
+uint64_t clock_boot_us(void); /* the same, and it runs while the machine sleeps */
 uint64_t clock_cpu_us(void);  /* CPU time of the calling thread */
 
-/* For what must not happen more often than so: a log line of a fault that repeats. */
+/* Limits the rate of an event, such as the log line of a repeated fault. */
 struct clock_pace {
     _Atomic uint64_t next_us; /* set by the thread whose turn it was; 0: at once */
 };

@@ -22,7 +22,7 @@ uint16_t cursor_u16(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 struct slice cursor_bytes(struct cursor *c, size_t n);
-/* No read failed so far. */
+/* Every read until now was within bounds. */
 bool cursor_ok(const struct cursor *c);
 /* No read failed and nothing is left. */
 bool cursor_done(const struct cursor *c);

@@ -1,12 +1,25 @@
 /* dir_walk - opendir, readdir and closedir with one rule for errno. */
 #include "core/base/dir_walk.h"
 
+#include "core/base/file.h"
+
 struct dir_walk dir_walk_begin(const char *path, enum dir_need need)
 {
     struct dir_walk w = {.path = path, .dir = opendir(path)};
 
     if (w.dir == NULL && !(need == DIR_OPTIONAL && errno == ENOENT)) {
         w.errnum = errno;
+    }
+    return w;
+}
+
+struct dir_walk dir_walk_fd(int fd, const char *path)
+{
+    struct dir_walk w = {.path = path, .dir = fd < 0 ? NULL : fdopendir(fd)};
+
+    if (w.dir == NULL) {
+        w.errnum = errno;
+        fd_close(&fd);
     }
     return w;
 }

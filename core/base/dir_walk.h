@@ -33,6 +33,8 @@ struct dir_walk {
 
 /* path must stay until dir_walk_end. A folder that cannot be opened has no names. */
 struct dir_walk dir_walk_begin(const char *path, enum dir_need need);
+/* The same for a folder that the caller opened: the walk closes fd. fd -1: errno says why. */
+struct dir_walk dir_walk_fd(int fd, const char *path);
 
 /* Goes to the next entry. False: there is none, or the folder cannot be read. */
 bool dir_walk_next(struct dir_walk *w);

@@ -76,7 +76,8 @@ enum err err_of_errno(int errnum)
     }
 }
 
-/* Names of files and peers, and what servers say, may stand in it: no byte of them commands a terminal. */
+/* The text may hold names of files and peers and answers of servers, so control bytes, which
+ * command a terminal, become "?". */
 static void clean(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -92,7 +93,7 @@ enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
     if (!reterr) {
         return code;
     }
-    /* Filled aside and copied: source and the arguments may lie in *reterr itself. */
+    /* Filled in a local copy first: source and the arguments may lie in *reterr itself. */
     struct errinfo filled = {.code = code, .line = line, .source = "", .text = ""};
     if (source) {
         (void)snprintf(filled.source, sizeof(filled.source), "%s", source);

@@ -15,7 +15,7 @@
 enum err {
     ERR_OK = 0,
     ERR_NOMEM = -1,        /* memory, or an arena's cap, is used up */
-    ERR_LIMIT = -2,        /* a named limit of ours was met */
+    ERR_LIMIT = -2,        /* a limit of gillnet was met */
     ERR_SYNTAX = -3,       /* bytes that do not have the form they claim */
     ERR_RANGE = -4,        /* a well-formed value outside its bounds */
     ERR_NOT_FOUND = -5,    /* no such thing */
@@ -53,7 +53,8 @@ const char *err_text(enum err code);
 /* The code that stands for an errno value (ENOSPC is ERR_NOSPACE, EACCES is ERR_DENIED, ...). */
 enum err err_of_errno(int errnum);
 
-/* Fills reterr (which may be NULL; texts are cut, never overrun; control bytes become ?) and returns code. */
+/* Fills reterr (which may be NULL; texts are cut, never overrun; control bytes become ?) and
+ * returns code. */
 enum err errinfo_set(struct errinfo *reterr, enum err code, const char *source,
                      unsigned line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -1,11 +1,11 @@
 /* file - reading whole files, folders, mappings and locks. */
 #include "core/base/file.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 
+#include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
 
 enum { READ_CHUNK = 64 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
@@ -252,6 +252,30 @@ void filemap_close(struct filemap *m)
     *m = (struct filemap){NULL, 0};
 }
 
+enum err filemap_make(struct filemap *m, const char *path,
+                      const struct filemap_new *fresh, struct errinfo *reterr)
+{
+    char name[FILE_PATH_MAX];
+    *m = (struct filemap){NULL, 0};
+    enum err e = path_make(name, reterr, "%s.new", path);
+    THEN(e, file_allocate(name, fresh->size, fresh->mode, reterr));
+    THEN(e, filemap_open(m, name, FILEMAP_WRITE, reterr));
+    if (e == ERR_OK && m->n != fresh->size) {
+        e = errinfo_set(reterr, ERR_CORRUPT, name, 0,
+                        "another process changed the file");
+    }
+    if (e == ERR_OK) {
+        fresh->fill(fresh->context, m->p);
+        e = rename(name, path) == 0
+                ? ERR_OK
+                : file_sys_fail(reterr, path, "cannot put the new file in place");
+    }
+    if (e != ERR_OK) {
+        filemap_close(m);
+    }
+    return e;
+}
+
 enum err file_sync_dir(const char *dir, struct errinfo *reterr)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -266,9 +290,9 @@ enum err file_sync_dir(const char *dir, struct errinfo *reterr)
     return e;
 }
 
-/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. Under
- * systemd's RestrictSUIDSGID no call may name that bit, not even where it is set already:
- * a service's folder has it from its parent, or goes without. */
+/* The umask may have taken bits away; a set-group-ID bit that the parent gave stays. systemd's
+ * RestrictSUIDSGID forbids every call that names that bit, also where it is set: a service's folder
+ * has it from its parent, or does not have it. */
 static enum err set_up_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -285,9 +309,7 @@ static enum err set_up_dir(const char *dir, mode_t mode, struct errinfo *reterr)
     } else {
         e = file_sys_give(fd, dir, reterr);
     }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    fd_close(&fd);
     return e;
 }
 
@@ -312,30 +334,17 @@ enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr)
 
 enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
-    if (!d) {
-        return file_sys_fail(reterr, dir, "cannot list the folder");
-    }
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
     enum err e = ERR_OK;
-    for (;;) {
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            if (errno != 0) {
-                e = file_sys_fail(reterr, dir, "cannot list the folder");
-            }
-            break;
-        }
-        struct slice name = slice_str(entry->d_name);
+    while (dir_walk_next(&w)) {
+        struct slice name = slice_str(w.name);
         if (slice_has_suffix_nocase(name, SLICE_LIT(FILE_TEMP_SUFFIX)) &&
-            unlinkat(dirfd(d), entry->d_name, 0) != 0 && errno != ENOENT &&
+            unlinkat(dirfd(w.dir), w.name, 0) != 0 && errno != ENOENT &&
             errno != EISDIR && e == ERR_OK) {
             e = file_sys_fail(reterr, dir, "cannot remove a temporary file");
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err lock_file(struct filelock *l, const char *path, int how,
@@ -380,16 +389,11 @@ bool filelock_is_held(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    fd_close(&fd);
     return held;
 }
 
 void filelock_drop(struct filelock *l)
 {
-    if (l->fd >= 0) {
-        (void)close(l->fd); /* the lock ends with the descriptor; the file stays */
-    }
-    l->fd = -1;
+    fd_close(&l->fd); /* the lock ends with the descriptor; the file stays */
 }

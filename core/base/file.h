@@ -80,6 +80,17 @@ enum filemap_mode {
 enum err filemap_open(struct filemap *m, const char *path, enum filemap_mode mode,
                       struct errinfo *reterr);
 void filemap_close(struct filemap *m);
+/* Puts a new file of size bytes, mapped for writing, in the place of path. fill sets its bytes,
+ * which are zero before, under another name: no reader sees half of them. On failure *m is
+ * empty. */
+struct filemap_new {
+    size_t size;
+    mode_t mode;
+    void (*fill)(void *context, void *p);
+    void *context;
+};
+enum err filemap_make(struct filemap *m, const char *path,
+                      const struct filemap_new *fresh, struct errinfo *reterr);
 
 /* Creates path (or replaces it atomically) with size zero bytes that really exist on disk
  * (posix_fallocate), so that a later store through a mapping cannot fault. */
@@ -87,14 +98,15 @@ enum err file_allocate(const char *path, uint64_t size, mode_t mode,
                        struct errinfo *reterr);
 
 enum err file_sync_dir(const char *dir, struct errinfo *reterr);
-/* mkdir -p of the last component only, with mode; fine when it is there already. */
+/* mkdir -p of the last component only, with mode. ERR_OK also when the folder exists. */
 enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr);
 
-/* Puts fresh in the place of path and path in that of fresh, two files or folders of one file system, durably: at any moment one
- * of the two is there, and after ERR_OK the former one may be removed. */
+/* Puts fresh in the place of path and path in that of fresh, two files or folders of one file
+ * system, durably: at any moment one of the two is there, and after ERR_OK the former one may be
+ * removed. */
 enum err file_exchange(const char *fresh, const char *path, struct errinfo *reterr);
-/* Removes a file, or a folder with all that is in it, following no link; fine when nothing is there. ERR_LIMIT: folders
- * deeper than any that gillnet makes. */
+/* Removes a file, or a folder with all that is in it, following no link; fine when nothing is
+ * there. ERR_LIMIT: folders deeper than any that gillnet makes. */
 enum err file_remove_tree(const char *path, struct errinfo *reterr);
 
 /* An advisory whole-file lock. ERR_LOCKED when another process has it; never waits. */
@@ -105,7 +117,7 @@ enum err filelock_take(struct filelock *l, const char *path, struct errinfo *ret
 /* Beside any number of others who share it; ERR_LOCKED while somebody took it for himself. */
 enum err filelock_share(struct filelock *l, const char *path, struct errinfo *reterr);
 void filelock_drop(struct filelock *l);
-/* Somebody holds it now. Who takes it in the same instant may find it held. */
+/* Whether a process holds it now. Takes the lock for an instant, so a taker may get ERR_LOCKED. */
 bool filelock_is_held(const char *path);
 
 #endif

@@ -18,9 +18,9 @@ enum err file_sys_fail(struct errinfo *reterr, const char *path, const char *wha
 enum err file_sys_open_regular(const char *path, int flags, int *retfd,
                                uint64_t *retsize, struct errinfo *reterr);
 
-/* As root: what was just made there is given to the owner of the folder it lies in, where that folder hands on its
- * group too (set-group-ID, as all folders of STATE do): so what root's commands make there stays changeable for
- * the service whose folder it is. Else nothing. */
+/* As root, gives the new file fd to the owner of its folder, if the folder passes on its group too
+ * (set-group-ID, as all folders of STATE do). A service can therefore change the files that root's
+ * commands make in its folder. Other users: does nothing. */
 enum err file_sys_give(int fd, const char *path, struct errinfo *reterr);
 
 /* read that goes on after a signal. */

@@ -22,14 +22,14 @@ static enum err check_place(const char *path, struct errinfo *reterr)
         "a device or a socket, so it is not replaced; name another file");
 }
 
-static enum err set_up(int fd, const char *temp, const char *path, mode_t mode,
+static enum err set_up(int *fd, const char *temp, const char *path, mode_t mode,
                        struct errinfo *reterr)
 {
-    enum err e = fchmod(fd, mode) == 0 /* whatever the umask took away */
-                     ? file_sys_give(fd, path, reterr)
+    enum err e = fchmod(*fd, mode) == 0 /* whatever the umask took away */
+                     ? file_sys_give(*fd, path, reterr)
                      : file_sys_fail(reterr, path, "cannot set the file's rights");
     if (e != ERR_OK) {
-        (void)close(fd);
+        fd_close(fd);
         (void)unlink(temp);
     }
     return e;
@@ -46,14 +46,14 @@ static enum err make_temp(const char *path, mode_t mode, char temp[FILE_PATH_MAX
     for (int i = 0; i < TEMP_TRIES; i++) {
         uint64_t name = 0;
         random_bytes(&name, sizeof(name));
-        if (file_path(temp, "%s.%016llx" FILE_TEMP_SUFFIX, path,
-                      (unsigned long long)name) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+        enum err e =
+            path_make(temp, reterr, "%s.%016" PRIx64 FILE_TEMP_SUFFIX, path, name);
+        if (e != ERR_OK) {
+            return e;
         }
-        int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-        if (fd >= 0) {
-            *retfd = fd;
-            return set_up(fd, temp, path, mode, reterr);
+        *retfd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (*retfd >= 0) {
+            return set_up(retfd, temp, path, mode, reterr);
         }
         if (errno != EEXIST) {
             return file_sys_fail(reterr, path,
@@ -73,24 +73,24 @@ static enum err sync_parent(const char *path, struct errinfo *reterr)
         return file_sync_dir(".", reterr);
     }
     int n = slash == path ? 1 : (int)(slash - path);
-    enum err e = file_path(dir, "%.*s", n, path);
-    return e != ERR_OK ? e : file_sync_dir(dir, reterr);
+    enum err e = path_make(dir, reterr, "%.*s", n, path);
+    return THEN(e, file_sync_dir(dir, reterr));
 }
 
 enum err file_exchange(const char *fresh, const char *path, struct errinfo *reterr)
 {
     if (renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_EXCHANGE) != 0) {
         return file_sys_fail(reterr, path,
-                             "cannot put what was made anew in its place");
+                             "cannot put the new file or folder in its place");
     }
     enum err e = sync_parent(path, reterr);
-    return e == ERR_OK ? sync_parent(fresh, reterr) : e;
+    return THEN(e, sync_parent(fresh, reterr));
 }
 
 /* Everything between the last byte and the new name. fsync is called once: after a failure the
  * kernel may have dropped the pages, and a second call would lie. */
-static enum err publish(int fd, const char *temp, const char *path,
-                        struct errinfo *reterr)
+static enum err sync_and_rename(int fd, const char *temp, const char *path,
+                                struct errinfo *reterr)
 {
     if (fsync(fd) != 0) {
         return file_sys_fail(reterr, path, "cannot sync the file to disk");
@@ -103,18 +103,7 @@ static enum err publish(int fd, const char *temp, const char *path,
 
 static enum err write_at(int fd, uint64_t offset, struct slice bytes)
 {
-    while (bytes.n) {
-        ssize_t n = pwrite(fd, bytes.p, bytes.n, (off_t)offset);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return n < 0 ? err_of_errno(errno) : ERR_IO;
-        }
-        bytes = slice_from(bytes, (size_t)n);
-        offset += (uint64_t)n;
-    }
-    return ERR_OK;
+    return file_write_at(fd, offset, bytes) ? ERR_OK : err_of_errno(errno);
 }
 
 enum err file_out_open(struct file_out *f, const char *path, mode_t mode,
@@ -125,14 +114,8 @@ enum err file_out_open(struct file_out *f, const char *path, mode_t mode,
     f->written = 0;
     f->failed = ERR_OK;
     buf_init(&f->pending, PENDING_MAX);
-    if (file_path(f->path, "%s", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
-    enum err e = make_temp(path, mode, f->temp, &f->fd, reterr);
-    if (e != ERR_OK) {
-        f->fd = -1;
-    }
-    return e;
+    enum err e = path_make(f->path, reterr, "%s", path);
+    return THEN(e, make_temp(path, mode, f->temp, &f->fd, reterr));
 }
 
 static void keep_failure(struct file_out *f, enum err e)
@@ -142,7 +125,7 @@ static void keep_failure(struct file_out *f, enum err e)
     }
 }
 
-static void flush(struct file_out *f)
+static void flush_pending(struct file_out *f)
 {
     if (f->failed == ERR_OK && f->pending.n) {
         keep_failure(
@@ -157,7 +140,7 @@ void file_out_add(struct file_out *f, struct slice bytes)
         return;
     }
     if (bytes.n > PENDING_MAX - f->pending.n) {
-        flush(f);
+        flush_pending(f);
     }
     if (bytes.n >= PENDING_MAX) {
         keep_failure(f, write_at(f->fd, f->written, bytes));
@@ -175,7 +158,7 @@ void file_out_put_at(struct file_out *f, uint64_t offset, struct slice bytes)
     if (f->fd < 0 || f->failed != ERR_OK) {
         return;
     }
-    flush(f);
+    flush_pending(f);
     if (offset > f->written || bytes.n > f->written - offset) {
         keep_failure(f, ERR_RANGE);
     } else if (f->failed == ERR_OK) {
@@ -188,7 +171,7 @@ enum err file_out_commit(struct file_out *f, struct errinfo *reterr)
     if (f->fd < 0) {
         return errinfo_set(reterr, ERR_IO, f->path, 0, "the file is not open");
     }
-    flush(f);
+    flush_pending(f);
     enum err e = f->failed;
     if (e == ERR_NOSPACE) {
         (void)errinfo_set(reterr, e, f->path, 0,
@@ -197,7 +180,7 @@ enum err file_out_commit(struct file_out *f, struct errinfo *reterr)
         (void)errinfo_set(reterr, e, f->path, 0, "cannot write the file: %s",
                           err_text(e));
     } else {
-        e = publish(f->fd, f->temp, f->path, reterr);
+        e = sync_and_rename(f->fd, f->temp, f->path, reterr);
     }
     /* After a failed sync of the folder the temporary is gone: it was renamed. */
     file_out_abort(f);
@@ -207,9 +190,8 @@ enum err file_out_commit(struct file_out *f, struct errinfo *reterr)
 void file_out_abort(struct file_out *f)
 {
     if (f->fd >= 0) {
-        (void)unlink(f->temp); /* not there any more after a commit */
-        (void)close(f->fd);
-        f->fd = -1;
+        (void)unlink(f->temp); /* a commit has renamed it */
+        fd_close(&f->fd);
     }
     buf_fini(&f->pending);
 }
@@ -249,7 +231,7 @@ enum err file_allocate(const char *path, uint64_t size, mode_t mode,
         errno = failed;
         e = file_sys_fail(reterr, path, "cannot reserve the file's space on disk");
     } else {
-        e = publish(fd, temp, path, reterr);
+        e = sync_and_rename(fd, temp, path, reterr);
     }
     if (e != ERR_OK) {
         (void)unlink(temp);

@@ -1,36 +1,25 @@
 /* file_tree - folders with all that is in them, removed. */
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 
 enum { TREE_DEPTH_MAX = 8 };
 
-/* Removes the files of one folder, then it; subfolders are told. */
+/* Removes the files of one folder. True: it has a subfolder, whose path is in retsub. */
 static bool empty_dir(const char *path, char retsub[FILE_PATH_MAX])
 {
-    DIR *d = opendir(path);
-    const struct dirent *entry = NULL;
+    struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
     bool has_sub = false;
-    if (!d) {
-        return false;
-    }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while (!has_sub && (entry = readdir(d)) != NULL) {
+    while (!has_sub && dir_walk_next(&w)) {
         char file[FILE_PATH_MAX];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            file_path(file, "%s/%s", path, entry->d_name) != ERR_OK) {
-            continue;
-        }
-        if (unlink(file) != 0 && (errno == EISDIR || errno == EPERM)) {
-            has_sub = file_path(retsub, "%s", file) == ERR_OK;
-        }
+        has_sub = path_make(file, NULL, "%s/%s", path, w.name) == ERR_OK &&
+                  unlink(file) != 0 && (errno == EISDIR || errno == EPERM) &&
+                  path_make(retsub, NULL, "%s", file) == ERR_OK;
     }
-    (void)closedir(d);
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return has_sub;
 }
 
-/* Goes down to a folder that has none, removes it, begins again: no recursion. */
+/* Goes down to a folder without subfolders, removes it and begins again: no recursion. */
 enum err file_remove_tree(const char *path, struct errinfo *reterr)
 {
     for (;;) {

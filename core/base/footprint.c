@@ -44,12 +44,12 @@ uint64_t footprint_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void lower(uint64_t *least, uint64_t v)
+static void lower_limit(uint64_t *least, uint64_t v)
 {
     *least = v < *least ? v : *least;
 }
 
-/* What a file of a control group says: a number, or "max". */
+/* A file of a control group holds a number, or "max". */
 static void lower_to_file(uint64_t *least, const char *root, const char *group,
                           const char *name)
 {
@@ -59,7 +59,7 @@ static void lower_to_file(uint64_t *least, const char *root, const char *group,
 
     if (file_path(path, "%s/sys/fs/cgroup%s/%s", root, group, name) == ERR_OK &&
         first_line(path, line) && number(line, &v)) {
-        lower(least, v);
+        lower_limit(least, v);
     }
 }
 
@@ -96,7 +96,7 @@ uint64_t footprint_limit(const char *root)
         struct rlimit l = {.rlim_cur = RLIM_INFINITY};
 
         if (getrlimit(limits[i], &l) == 0 && l.rlim_cur != RLIM_INFINITY) {
-            lower(&least, l.rlim_cur);
+            lower_limit(&least, l.rlim_cur);
         }
     }
     lower_to_groups(&least, root);

@@ -8,11 +8,12 @@
 
 #include "core/base/std.h"
 
-/* Bytes that lie in memory, those of mapped files too; 0: the system does not say. */
+/* Bytes in memory, those of mapped files included; 0: unknown. */
 uint64_t footprint_bytes(void);
 
-/* The least of what its control group and those above it may have (memory.high and memory.max), its
- * resource limits and the memory of the machine; bytes. root: "", or where tests keep proc and sys. */
+/* The smallest limit in bytes: of its control group and those above it (memory.high and
+ * memory.max), of its resource limits, and the memory of the machine. root: "", or the folder where
+ * tests keep proc and sys. */
 uint64_t footprint_limit(const char *root);
 
 #endif

@@ -19,16 +19,17 @@ struct hash256 {
     uint8_t b[HASH256_BYTES];
 };
 
-/* Of the n parts one after the other. */
+/* The hash of the n parts one after the other. */
 void hash256_make(const struct slice *parts, size_t n, struct hash256 *ret);
-/* Of one. */
+/* The hash of one part. */
 void hash256_of(struct slice bytes, struct hash256 *ret);
 bool hash256_equal(const struct hash256 *a, const struct hash256 *b);
 
 struct hash256_message {
     uint8_t b[HASH256_SHORT];
 };
-/* Of four messages of n bytes each, HASH256_SHORT at most, with zeros behind: at once where the processor can. */
+/* The hashes of four messages of n bytes each (HASH256_SHORT at most, zeros after them), in one
+ * pass where the processor can. */
 void hash256_four(const struct hash256_message p[HASH256_LANES], size_t n,
                   struct hash256 ret[HASH256_LANES]);
 /* The same in one way, for tests. False: this machine cannot. */

@@ -133,11 +133,8 @@ static enum err load_file(const char *path, unsigned max, struct hashkey *ret,
 static enum err key_paths(const char *state_dir, char ring[FILE_PATH_MAX],
                           char node[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    if (file_path(ring, "%s/keys/digest.key", state_dir) != ERR_OK ||
-        file_path(node, "%s/keys/filter.key", state_dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-    }
-    return ERR_OK;
+    enum err e = path_make(ring, reterr, "%s/keys/digest.key", state_dir);
+    return THEN(e, path_make(node, reterr, "%s/keys/filter.key", state_dir));
 }
 
 enum err keyring_load(const char *state_dir, struct keyring *ret,
@@ -157,41 +154,24 @@ enum err keyring_load(const char *state_dir, struct keyring *ret,
     return e;
 }
 
-static enum err write_all(int fd, struct slice bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return ERR_IO;
-        }
-        bytes = slice_from(bytes, (size_t)n);
-    }
-    return ERR_OK;
-}
-
-/* Fills a new temporary file with one random key, durably. */
-static enum err write_temp_key(int fd, const char *comment)
+/* Fills a new temporary file with one random key, durably. False: errno. */
+static bool write_temp_key(int fd, const char *comment)
 {
     uint8_t key[HASHKEY_BYTES];
     char hex[KEY_HEX + 1];
     random_bytes(key, sizeof(key));
     sodium_bin2hex(hex, sizeof(hex), key, sizeof(key));
     hex[KEY_HEX] = '\n';
-    enum err e = write_all(fd, slice_str(comment));
-    THEN(e, write_all(fd, slice_of(hex, sizeof(hex))));
-    if (e == ERR_OK && (fchmod(fd, KEY_MODE) != 0 || fsync(fd) != 0)) {
-        e = ERR_IO;
-    }
+    const bool is_written = file_write_all(fd, slice_str(comment)) &&
+                            file_write_all(fd, slice_of(hex, sizeof(hex))) &&
+                            fchmod(fd, KEY_MODE) == 0 && fsync(fd) == 0;
     sodium_memzero(key, sizeof(key));
     sodium_memzero(hex, sizeof(hex));
-    return e;
+    return is_written;
 }
 
-/* Makes path with a random key unless it is there. link() never replaces: of two processes
- * one wins, and both read the winner's key afterwards. */
+/* Makes the file with a random key unless it exists. link() never replaces a file: of two processes
+ * one wins, and both then read its key. */
 static enum err create_file(const char *path, const char *comment,
                             struct errinfo *reterr)
 {
@@ -202,16 +182,15 @@ static enum err create_file(const char *path, const char *comment,
     }
     uint64_t name = 0;
     random_bytes(&name, sizeof(name));
-    if (file_path(temp, "%s.%016llx" FILE_TEMP_SUFFIX, path,
-                  (unsigned long long)name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    enum err e = path_make(temp, reterr, "%s.%016" PRIx64 FILE_TEMP_SUFFIX, path, name);
+    if (e != ERR_OK) {
+        return e;
     }
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
         return file_sys_fail(reterr, path, "cannot make the key file");
     }
-    enum err e = ERR_OK;
-    if (write_temp_key(fd, comment) != ERR_OK) {
+    if (!write_temp_key(fd, comment)) {
         e = file_sys_fail(reterr, path, "cannot write the key file");
     } else if (link(temp, path) != 0 && errno != EEXIST) {
         e = file_sys_fail(reterr, path, "cannot put the key file in place");
@@ -236,9 +215,7 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
         return e;
     }
     e = key_paths(state_dir, ring, node, reterr);
-    if (e == ERR_OK && file_path(dir, "%s/keys", state_dir) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-    }
+    THEN(e, path_make(dir, reterr, "%s/keys", state_dir));
     THEN(e, statedir_make(state_dir, reterr));
     THEN(e, file_make_dir(dir, KEY_DIR_MODE, reterr));
     THEN(e, create_file(ring, "# digest key of this gillnet installation: secret\n",
@@ -247,7 +224,7 @@ enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
                         reterr));
     THEN(e, file_sync_dir(dir, reterr));
     THEN(e, file_sync_dir(state_dir, reterr));
-    return e == ERR_OK ? keyring_load(state_dir, ret, reterr) : e;
+    return THEN(e, keyring_load(state_dir, ret, reterr));
 }
 
 /* For the reader of the file: gillnetd may be another user than the one who writes. */

@@ -23,12 +23,13 @@ struct keyring {
 /* Reads the keys of state_dir. Without key files: ERR_NOT_FOUND. */
 enum err keyring_load(const char *state_dir, struct keyring *ret,
                       struct errinfo *reterr);
-/* Like keyring_load, but makes state_dir, the folder and random keys where there are none (two processes
- * doing so at once end up with the same keys). ERR_DENIED: strangers may write to state_dir (statedir.h). */
+/* Like keyring_load, but makes state_dir, the folder and random keys where there are none (two
+ * processes doing so at once end up with the same keys). ERR_DENIED: strangers may write to
+ * state_dir (statedir.h). */
 enum err keyring_load_or_create(const char *state_dir, struct keyring *ret,
                                 struct errinfo *reterr);
-/* Makes v[0..n) the digest keys of keys/digest.key, the first being the writers'; atomically, and of the same user and
- * group as the file that was there. */
+/* Makes v[0..n) the digest keys of keys/digest.key; writers use the first. The file is replaced
+ * atomically and keeps its user and group. */
 enum err keyring_store_ring(const char *state_dir, const struct hashkey *v, unsigned n,
                             struct errinfo *reterr);
 /* A key from its HASHKEY_BYTES bytes. */

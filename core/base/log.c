@@ -3,12 +3,12 @@
 
 #include <paths.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
 
+#include "core/base/thread.h"
 #include "core/base/visible.h"
 
 enum {
@@ -230,13 +230,7 @@ enum err log_start(const char *ident, enum log_target target, enum log_level lev
     state.dropped = 0;
     state.stopping = false;
     open_target(ident, target);
-    sigset_t all;
-    sigset_t old;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all,
-                          &old); /* signals are for the main thread */
-    int failed = pthread_create(&state.writer, NULL, writer_main, NULL);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int failed = thread_start(&state.writer, writer_main, NULL);
     if (failed) {
         free(ring);
     } else {
@@ -285,8 +279,8 @@ static bool enqueue(enum log_level level, const char *line, size_t n)
     (void)pthread_mutex_lock(&state.lock);
     bool running = state.ring && !state.stopping;
     if (running) {
-        /* Once lines are lost, more are refused until the writer has told of it: what the
-         * log shows is then in order and the gap is where it says. */
+        /* Once lines are lost, more are dropped until the writer has logged their number. The log
+         * is then in order, and the gap is where that line stands. */
         bool lost = state.dropped > 0 || n + HEAD_BYTES > RING_BYTES - state.used;
         if (lost) {
             state.dropped++;
@@ -312,7 +306,8 @@ uint64_t log_dropped(void)
 static void log_va(enum log_level level, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Whatever forgot log_str: one event stays one line, and nothing in it is hidden. Most lines are ASCII and stay. */
+/* For callers that forgot log_str: an event stays one line without hidden characters. Most lines
+ * are ASCII and do not change. */
 static size_t make_visible(char line[LOG_LINE_MAX + 1], size_t n)
 {
     char shown[LOG_LINE_MAX + 1];
@@ -351,36 +346,32 @@ static void log_va(enum log_level level, const char *format, va_list args)
     }
 }
 
+#define LOG_AT(level, format)            \
+    do {                                 \
+        va_list args;                    \
+        va_start(args, format);          \
+        log_va((level), (format), args); \
+        va_end(args);                    \
+    } while (0)
+
 void log_error(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_ERROR, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_ERROR, format);
 }
 
 void log_warn(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_WARN, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_WARN, format);
 }
 
 void log_info(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_INFO, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_INFO, format);
 }
 
 void log_debug(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    log_va(LOG_LEVEL_DEBUG, format, args);
-    va_end(args);
+    LOG_AT(LOG_LEVEL_DEBUG, format);
 }
 
 void log_errinfo(const char *event, const struct errinfo *info)

@@ -1,10 +1,11 @@
 /*
  * log - one line per event, to syslog, the journal or standard error.
  *
- * Lines go through a bounded ring to one writer thread, so that a slow log never holds up
- * mail; a full ring drops lines, counts them (log_dropped) and says so when it has room
- * again. Before log_start and after log_stop lines are written directly to standard error.
- * Untrusted text must pass log_str; what did not and cannot be seen becomes a code (visible.h). Pure rooms (text, mail, extract, filter) never log.
+ * Lines go through a bounded ring to one writer thread, so that a slow log never holds up mail; a
+ * full ring drops lines, counts them (log_dropped) and says so when it has room again. Before
+ * log_start and after log_stop lines are written directly to standard error. Untrusted text must
+ * pass log_str; invisible characters in other text become codes (visible.h). Pure rooms (text,
+ * mail, extract, filter) never log.
  * Threads: any, after log_start.
  */
 #ifndef CORE_BASE_LOG_H
@@ -24,8 +25,8 @@ enum log_target { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG, LOG_TARGET_JOURNAL };
 /* Longest line; longer ones are cut and end in "...". */
 enum { LOG_LINE_MAX = 4096, LOG_STR_MAX = 256 };
 
-/* Where log.target "auto" goes: the journal under systemd; standard error in a terminal, and where there is no syslog; else
- * syslog. Before the first thread. */
+/* The target of log.target "auto": the journal under systemd, standard error in a terminal or
+ * without syslog, else syslog. Before the first thread. */
 enum log_target log_target_auto(void);
 /* Opens the target under the name ident (syslog facility mail) and starts the writer. */
 enum err log_start(const char *ident, enum log_target target, enum log_level level);

@@ -1,5 +1,7 @@
 #include "core/base/nearest.h"
 
+#include <getopt.h>
+
 static char folded(char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -65,4 +67,24 @@ const char *nearest_name(struct slice name, const char *const *names, size_t n)
         }
     }
     return ret;
+}
+
+void nearest_option_print(const char *program, const char *written,
+                          const struct option *longs)
+{
+    const struct slice name = slice_str(written + strspn(written, "-"));
+    const char *best = NULL;
+    size_t edits_least = nearest_most(name.n + 2) + 1;
+
+    for (; longs->name != NULL; longs++) {
+        const size_t edits = nearest_edits(name, slice_str(longs->name));
+
+        if (edits < edits_least) {
+            edits_least = edits;
+            best = longs->name;
+        }
+    }
+    if (best != NULL && strcmp(best, name.p) != 0) {
+        (void)fprintf(stderr, "%s: did you mean \"--%s\"?\n", program, best);
+    }
 }

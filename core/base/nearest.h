@@ -18,7 +18,13 @@ size_t nearest_edits(struct slice a, struct slice b);
 /* Most edits that leave a name of this length a misspelling of another: about a third. */
 size_t nearest_most(size_t length);
 
-/* The nearest of n names, or NULL when none is near. */
+/* The nearest of n names, or NULL when no name is near. */
 const char *nearest_name(struct slice name, const char *const *names, size_t n);
+
+/* After getopt's message about a written option: prints the nearest one of longs, if one is
+ * near. */
+struct option;
+void nearest_option_print(const char *program, const char *written,
+                          const struct option *longs);
 
 #endif

@@ -1,7 +1,7 @@
 /* slice - comparing and cutting runs of bytes. */
 #include "core/base/slice.h"
 
-static unsigned char lower(char c)
+static unsigned char lower_ascii(char c)
 {
     unsigned char u = (unsigned char)c;
     return u >= 'A' && u <= 'Z' ? (unsigned char)(u | 0x20u) : u;
@@ -13,7 +13,7 @@ bool slice_eq_nocase(struct slice a, struct slice b)
         return false;
     }
     for (size_t i = 0; i < a.n; i++) {
-        if (lower(a.p[i]) != lower(b.p[i])) {
+        if (lower_ascii(a.p[i]) != lower_ascii(b.p[i])) {
             return false;
         }
     }
@@ -46,18 +46,18 @@ int slice_cmp(struct slice a, struct slice b)
     return (a.n > b.n) - (a.n < b.n);
 }
 
-static bool is_space(char c)
+static bool is_ascii_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 struct slice slice_trim(struct slice s)
 {
-    while (s.n && is_space(s.p[0])) {
+    while (s.n && is_ascii_space(s.p[0])) {
         s.p++;
         s.n--;
     }
-    while (s.n && is_space(s.p[s.n - 1])) {
+    while (s.n && is_ascii_space(s.p[s.n - 1])) {
         s.n--;
     }
     return s;

@@ -2,12 +2,11 @@
 #include "core/base/statedir.h"
 
 #include <dirent.h>
-#include <grp.h>
-#include <pwd.h>
 
 #include "core/base/file.h"
+#include "core/base/user.h"
 
-enum { DEPTH_MAX = 8, RECORD_MAX = 16384, PLACES = 6, FD_PATH_MAX = 64 };
+enum { DEPTH_MAX = 8, PLACES = 6, FD_PATH_MAX = 64 };
 
 static const char *const places[PLACES] = {"keys",  "lists", "counts",
                                            "peers", "feeds", "reports"};
@@ -42,49 +41,29 @@ enum err statedir_check(const char *dir, struct errinfo *reterr)
 
 /* ---- owners ---- */
 
-static bool find_user(const char *name, uid_t *retuid, gid_t *retgid)
-{
-    char record[RECORD_MAX];
-    struct passwd p;
-    struct passwd *found = NULL;
-
-    if (getpwnam_r(name, &p, record, sizeof(record), &found) != 0 || found == NULL) {
-        return false;
-    }
-    *retuid = p.pw_uid;
-    *retgid = p.pw_gid;
-    return true;
-}
-
 /* As systemd/gillnet.tmpfiles has it. False: this system has not those users. */
 static bool owner_of_package(const char *path, struct statedir_owner *ret)
 {
     const bool is_keys = strncmp(path, "keys", 4) == 0;
     const bool is_gillnetds =
         is_keys || *path == '\0' || strncmp(path, "counts", 6) == 0;
-    char record[RECORD_MAX];
-    struct group g;
-    struct group *found = NULL;
     uid_t gillnetd = 0;
     uid_t hub = 0;
     gid_t group = 0;
     gid_t of_hub = 0;
 
-    if (!find_user(STATEDIR_USER, &gillnetd, &group) ||
-        !find_user(STATEDIR_HUB_USER, &hub, &of_hub)) {
+    if (!user_find(STATEDIR_USER, &gillnetd, &group) ||
+        !user_find(STATEDIR_HUB_USER, &hub, &of_hub)) {
         return false;
     }
     *ret = (struct statedir_owner){is_gillnetds ? gillnetd : hub, group, STATEDIR_MODE};
-    if (is_keys &&
-        getgrnam_r(STATEDIR_KEYS_GROUP, &g, record, sizeof(record), &found) == 0 &&
-        found != NULL) {
-        ret->gid = g.gr_gid;
+    if (is_keys && group_find(STATEDIR_KEYS_GROUP, &ret->gid)) {
         ret->mode = STATEDIR_KEYS_MODE;
     }
     return true;
 }
 
-/* What a folder's owner says, unless that is root. */
+/* The owner of a folder, unless that is root. */
 static bool owner_of_folder(const char *folder, struct statedir_owner *ret)
 {
     struct stat st;
@@ -113,7 +92,7 @@ void statedir_owner(const char *dir, const char *path, struct statedir_owner *re
     uid_t gillnetd = 0;
     gid_t group = 0;
 
-    if (has_package && (!is_given || (find_user(STATEDIR_USER, &gillnetd, &group) &&
+    if (has_package && (!is_given || (user_find(STATEDIR_USER, &gillnetd, &group) &&
                                       ret->uid == gillnetd))) {
         *ret = package;
     } else if (is_given) {
@@ -150,7 +129,7 @@ static mode_t mode_of(const struct stat *st, const struct statedir_owner *owner,
 }
 
 /* fd: of O_PATH, so that what is changed is what was looked at. */
-static void give(int fd, const struct statedir_owner *owner, bool is_private)
+static void give_file(int fd, const struct statedir_owner *owner, bool is_private)
 {
     char name[FD_PATH_MAX];
     struct stat st;
@@ -193,7 +172,7 @@ static void give_all(int top, const struct statedir_owner *owner, bool is_privat
         if (fd < 0) {
             continue;
         }
-        give(fd, owner, is_private);
+        give_file(fd, owner, is_private);
         const int sub = depth < DEPTH_MAX
                             ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                             : -1;
@@ -216,7 +195,7 @@ static void settle_lock(const char *dir)
     statedir_owner(dir, "", &owner);
     if (owner.uid != (uid_t)-1 && file_path(path, "%s/backup.lock", dir) == ERR_OK &&
         (fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC)) >= 0) {
-        give(fd, &owner, true);
+        give_file(fd, &owner, true);
         (void)close(fd);
     }
 }

@@ -1,17 +1,13 @@
 /* statedir_try - whether a service can use the state folder. */
 #include "core/base/statedir_try.h"
 
-#include <grp.h>
-#include <pwd.h>
-
 #include "core/base/file.h"
 #include "core/base/statedir.h"
+#include "core/base/user.h"
 
 enum {
     MEND_MAX = 3 * FILE_PATH_MAX,
     ROWS_MAX = 16,
-    RECORD_MAX = 16384,
-    NAME_MAX_BYTES = 64
 };
 
 struct place {
@@ -54,36 +50,10 @@ bool statedir_user(const char *dir, enum statedir_service service, uint64_t pid,
 
 /* ---- what mends it ---- */
 
-static const char *user_name(uid_t uid, char dst[NAME_MAX_BYTES])
-{
-    char record[RECORD_MAX];
-    struct passwd p;
-    struct passwd *found = NULL;
-
-    (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)uid);
-    if (getpwuid_r(uid, &p, record, sizeof(record), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, NAME_MAX_BYTES, "%s", p.pw_name);
-    }
-    return dst;
-}
-
-static const char *group_name(gid_t gid, char dst[NAME_MAX_BYTES])
-{
-    char record[RECORD_MAX];
-    struct group g;
-    struct group *found = NULL;
-
-    (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)gid);
-    if (getgrgid_r(gid, &g, record, sizeof(record), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, NAME_MAX_BYTES, "%s", g.gr_name);
-    }
-    return dst;
-}
-
 struct trying {
     const struct statedir_use *use;
     char last
-        [FILE_PATH_MAX]; /* that was reported: one folder may be in the way of many */
+        [FILE_PATH_MAX]; /* the path of the last report: one folder may bar many files */
     statedir_trouble_fn *fn;
     void *context;
 };
@@ -101,8 +71,8 @@ static void say_mend(const struct trying *t, const struct trial_finding *f,
     const size_t n = strlen(t->use->dir);
     const char *below = f->row + n + 1;
     struct statedir_owner o = {.uid = t->use->user.uid, .gid = t->use->user.gid};
-    char user[NAME_MAX_BYTES];
-    char group[NAME_MAX_BYTES];
+    char user[USER_NAME_BYTES];
+    char group[USER_NAME_BYTES];
 
     if (strcmp(f->path, t->use->dir) == 0) {
         (void)snprintf(dst, MEND_MAX, "chown %s:%s %s && chmod 2750 %s",
@@ -156,8 +126,8 @@ struct rows {
     size_t n;
 };
 
-static void add(struct rows *r, bool is_tree, bool may_write, const char *dir,
-                const char *path)
+static void add_row(struct rows *r, bool is_tree, bool may_write, const char *dir,
+                    const char *path)
 {
     const char *between = *path != '\0' ? "/" : "";
 
@@ -173,10 +143,10 @@ static void add_config(struct rows *r, const char *file)
     char dir[FILE_PATH_MAX];
     char *slash = NULL;
 
-    add(r, false, false, file, "");
+    add_row(r, false, false, file, "");
     if (file_path(dir, "%s", file) == ERR_OK && (slash = strrchr(dir, '/')) != NULL) {
         *slash = '\0';
-        add(r, true, false, dir, "conf.d");
+        add_row(r, true, false, dir, "conf.d");
     }
 }
 
@@ -188,10 +158,10 @@ static void add_all(struct rows *r, const char *dir, enum statedir_service servi
         file_path(counts, "%s/counts", dir) == ERR_OK && access(counts, F_OK) == 0;
 
     /* gillnetd makes its counts where there are none */
-    add(r, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
+    add_row(r, false, service == STATEDIR_GILLNETD && !has_counts, dir, "");
     for (size_t i = 0; i < PLACES; i++) {
         if (places[i].service == service) {
-            add(r, true, places[i].may_write, dir, places[i].path);
+            add_row(r, true, places[i].may_write, dir, places[i].path);
         }
     }
 }

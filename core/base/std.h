@@ -2,7 +2,7 @@
  * std - the headers of libc that nearly every file uses, included once.
  *
  * err.h, slice.h and buf.h include it, so a file that includes anything of gillnet has it. A file
- * names a libc header itself only where it needs one that is not here.
+ * includes other libc headers itself.
  */
 #ifndef CORE_BASE_STD_H
 #define CORE_BASE_STD_H

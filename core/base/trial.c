@@ -1,4 +1,4 @@
-/* trial - what another user of this system may open. */
+/* trial - files tried by a process with the ids of another user. */
 #include "core/base/trial.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ enum {
 
 /* ---- users ---- */
 
-static bool fill(const struct passwd *p, struct trial_user *ret)
+static bool fill_user(const struct passwd *p, struct trial_user *ret)
 {
     *ret = (struct trial_user){
         .uid = p->pw_uid, .gid = p->pw_gid, .ngroups = TRIAL_GROUPS_MAX};
@@ -37,7 +37,7 @@ bool trial_user_named(const char *name, struct trial_user *ret)
     struct passwd *found = NULL;
 
     return getpwnam_r(name, &p, record, sizeof(record), &found) == 0 && found != NULL &&
-           fill(&p, ret);
+           fill_user(&p, ret);
 }
 
 bool trial_user_of(uid_t uid, struct trial_user *ret)
@@ -47,7 +47,7 @@ bool trial_user_of(uid_t uid, struct trial_user *ret)
     struct passwd *found = NULL;
 
     if (getpwuid_r(uid, &p, record, sizeof(record), &found) == 0 && found != NULL) {
-        return fill(&p, ret);
+        return fill_user(&p, ret);
     }
     *ret = (struct trial_user){.uid = uid, .gid = (gid_t)uid};
     (void)snprintf(ret->name, sizeof(ret->name), "%lu", (unsigned long)uid);
@@ -238,12 +238,30 @@ static bool become(const struct trial_user *u)
                               setresuid(u->uid, u->uid, u->uid) == 0);
 }
 
+int trial_call(const struct trial_user *user, trial_call_fn *fn, const void *context)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    if (pid < 0) {
+        return errno;
+    }
+    if (pid == 0) {
+        _exit(become(user) ? fn(context) : EPERM);
+    }
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
 /* In the process of its own. */
 static _Noreturn void try_all(const struct trial_user *user,
                               const struct trial_row *rows, size_t n, int out)
 {
     struct buf report;
-    struct slice rest;
 
     if (!become(user)) {
         _exit(1);
@@ -252,20 +270,11 @@ static _Noreturn void try_all(const struct trial_user *user,
     for (size_t i = 0; i < n; i++) {
         try_row(&rows[i], i, &report);
     }
-    rest = buf_slice(&report);
-    while (rest.n > 0) {
-        ssize_t written = write(out, rest.p, rest.n);
-
-        if (written <= 0) {
-            _exit(1);
-        }
-        rest = slice_from(rest, (size_t)written);
-    }
-    _exit(0);
+    _exit(file_write_all(out, buf_slice(&report)) ? 0 : 1);
 }
 
-static void tell(struct slice report, const struct trial_row *rows, size_t n,
-                 trial_fn *fn, void *context)
+static void tell_findings(struct slice report, const struct trial_row *rows, size_t n,
+                          trial_fn *fn, void *context)
 {
     char path[FILE_PATH_MAX];
     char text[128];
@@ -322,7 +331,7 @@ enum err trial_run(const struct trial_user *user, const struct trial_row *rows,
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (is_whole && status == 0) {
-        tell(buf_slice(&report), rows, n, fn, context);
+        tell_findings(buf_slice(&report), rows, n, fn, context);
     }
     buf_fini(&report);
     return is_whole && status == 0

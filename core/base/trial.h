@@ -1,6 +1,6 @@
 /*
- * trial - what another user of this system may open, found out by being that user: in a process of its own, with that user's
- * ids and groups and no other.
+ * trial - tries which files another user may open: in a child process with the ids and groups of
+ * that user.
  *
  * Depends: base.   Threads: none may run beside it: it forks.   Allocates: nothing.
  */
@@ -12,7 +12,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
-enum { TRIAL_GROUPS_MAX = 64, TRIAL_NAME_MAX = 64 };
+enum { TRIAL_GROUPS_MAX = 256, TRIAL_NAME_MAX = 64 };
 
 struct trial_user {
     char name[TRIAL_NAME_MAX];
@@ -22,11 +22,17 @@ struct trial_user {
     int ngroups;
 };
 
-/* The user and groups that a service begins with, as the manager makes them: from the tables. False: there is no such user. */
+/* A user with all groups that the tables name, as the service manager sets them. False: no such
+ * user. */
 bool trial_user_named(const char *name, struct trial_user *ret);
 bool trial_user_of(uid_t uid, struct trial_user *ret);
 /* Those of a running process. */
 bool trial_user_of_process(uint64_t pid, struct trial_user *ret);
+
+/* Calls fn, which returns 0 or an errno value, in a child process as that user; other callers than
+ * root call it as themselves. Returns the result of fn, or why it could not be called. */
+typedef int trial_call_fn(const void *context);
+int trial_call(const struct trial_user *user, trial_call_fn *fn, const void *context);
 
 /* One thing to be tried. */
 struct trial_row {
@@ -42,8 +48,9 @@ struct trial_finding {
 };
 typedef void trial_fn(void *context, const struct trial_finding *finding);
 
-/* Tries each row as user and reports the first thing in it that is denied; what is not there is no finding. Only root
- * can be somebody else: others try as they are. ERR_IO: no process could be made. */
+/* Tries each row as user and reports the first file in it that is denied; missing files are no
+ * finding. Only root can become another user; other callers try as themselves. ERR_IO: no process
+ * could be made. */
 enum err trial_run(const struct trial_user *user, const struct trial_row *rows,
                    size_t n, trial_fn *fn, void *context, struct errinfo *reterr);
 

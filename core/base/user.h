@@ -12,7 +12,7 @@
 
 enum { USER_NAME_BYTES = 64 }; /* of a user or group, with the NUL */
 
-/* The numbers of a user and of its own group. False: there is no such user. */
+/* The numbers of a user and of its primary group. False: there is no such user. */
 bool user_find(const char *name, uid_t *retuid, gid_t *retgid);
 bool group_find(const char *name, gid_t *ret);
 

@@ -11,8 +11,8 @@
 
 enum { UTF8_MAX = 4, UTF8_CODE_MAX = 0x10ffff };
 
-/* Bytes of the character that begins at p, NUL as any other; 0: none is there whole. n: at least
- * 1. */
+/* Bytes of the character that begins at p (NUL is a character); 0: no whole character. n is at
+ * least 1. */
 size_t utf8_length(const unsigned char *p, size_t n);
 /* Stores the code point of that character too, if there is one. Returns utf8_length. */
 size_t utf8_decode(const char *p, size_t n, uint32_t *retcode);

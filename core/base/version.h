@@ -1,4 +1,4 @@
-/* version - what the programs and the headers in mail say they are. */
+/* version - the version that the programs print and that headers in mail name. */
 #ifndef CORE_BASE_VERSION_H
 #define CORE_BASE_VERSION_H
 

@@ -1,33 +1,19 @@
 /* doctor_feeds - whether feeds come in, and whether who fetches them may change the lists. */
-#include <pwd.h>
 
 #include "core/base/file.h"
+#include "core/base/user.h"
 #include "core/cli/doctor.h"
 #include "core/cli/feed_rows.h"
 
-enum { NAME_MAX_BYTES = 64, USER_BUFFER = 4096, TROUBLE_SHOWN = 400 };
-
-static const char *user_of(uid_t uid, char dst[NAME_MAX_BYTES])
-{
-    char buffer[USER_BUFFER];
-    struct passwd pw;
-    struct passwd *found = NULL;
-
-    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, NAME_MAX_BYTES, "%s", pw.pw_name);
-    } else {
-        (void)snprintf(dst, NAME_MAX_BYTES, "%lu", (unsigned long)uid);
-    }
-    return dst;
-}
+enum { NAME_MAX_BYTES = 64, TROUBLE_SHOWN = 400 };
 
 /* The hub's user is the one that owns peers/; lists/ was gillnetd's before there were feeds. */
 static void check_owner(struct doctor *d, uid_t hub, const char *name)
 {
     const char *state = d->cli->config->state_dir;
     char path[FILE_PATH_MAX];
-    char owner[NAME_MAX_BYTES];
-    char user[NAME_MAX_BYTES];
+    char owner[USER_NAME_BYTES];
+    char user[USER_NAME_BYTES];
     char advice[FILE_PATH_MAX];
     struct stat st;
 
@@ -35,12 +21,12 @@ static void check_owner(struct doctor *d, uid_t hub, const char *name)
         st.st_uid == hub) {
         return;
     }
-    (void)snprintf(advice, sizeof(advice), "chown -R %s %.3000s", user_of(hub, user),
+    (void)snprintf(advice, sizeof(advice), "chown -R %s %.3000s", user_name(hub, user),
                    path);
     doctor_say(d, DOCTOR_FAIL, "rights", advice,
                "%s belongs to %s, so the hub (%s) cannot bring feeds, or what the API "
                "lists, into the lists",
-               path, user_of(st.st_uid, owner), user);
+               path, user_name(st.st_uid, owner), user);
 }
 
 static void check_rights(struct doctor *d)

@@ -1,11 +1,11 @@
 /* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
-#include <pwd.h>
 #include <sys/statvfs.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/statedir_try.h"
+#include "core/base/user.h"
 #include "core/cli/daemon_process.h"
 #include "core/cli/doctor.h"
 #include "core/cli/list_numbers.h"
@@ -18,30 +18,13 @@ enum {
     DISK_LOW_MIB = 256,   /* below: warn */
     DISK_EMPTY_MIB = 16,  /* below: fail */
     VERIFY_MIB_MAX = 256, /* larger lists are not read through here */
-    USER_NAME_MAX = 64,
-    NAME_BUFFER = 16384
 };
-
-/* Name of a user, or the number. */
-static const char *user_name(uid_t uid, char dst[USER_NAME_MAX])
-{
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
-
-    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, USER_NAME_MAX, "%s", pw.pw_name);
-    } else {
-        (void)snprintf(dst, USER_NAME_MAX, "%lu", (unsigned long)uid);
-    }
-    return dst;
-}
 
 /* Whether a stranger may write there. is_secret: also read. */
 static void check_rights(struct doctor *d, const char *path, bool is_secret)
 {
     struct stat st;
-    char owner[USER_NAME_MAX];
+    char owner[USER_NAME_BYTES];
     char text[128] = "";
 
     if (lstat(path, &st) != 0) {

@@ -1,20 +1,15 @@
 /* setup_gillnetd - gillnetd's side: the file in conf.d, the folder of the socket, the running daemon. */
 #include <poll.h>
-#include <pwd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
+#include "core/base/user.h"
 #include "core/cli/daemon_control.h"
 #include "core/cli/daemon_process.h"
 #include "core/cli/run_program.h"
 #include "core/cli/setup.h"
 
-enum {
-    CONF_MAX = 1 << 20,
-    NAME_BUFFER = 16384,
-    START_WAIT_US = 30 * 1000000,
-    PAUSE_MS = 100
-};
+enum { CONF_MAX = 1 << 20, START_WAIT_US = 30 * 1000000, PAUSE_MS = 100 };
 
 static const char service_user[] = "_gillnet";
 
@@ -25,11 +20,9 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
 {
     struct daemon_view view = {.has_page = false};
     struct errinfo none = {0};
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
     char path[64];
     struct stat st;
+    gid_t group = 0; /* not used */
 
     if (daemon_look(s->cli->config, &view, &none) == ERR_OK && view.is_running) {
         (void)snprintf(path, sizeof(path), "/proc/%" PRIu64,
@@ -43,9 +36,7 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
         *ret = st.st_uid;
         return ERR_OK;
     }
-    if (getpwnam_r(service_user, &pw, buffer, sizeof(buffer), &found) == 0 &&
-        found != NULL) {
-        *ret = pw.pw_uid;
+    if (user_find(service_user, ret, &group)) {
         return ERR_OK;
     }
     return errinfo_set(reterr, ERR_NOT_FOUND, service_user, 0,

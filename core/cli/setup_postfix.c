@@ -1,12 +1,9 @@
 /* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
-#include <grp.h>
-#include <pwd.h>
 #include <sysexits.h>
 
+#include "core/base/user.h"
 #include "core/cli/run_program.h"
 #include "core/cli/setup_wire.h"
-
-enum { NAME_BUFFER = 16384 };
 
 /* ---- the changes ---- */
 
@@ -213,20 +210,16 @@ static void say_found(struct wire *w)
 /* The group of Postfix's user: its smtpd and cleanup have it. */
 static enum err find_group(const struct wire *w, gid_t *ret, struct errinfo *reterr)
 {
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
     char owner[WIRE_NAME];
+    uid_t uid = 0; /* not used */
 
     wire_copy(owner, sizeof(owner), postfix_value(&w->p.main, "mail_owner"));
-    if (getpwnam_r(owner, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
-        return errinfo_set(
-            reterr, ERR_NOT_FOUND, owner, 0,
-            "Postfix runs as this user (mail_owner), and there is none; is "
-            "Postfix installed in full?");
-    }
-    *ret = pw.pw_gid;
-    return ERR_OK;
+    return user_find(owner, &uid, ret)
+               ? ERR_OK
+               : errinfo_set(
+                     reterr, ERR_NOT_FOUND, owner, 0,
+                     "Postfix runs as this user (mail_owner), and there is none; "
+                     "is Postfix installed in full?");
 }
 
 static enum err wire_up(struct wire *w, struct errinfo *reterr)

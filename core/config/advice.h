@@ -1,6 +1,6 @@
 /*
- * advice - what a good configuration says that can have no effect. `gillnet config check`, `gillnetd -t` and
- * `gillnet doctor` say the same.
+ * advice - settings of a valid configuration that have no effect, for `gillnet config check`,
+ * `gillnetd -t` and `gillnet doctor`.
  * Threads: pure.   Owns: nothing.
  */
 #ifndef CORE_CONFIG_ADVICE_H
@@ -14,7 +14,7 @@ struct config_advice {
     const char *todo;
 };
 
-/* The i-th piece of advice about c, from 0 on; false: there are no more. */
+/* The i-th piece of advice about c, from 0 on. False: the last one was before it. */
 bool config_advice(const struct config *c, size_t i, struct config_advice *ret);
 
 #endif

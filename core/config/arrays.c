@@ -1,6 +1,5 @@
-#include "core/config/arrays.h"
-
 #include "core/config/config_internal.h"
+#include "core/config/config_value.h"
 #include "core/config/unit.h"
 
 enum {
@@ -61,7 +60,7 @@ bool elements_strings_copy(struct config_strings *to, const struct config_string
     return true;
 }
 
-static void lower(char *s)
+static void lower_text(char *s)
 {
     for (; *s != '\0'; s++) {
         if (*s >= 'A' && *s <= 'Z') {
@@ -80,7 +79,7 @@ static const char *tidy_domain(char *s)
     if (n > 0 && s[n - 1] == '.') {
         s[--n] = '\0';
     }
-    lower(s);
+    lower_text(s);
     if (strncmp(s, "*.", 2) == 0 || *s == '.') {
         return "write the domain alone, such as \"example.org\"; its subdomains are "
                "included";
@@ -116,7 +115,7 @@ static const char *tidy_token(char *s)
 {
     size_t n = strlen(s);
 
-    lower(s);
+    lower_text(s);
     if (n == 0 || n > TOKEN_MAX) {
         return "write words of 1 to 255 characters";
     }
@@ -128,7 +127,7 @@ static const char *tidy_token(char *s)
     return NULL;
 }
 
-/* NAME=NUMBER: a member of the ring and what it says is worth here, from 0 to 10. */
+/* NAME=NUMBER: a member of the ring and the factor of its weight here, from 0 to 10. */
 static const char *tidy_weight(char *s)
 {
     static const char form[] = "write a peer's name and a number from 0 to 10, such as "
@@ -137,7 +136,7 @@ static const char *tidy_weight(char *s)
     char *end = NULL;
     double v = 0;
 
-    lower(s);
+    lower_text(s);
     if (equals == NULL || equals == s || equals - s > WEIGHT_NAME_MAX ||
         strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") != (size_t)(equals - s) ||
         strspn(equals + 1, "0123456789.") != strlen(equals + 1)) {
@@ -202,8 +201,9 @@ static const char *tidy_listen(char *s)
     return port == 0 || port > UINT16_MAX ? form : NULL;
 }
 
-static void refuse(const struct value_place *place, const config_setting_t *element,
-                   enum err code, const char *why)
+static void refuse_element(const struct value_place *place,
+                           const config_setting_t *element, enum err code,
+                           const char *why)
 {
     const char *text = config_setting_type(element) == CONFIG_TYPE_STRING
                            ? config_setting_get_string(element)
@@ -218,6 +218,15 @@ static void refuse(const struct value_place *place, const config_setting_t *elem
     }
 }
 
+/* Checks a text and tidies it in place; the error in it, or NULL. */
+typedef const char *tidy_fn(char *s);
+static tidy_fn *const tidy[] = {
+    [SCHEMA_DOMAINS] = tidy_domain, [SCHEMA_ADDRESSES] = tidy_address,
+    [SCHEMA_WEIGHTS] = tidy_weight, [SCHEMA_URLS] = tidy_url,
+    [SCHEMA_TEXTS] = tidy_text,     [SCHEMA_LISTENS] = tidy_listen,
+    [SCHEMA_TOKENS] = tidy_token,
+};
+
 /* The element as a text of its own, checked and tidied; NULL after an error. */
 static char *take_string(const struct value_place *place,
                          const config_setting_t *element)
@@ -227,26 +236,12 @@ static char *take_string(const struct value_place *place,
     const char *why = NULL;
 
     if (copy == NULL) {
-        refuse(place, element, ERR_NOMEM, "out of memory");
+        refuse_element(place, element, ERR_NOMEM, "out of memory");
         return NULL;
     }
-    if (place->row->kind == SCHEMA_DOMAINS) {
-        why = tidy_domain(copy);
-    } else if (place->row->kind == SCHEMA_ADDRESSES) {
-        why = tidy_address(copy);
-    } else if (place->row->kind == SCHEMA_WEIGHTS) {
-        why = tidy_weight(copy);
-    } else if (place->row->kind == SCHEMA_URLS) {
-        why = tidy_url(copy);
-    } else if (place->row->kind == SCHEMA_TEXTS) {
-        why = tidy_text(copy);
-    } else if (place->row->kind == SCHEMA_LISTENS) {
-        why = tidy_listen(copy);
-    } else {
-        why = tidy_token(copy);
-    }
+    why = tidy[place->row->kind](copy);
     if (why != NULL) {
-        refuse(place, element, ERR_SYNTAX, why);
+        refuse_element(place, element, ERR_SYNTAX, why);
         free(copy);
         return NULL;
     }
@@ -279,7 +274,7 @@ static bool check_weight(const struct value_place *place,
         (void)snprintf(
             why, sizeof(why),
             "this name has the weight \"%.80s\" already; keep one of the two", before);
-        refuse(place, element, ERR_SYNTAX, why);
+        refuse_element(place, element, ERR_SYNTAX, why);
     }
     return before == NULL;
 }
@@ -293,7 +288,7 @@ static bool set_strings(const struct value_place *place,
     bool ok = made.v != NULL;
 
     if (!ok) {
-        refuse(place, setting, ERR_NOMEM, "out of memory");
+        refuse_element(place, setting, ERR_NOMEM, "out of memory");
     }
     for (unsigned i = 0; made.v != NULL && i < n; i++) {
         const config_setting_t *element = config_setting_get_elem(setting, i);
@@ -326,14 +321,14 @@ static bool set_networks(const struct value_place *place,
     bool ok = made != NULL;
 
     if (!ok) {
-        refuse(place, setting, ERR_NOMEM, "out of memory");
+        refuse_element(place, setting, ERR_NOMEM, "out of memory");
     }
     for (unsigned i = 0; made != NULL && i < n; i++) {
         const config_setting_t *element = config_setting_get_elem(setting, i);
         const char *why = NULL;
 
         if (!unit_network(config_setting_get_string(element), &made[i], &why)) {
-            refuse(place, element, ERR_SYNTAX, why);
+            refuse_element(place, element, ERR_SYNTAX, why);
             ok = false;
         }
     }
@@ -356,7 +351,8 @@ static bool are_texts(const struct value_place *place, const config_setting_t *s
         const config_setting_t *element = config_setting_get_elem(setting, i);
 
         if (config_setting_type(element) != CONFIG_TYPE_STRING) {
-            refuse(place, element, ERR_SYNTAX, "write each element as text in quotes");
+            refuse_element(place, element, ERR_SYNTAX,
+                           "write each element as text in quotes");
             ok = false;
         }
     }
@@ -375,8 +371,9 @@ bool elements_set(const struct value_place *place, const config_setting_t *setti
     }
     n = (unsigned)config_setting_length(setting);
     if (n > VALUE_ELEMENTS_MAX) {
-        refuse(place, setting, ERR_LIMIT,
-               "more than 10000 elements; use a list (gillnet list import) instead");
+        refuse_element(
+            place, setting, ERR_LIMIT,
+            "more than 10000 elements; use a list (gillnet list import) instead");
         return false;
     }
     if (!are_texts(place, setting, n)) {

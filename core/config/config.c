@@ -11,86 +11,6 @@
 /* Scores are sums of decimal fractions: 0.1 + 0.2 must reach 0.3. */
 static const double score_slack = 1e-9;
 
-const char *action_name(enum action a)
-{
-    static const char *const names[ACTION_COUNT] = {"accept", "header", "quarantine",
-                                                    "defer",  "reject", "discard"};
-
-    assert(a < ACTION_COUNT);
-    return names[a];
-}
-
-const char *filter_memory_name(enum filter_memory m)
-{
-    return m == FILTER_MAP ? "map" : "copy";
-}
-
-static const char *const filter_layouts[] = {
-    [FILTER_ONE_LINE] = "one-line",
-    [FILTER_TWO_LINES] = "two-lines",
-    [FILTER_CLASSIC] = "classic",
-    [FILTER_PARTITIONED] = "partitioned",
-};
-
-const char *filter_layout_name(enum filter_layout l)
-{
-    return filter_layouts[l];
-}
-
-bool filter_layout_by_name(struct slice name, enum filter_layout *ret)
-{
-    for (unsigned i = FILTER_ONE_LINE; i <= FILTER_PARTITIONED; i++) {
-        if (slice_eq(name, slice_str(filter_layouts[i]))) {
-            *ret = (enum filter_layout)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *list_share_name(enum list_share s)
-{
-    static const char *const names[] = {
-        [LIST_SHARE_NO] = "no",
-        [LIST_SHARE_ENTRIES] = "entries",
-        [LIST_SHARE_FILTERS] = "filters",
-    };
-    return names[s];
-}
-
-const char *list_url_match_name(enum list_url_match m)
-{
-    static const char *const names[] = {
-        [LIST_URL_EXACT] = "exact",
-        [LIST_URL_NORMAL] = "normal",
-        [LIST_URL_FOLDED] = "folded",
-    };
-    return names[m];
-}
-
-static const char *const role_names[] = {
-    [API_NONE] = "none",
-    [API_READ] = "read",
-    [API_REPORT] = "report",
-    [API_ADMIN] = "admin",
-};
-
-const char *api_role_name(enum api_role r)
-{
-    return role_names[r];
-}
-
-bool api_role_by_name(struct slice name, enum api_role *ret)
-{
-    for (int i = 0; i < API_ROLES; i++) {
-        if (slice_eq(name, slice_str(role_names[i]))) {
-            *ret = (enum api_role)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool config_allows_address(const struct config *c, struct slice address)
 {
     char text[INET6_ADDRSTRLEN];
@@ -135,18 +55,6 @@ double config_peer_weight(const struct config *c, struct slice name)
     return 1.0;
 }
 
-const char *count_unit_name(enum count_unit u)
-{
-    return u == COUNT_UNIT_DELIVERIES ? "deliveries" : "messages";
-}
-
-const char *rule_window_name(enum rule_window w)
-{
-    static const char *const names[RULE_WINDOWS] = {"10m", "1h", "1d", "14d"};
-
-    return names[w];
-}
-
 struct config *config_new(void)
 {
     struct config *c = calloc(1, sizeof(*c));
@@ -163,41 +71,6 @@ struct config *config_new(void)
     return c;
 }
 
-static void free_list(struct config_list *l)
-{
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        value_free(&schema_list_keys[i], l);
-    }
-    free(l->name);
-}
-
-void config_drop_rules(struct config *c)
-{
-    for (size_t i = 0; i < c->nrules; i++) {
-        for (size_t k = 0; k < SCHEMA_RULE_KEYS; k++) {
-            value_free(&schema_rule_keys[k], &c->rules[i]);
-        }
-        free(c->rules[i].name);
-    }
-    c->nrules = 0;
-}
-
-static void free_subscription(struct config_subscription *s)
-{
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        value_free(&schema_subscribe_keys[i], s);
-    }
-    free(s->name);
-}
-
-static void free_feed(struct config_feed *f)
-{
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        value_free(&schema_feed_keys[i], f);
-    }
-    free(f->name);
-}
-
 static void free_config(struct config *c)
 {
     struct config_origin *o = c->origin;
@@ -205,35 +78,14 @@ static void free_config(struct config *c)
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         value_free(&schema_keys[i], c);
     }
-    for (size_t i = 0; i < c->nlists; i++) {
-        free_list(&c->lists[i]);
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        family_free(c, i);
     }
-    free_list(&c->list_default);
-    free(c->lists);
-    config_drop_rules(c);
-    free(c->rules);
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        value_free(&schema_rule_keys[i], &c->rule_default);
-    }
-    for (size_t i = 0; i < c->nsubscriptions; i++) {
-        free_subscription(&c->subscriptions[i]);
-    }
-    free_subscription(&c->subscription_default);
-    free(c->subscriptions);
-    free(o->subscriptions);
-    for (size_t i = 0; i < c->nfeeds; i++) {
-        free_feed(&c->feeds[i]);
-    }
-    free_feed(&c->feed_default);
-    free(c->feeds);
-    free(o->feeds);
     free(c->file);
     for (size_t i = 0; i < o->nfiles; i++) {
         free(o->files[i]);
     }
     free(o->files);
-    free(o->lists);
-    free(o->rules);
     free(o);
     free(c);
 }

@@ -5,6 +5,13 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
+ * Files in reading order: config, config_hub (the structs); schema.def, feed.def, subscribe.def and
+ * schema (the table of keys); family (groups with names); load, precheck, mistake*, apply, finish,
+ * config_feeds, config_subscribe (a load step by step, config_internal.h); config_value, keywords,
+ * arrays, form, render, unit (one value in and out); dump, advice, wiring (used by the commands).
+ * Example of a change: a new key is one row of schema.def, one field here, and its text in
+ * gillnet.conf and gillnet.conf(5); test_shipped names what is missing. A new word of a key is one
+ * name in keywords.c.
  * Threads: a loaded config is constant; acquire and release from any thread.
  * Depends: base.   Owns: every string in it.
  */
@@ -19,7 +26,7 @@
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
-/* What can be done with a message, mildest first; thresholds are indexed by it. */
+/* Actions on a message, mildest first; thresholds are indexed by it. */
 enum action {
     ACTION_ACCEPT,
     ACTION_HEADER,
@@ -39,20 +46,13 @@ struct ipnet {
 bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
 
 /* How gillnetd holds a list's filters in memory. */
-enum filter_memory { FILTER_COPY, FILTER_MAP, FILTER_MEMORY_COUNT };
-const char *filter_memory_name(enum filter_memory m); /* "copy", "map" */
-/* What of a list goes to the peers. */
-enum list_share {
-    LIST_SHARE_NO,
-    LIST_SHARE_ENTRIES,
-    LIST_SHARE_FILTERS,
-    LIST_SHARE_COUNT
-};
+enum filter_memory { FILTER_COPY, FILTER_MAP };
+/* The part of a list that peers get. */
+enum list_share { LIST_SHARE_NO, LIST_SHARE_ENTRIES, LIST_SHARE_FILTERS };
 const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
 
-/* What one message adds to a count. */
-enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES, COUNT_UNITS };
-const char *count_unit_name(enum count_unit u); /* "messages", "deliveries" */
+/* The unit of a count: messages, or their recipients. */
+enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES };
 
 /* One list as configured; lists on disk that are not named here get config_list_default. */
 struct config_list {
@@ -69,8 +69,10 @@ struct config_list {
     enum filter_memory filter_memory;
     enum filter_layout filter_layout; /* of filters built from now on */
     double filter_error; /* share of false "perhaps" that they are sized for */
-    uint64_t period_s;   /* entries are kept, and dropped, by periods so long; 0: not */
-    uint64_t inactive_after_s; /* a period nobody met so long is dropped; 0: never */
+    uint64_t
+        period_s; /* length of the periods by which entries are kept and dropped; 0: none */
+    uint64_t
+        inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
     enum list_share share;
     enum list_url_match url_match;
 };
@@ -89,7 +91,7 @@ struct config_rule {
     double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
     double score;
     enum rule_window window;
-    unsigned count;                    /* seen so often in the window, or more */
+    unsigned count;                    /* least number of times in the window */
     unsigned distinct[RULE_DISTINCTS]; /* on one day, at least; 0: any */
     bool enabled;
     bool shadow;             /* what it finds is shown, and scores nothing */
@@ -194,6 +196,10 @@ struct config_types {
 enum err config_load(const char *file, const struct config_types *types,
                      struct config **ret, struct config_errors *reterrors);
 
+/* For a program's start: prints each error as "PROGRAM: FILE:LINE: ..."; false after errors. */
+bool config_load_or_print(const char *program, const char *file,
+                          const struct config_types *types, struct config **ret);
+
 struct config *config_acquire(const struct config *c);
 /* Drops one reference and nulls the pointer; the last one frees. Accepts NULL. */
 void config_release(struct config **c);
@@ -204,7 +210,7 @@ const struct config_list *config_list_find(const struct config *c, struct slice 
 /* Whether the configuration has an entry of its own for the list. */
 bool config_list_is_named(const struct config *c, struct slice name);
 
-/* What the entries of a peer's lists weigh here, times the weight of the list: 1.0 unless configured. */
+/* The factor of a peer's entries, times the weight of the list: 1.0 unless configured. */
 double config_peer_weight(const struct config *c, struct slice name);
 /* Whether it is an IP address in allow.networks. */
 bool config_allows_address(const struct config *c, struct slice address);
@@ -214,12 +220,14 @@ enum action config_action(const struct config *c, double score);
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);
 
-/* Names what c says, wherever it says it: two that have the same effective values have the same one. Never 0. */
+/* A checksum of the effective values: equal for two configurations with the same values. Never
+ * 0. */
 uint32_t config_id(const struct config *c);
 
 enum config_program { CONFIG_OF_GILLNETD, CONFIG_OF_HUB };
-/* Keys that program looks at only when it starts and that differ between the configuration it started with and a later
- * one: appends "key, key" and gives their number. 0: the later one is in force as a whole. */
+/* Keys that program looks at only when it starts and that differ between the configuration it
+ * started with and a later one: appends "key, key" and gives their number. 0: the later one is in
+ * force as a whole. */
 unsigned config_needs_restart(const struct config *started, const struct config *fresh,
                               enum config_program program, struct buf *ret);
 

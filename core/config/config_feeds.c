@@ -1,25 +1,14 @@
 /* config_feeds - inheritance and agreement of the groups of `feeds`. */
-#include "core/config/config_feeds.h"
 
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
 
 enum { LIST_NAME_BYTES = 32 };
 
-static void inherit(struct config *c, size_t at, struct config_errors *errors)
+static void refuse_feed(const struct config *c, size_t at, const char *key,
+                        const char *why, struct config_errors *errors)
 {
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        if (c->origin->feeds[at].key[i].line == 0 &&
-            !value_copy(&schema_feed_keys[i], &c->feeds[at], &c->feed_default)) {
-            config_errors_add(errors, ERR_NOMEM, "", 0, "out of memory");
-        }
-    }
-}
-
-static void refuse(const struct config *c, size_t at, const char *key, const char *why,
-                   struct config_errors *errors)
-{
-    struct config_source where = c->origin->feeds[at].named;
+    struct config_source where = c->origin->group[SCHEMA_FEEDS][at].named;
 
     config_errors_add(errors, ERR_SYNTAX, c->origin->files[where.file], where.line,
                       "feeds.%s.%s: %s", c->feeds[at].name, key, why);
@@ -41,43 +30,44 @@ static void name_list(struct config *c, size_t at, struct config_errors *errors)
         f->list = name;
     }
     if (strlen(f->list) > LIST_NAME_BYTES || *f->list == '-' || *f->list == '_') {
-        refuse(c, at, "into", "a list's name begins with a letter or digit", errors);
+        refuse_feed(c, at, "into", "a list's name begins with a letter or digit",
+                    errors);
     }
 }
 
-static void check(const struct config *c, size_t at, const struct config_types *types,
-                  struct config_errors *errors)
+static void check_feed(const struct config *c, size_t at,
+                       const struct config_types *types, struct config_errors *errors)
 {
     const struct config_feed *f = &c->feeds[at];
 
     if (f->enabled && *f->url == '\0') {
-        refuse(c, at, "url",
-               "say where the feed is, such as \"https://feeds.example/urls.txt\"",
-               errors);
+        refuse_feed(c, at, "url",
+                    "say where the feed is, such as \"https://feeds.example/urls.txt\"",
+                    errors);
     }
     if (types != NULL && *f->type != '\0' && !types->is_sought(slice_str(f->type))) {
-        refuse(c, at, "type",
-               "is no feature type that is looked up in lists; `gillnet extract "
-               "--types` shows them",
-               errors);
+        refuse_feed(c, at, "type",
+                    "is no feature type that is looked up in lists; `gillnet extract "
+                    "--types` shows them",
+                    errors);
     }
     if (types != NULL && types->is_format != NULL &&
         !types->is_format(slice_str(f->format))) {
-        refuse(c, at, "format", "there is no such format; gillnet-feeds(7) names them",
-               errors);
+        refuse_feed(c, at, "format",
+                    "there is no such format; gillnet-feeds(7) names them", errors);
     }
     if (strcmp(f->column, "0") == 0) {
-        refuse(c, at, "column", "columns count from 1", errors);
+        refuse_feed(c, at, "column", "columns count from 1", errors);
     }
     if (*f->password_file != '\0' && *f->user == '\0') {
-        refuse(c, at, "user", "a password_file needs the user whose password it is",
-               errors);
+        refuse_feed(c, at, "user",
+                    "a password_file needs the user whose password it is", errors);
     }
     if (f->grow > 0 && f->grow < 1) {
-        refuse(c, at, "grow", "write 1.0 or more, or 0.0 for no bound", errors);
+        refuse_feed(c, at, "grow", "write 1.0 or more, or 0.0 for no bound", errors);
     }
     if (config_list_find(c, slice_str(f->list))->period_s != 0) {
-        refuse(
+        refuse_feed(
             c, at, "into",
             "its list has `period`: what a feed lists goes when the feed says so, not "
             "by age; remove `period` there",
@@ -85,10 +75,11 @@ static void check(const struct config *c, size_t at, const struct config_types *
     }
     for (size_t i = 0; i < at; i++) {
         if (strcmp(c->feeds[i].list, f->list) == 0) {
-            refuse(c, at, "into",
-                   "another feed has this list; a list holds one feed, so that what "
-                   "leaves the feed can leave the list",
-                   errors);
+            refuse_feed(
+                c, at, "into",
+                "another feed has this list; a list holds one feed, so that what "
+                "leaves the feed can leave the list",
+                errors);
         }
     }
 }
@@ -96,13 +87,10 @@ static void check(const struct config *c, size_t at, const struct config_types *
 void config_finish_feeds(struct config *c, const struct config_types *types,
                          struct config_errors *errors)
 {
-    for (size_t i = 0; i < c->nfeeds; i++) {
-        inherit(c, i, errors);
-    }
     for (size_t i = 0; i < c->nfeeds && errors->n == 0; i++) {
         name_list(c, i, errors);
     }
     for (size_t i = 0; i < c->nfeeds && errors->n == 0; i++) {
-        check(c, i, types, errors);
+        check_feed(c, i, types, errors);
     }
 }

@@ -1,5 +1,6 @@
 /*
- * config_hub - groups of the configuration that are of the companion service: peers, feeds, API; and what keys of lists may be; see config.h.
+ * config_hub - the part of struct config that gillnet-hub uses: peers, feeds, API, alerts; see
+ * config.h.
  *
  * Threads: as config.h.   Owns: every string in it.
  */
@@ -21,7 +22,7 @@ struct config_hub {
         connect;          /* members to call; empty: all that have an address */
     uint64_t bytes_per_s; /* of answers to one peer */
 };
-/* What peers may say here; never more than the ring's manifest lets them. */
+/* Limits on the influence of peers; they never exceed those of the ring's manifest. */
 struct config_peers {
     unsigned cap;          /* of one peer's counts in a verdict; 0: the manifest's */
     unsigned quorum;       /* peers that must have counted it; 0: the manifest's */
@@ -60,7 +61,7 @@ struct config_feed {
     unsigned versions;
 };
 
-/* What a client of the HTTP API may do; each may also what those before it may. */
+/* Rights of a client of the HTTP API; each role has those of the roles before it too. */
 enum api_role { API_NONE, API_READ, API_REPORT, API_ADMIN, API_ROLES };
 const char *api_role_name(enum api_role r); /* "none", "read", "report", "admin" */
 /* False: no such role. */
@@ -118,7 +119,7 @@ struct config_limits {
 struct config_alerts {
     double false_positives; /* share of filter hits' error, see the page */
     uint64_t latency_us;    /* p99 of a message's end */
-    double errors;          /* share of messages that meet an internal error */
+    double errors;          /* share of messages that met an error in gillnet */
     double memory;          /* share of the memory that may be used */
     double limits;          /* share of messages that may meet one limit */
     uint64_t interval_s;
@@ -142,17 +143,11 @@ enum filter_layout {
     FILTER_CLASSIC = 3,
     FILTER_PARTITIONED = 4
 };
-const char *filter_layout_name(enum filter_layout l); /* "one-line", ... */
 /* The layout of that name; false when there is none. */
 bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
 
 /* How the URLs of a list match; the numbers are those of enum url_match. */
-enum list_url_match {
-    LIST_URL_EXACT,
-    LIST_URL_NORMAL,
-    LIST_URL_FOLDED,
-    LIST_URL_COUNT
-};
+enum list_url_match { LIST_URL_EXACT, LIST_URL_NORMAL, LIST_URL_FOLDED };
 const char *list_url_match_name(enum list_url_match m); /* "exact", ... */
 
 #endif

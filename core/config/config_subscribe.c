@@ -1,5 +1,4 @@
 /* config_subscribe - inheritance and agreement of the groups of `subscribe`. */
-#include "core/config/config_subscribe.h"
 
 #include <strings.h>
 
@@ -8,21 +7,10 @@
 
 enum { KEY_HEX = 64, NAME_MAX_BYTES = 32, URLS_MAX = 16, LISTS_MAX = 64 };
 
-static void inherit(struct config *c, size_t at, struct config_errors *errors)
+static void refuse_subscription(const struct config *c, size_t at, const char *key,
+                                const char *why, struct config_errors *errors)
 {
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        if (c->origin->subscriptions[at].key[i].line == 0 &&
-            !value_copy(&schema_subscribe_keys[i], &c->subscriptions[at],
-                        &c->subscription_default)) {
-            config_errors_add(errors, ERR_NOMEM, "", 0, "out of memory");
-        }
-    }
-}
-
-static void refuse(const struct config *c, size_t at, const char *key, const char *why,
-                   struct config_errors *errors)
-{
-    struct config_source where = c->origin->subscriptions[at].named;
+    struct config_source where = c->origin->group[SCHEMA_SUBSCRIPTIONS][at].named;
 
     config_errors_add(errors, ERR_SYNTAX, c->origin->files[where.file], where.line,
                       "subscribe.%s.%s: %s", c->subscriptions[at].name, key, why);
@@ -52,7 +40,7 @@ bool config_subscription_map(const char *text, struct slice *rettheirs,
     return name_fits(theirs) && name_fits(ours);
 }
 
-/* What is wrong with the lists, or NULL. */
+/* The error in the lists, or NULL. */
 static const char *check_lists(const struct config_strings *lists)
 {
     if (lists->n == 0 || lists->n > LISTS_MAX) {
@@ -76,41 +64,41 @@ static const char *check_lists(const struct config_strings *lists)
     return NULL;
 }
 
-static void check(const struct config *c, size_t at, struct config_errors *errors)
+static void check_subscription(const struct config *c, size_t at,
+                               struct config_errors *errors)
 {
     const struct config_subscription *s = &c->subscriptions[at];
     const char *why = check_lists(&s->lists);
 
     if (s->urls.n == 0 || s->urls.n > URLS_MAX) {
-        refuse(c, at, "urls", "say where the publisher is found; at most 16 addresses",
-               errors);
+        refuse_subscription(c, at, "urls",
+                            "say where the publisher is found; at most 16 addresses",
+                            errors);
     }
     if (strlen(s->key) != KEY_HEX ||
         strspn(s->key, "0123456789abcdefABCDEF") != KEY_HEX) {
-        refuse(c, at, "key",
-               "write the publisher's key, the 64 hexadecimal digits that `gillnet "
-               "publish` shows there",
-               errors);
+        refuse_subscription(
+            c, at, "key",
+            "write the publisher's key, the 64 hexadecimal digits that `gillnet "
+            "publish` shows there",
+            errors);
     }
     if (why != NULL) {
-        refuse(c, at, "lists", why, errors);
+        refuse_subscription(c, at, "lists", why, errors);
     }
     for (size_t i = 0; i < at; i++) {
         if (strcasecmp(c->subscriptions[i].key, s->key) == 0) {
-            refuse(c, at, "key",
-                   "another subscription has the same publisher; put its "
-                   "lists into one",
-                   errors);
+            refuse_subscription(c, at, "key",
+                                "another subscription has the same publisher; put its "
+                                "lists into one",
+                                errors);
         }
     }
 }
 
 void config_finish_subscriptions(struct config *c, struct config_errors *errors)
 {
-    for (size_t i = 0; i < c->nsubscriptions; i++) {
-        inherit(c, i, errors);
-    }
     for (size_t i = 0; i < c->nsubscriptions && errors->n == 0; i++) {
-        check(c, i, errors);
+        check_subscription(c, i, errors);
     }
 }

@@ -2,15 +2,12 @@
 
 #include <math.h>
 
-#include "core/config/arrays.h"
 #include "core/config/config_internal.h"
-#include "core/config/form.h"
-#include "core/config/keywords.h"
 #include "core/config/unit.h"
 
 enum { VALUE_WRITTEN_MAX = 32 };
 
-static void *field_of(const struct schema_row *row, void *base)
+static void *value_field(const struct schema_row *row, void *base)
 {
     return (char *)base + row->offset;
 }
@@ -36,7 +33,7 @@ static struct slice written(const config_setting_t *setting,
     }
 }
 
-/* The key's right form; false when none can be told, or it is what was written. */
+/* The key's right form. False: it is unknown, or the same as the written one. */
 static bool right_form(const struct value_place *place, const config_setting_t *setting,
                        char dst[FORM_MAX])
 {
@@ -106,7 +103,7 @@ const char *value_string(const struct value_place *place,
 static bool store_text(const struct value_place *place, const config_setting_t *setting,
                        const char *text)
 {
-    char **field = field_of(place->row, place->base);
+    char **field = value_field(place->row, place->base);
     char *copy = strdup(text);
 
     if (copy == NULL) {
@@ -119,7 +116,7 @@ static bool store_text(const struct value_place *place, const config_setting_t *
 
 static bool set_path(const struct value_place *place, const config_setting_t *setting)
 {
-    char **field = field_of(place->row, place->base);
+    char **field = value_field(place->row, place->base);
     const char *s = value_string(place, setting, "\"/var/lib/gillnet\"");
     size_t n = 0;
 
@@ -368,7 +365,7 @@ static bool set_mode(const struct value_place *place, const config_setting_t *se
     const char *s = value_string(place, setting, "\"0660\"");
 
     return s != NULL &&
-           (unit_mode(s, field_of(place->row, place->base)) ||
+           (unit_mode(s, value_field(place->row, place->base)) ||
             value_refuse(place, setting, ERR_SYNTAX,
                          "write octal rights such as \"0660\", at most 0777"));
 }
@@ -415,7 +412,7 @@ static bool set_size(const struct value_place *place, const config_setting_t *se
     if (!check_range(place, setting, (double)v)) {
         return false;
     }
-    *(uint64_t *)field_of(place->row, place->base) = v;
+    *(uint64_t *)value_field(place->row, place->base) = v;
     return true;
 }
 
@@ -442,7 +439,7 @@ static bool set_time(const struct value_place *place, const config_setting_t *se
     if (!check_range(place, setting, (double)v)) {
         return false;
     }
-    *(uint64_t *)field_of(place->row, place->base) = v;
+    *(uint64_t *)value_field(place->row, place->base) = v;
     return true;
 }
 
@@ -460,7 +457,7 @@ static bool set_count(const struct value_place *place, const config_setting_t *s
     if (!check_range(place, setting, (double)v)) {
         return false;
     }
-    *(unsigned *)field_of(place->row, place->base) = (unsigned)v;
+    *(unsigned *)value_field(place->row, place->base) = (unsigned)v;
     return true;
 }
 
@@ -470,14 +467,15 @@ static bool set_bool(const struct value_place *place, const config_setting_t *se
         return value_refuse(place, setting, ERR_SYNTAX,
                             "write true or false, without quotes");
     }
-    *(bool *)field_of(place->row, place->base) = config_setting_get_bool(setting) != 0;
+    *(bool *)value_field(place->row, place->base) =
+        config_setting_get_bool(setting) != 0;
     return true;
 }
 
 static bool set_score(const struct value_place *place, const config_setting_t *setting)
 {
     bool may_be_off = place->row->kind == SCHEMA_THRESHOLD;
-    double *field = field_of(place->row, place->base);
+    double *field = value_field(place->row, place->base);
     double v = 0;
 
     switch (config_setting_type(setting)) {
@@ -515,66 +513,27 @@ static bool set_type(const struct value_place *place, const config_setting_t *se
     return s != NULL && store_text(place, setting, s);
 }
 
+typedef bool set_fn(const struct value_place *place, const config_setting_t *setting);
+static set_fn *const setters[] = {
+    [SCHEMA_PATH] = set_path,         [SCHEMA_SOCKET] = set_socket,
+    [SCHEMA_CONTROL] = set_control,   [SCHEMA_LISTEN] = set_listen,
+    [SCHEMA_NAME] = set_name,         [SCHEMA_REPLY] = set_reply,
+    [SCHEMA_CATEGORY] = set_category, [SCHEMA_MODE] = set_mode,
+    [SCHEMA_SIZE] = set_size,         [SCHEMA_TIME_US] = set_time,
+    [SCHEMA_TIME_S] = set_time,       [SCHEMA_COUNT] = set_count,
+    [SCHEMA_BOOL] = set_bool,         [SCHEMA_SCORE] = set_score,
+    [SCHEMA_THRESHOLD] = set_score,   [SCHEMA_SHARE] = set_score,
+    [SCHEMA_TYPE] = set_type,         [SCHEMA_FILE] = set_file,
+    [SCHEMA_FEED_URL] = set_feed_url,
+};
+
 bool value_set(const struct value_place *place, const config_setting_t *setting)
 {
-    switch (place->row->kind) {
-    case SCHEMA_PATH:
-        return set_path(place, setting);
-    case SCHEMA_SOCKET:
-        return set_socket(place, setting);
-    case SCHEMA_CONTROL:
-        return set_control(place, setting);
-    case SCHEMA_LISTEN:
-        return set_listen(place, setting);
-    case SCHEMA_NAME:
-        return set_name(place, setting);
-    case SCHEMA_REPLY:
-        return set_reply(place, setting);
-    case SCHEMA_CATEGORY:
-        return set_category(place, setting);
-    case SCHEMA_MODE:
-        return set_mode(place, setting);
-    case SCHEMA_SIZE:
-        return set_size(place, setting);
-    case SCHEMA_TIME_US:
-    case SCHEMA_TIME_S:
-        return set_time(place, setting);
-    case SCHEMA_COUNT:
-        return set_count(place, setting);
-    case SCHEMA_BOOL:
-        return set_bool(place, setting);
-    case SCHEMA_SCORE:
-    case SCHEMA_THRESHOLD:
-    case SCHEMA_SHARE:
-        return set_score(place, setting);
-    case SCHEMA_TYPE:
-        return set_type(place, setting);
-    case SCHEMA_FILE:
-        return set_file(place, setting);
-    case SCHEMA_FEED_URL:
-        return set_feed_url(place, setting);
-    case SCHEMA_LOG_TARGET:
-    case SCHEMA_LOG_LEVEL:
-    case SCHEMA_LOG_FORMAT:
-    case SCHEMA_ON_ERROR:
-    case SCHEMA_FILTER_MEMORY:
-    case SCHEMA_LIST_SHARE:
-    case SCHEMA_FILTER_LAYOUT:
-    case SCHEMA_URL_MATCH:
-    case SCHEMA_COUNT_UNIT:
-    case SCHEMA_WINDOW:
-    case SCHEMA_BULK_ALONE:
-    case SCHEMA_ROLE:
-        return words_set(place, setting);
-    case SCHEMA_NETWORKS:
-    case SCHEMA_TOKENS:
-    case SCHEMA_ADDRESSES:
-    case SCHEMA_DOMAINS:
-    case SCHEMA_WEIGHTS:
-    case SCHEMA_URLS:
-    case SCHEMA_TEXTS:
-    case SCHEMA_LISTENS:
-        break;
+    const enum schema_kind kind = place->row->kind;
+
+    if (kind < LENGTH(setters) && setters[kind] != NULL) {
+        return setters[kind](place, setting);
     }
-    return elements_set(place, setting);
+    return keywords_has(kind) ? keywords_set(place, setting)
+                              : elements_set(place, setting);
 }

@@ -21,7 +21,7 @@ enum {
     VALUE_ELEMENTS_MAX = 10000 /* of one array */
 };
 
-/* Where a value goes and who hears of errors. */
+/* The target of a value and of its errors. */
 struct value_place {
     const struct schema_row *row;
     void *base;        /* struct config or struct config_list */
@@ -33,7 +33,7 @@ struct value_place {
 /* Checks the setting and stores it, the old value freed. On failure errors has it and the old
  * value stays. */
 bool value_set(const struct value_place *place, const config_setting_t *setting);
-/* Says what is wrong with the setting, and its right form where that can be told; false. */
+/* Adds the error in the setting, with its right form if that is known. Returns false. */
 bool value_refuse(const struct value_place *place, const config_setting_t *setting,
                   enum err code, const char *what);
 /* A text setting, or NULL after an error that says what to write. */
@@ -51,5 +51,41 @@ void value_bound_text(const struct schema_row *row, double bound,
                       char dst[UNIT_TEXT_MAX]);
 /* Appends s as a quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
 void value_add_quoted(struct buf *b, struct slice s);
+
+/* ---- kinds whose values are one of a few words: keywords.c ---- */
+
+bool keywords_has(enum schema_kind kind);
+/* value_set for those kinds. */
+bool keywords_set(const struct value_place *place, const config_setting_t *setting);
+/* The word of the value. */
+const char *keywords_text(const struct schema_row *row, const void *base);
+
+/* ---- arrays of texts: arrays.c ---- */
+
+/* value_set for the kinds NETWORKS, TOKENS, ADDRESSES, DOMAINS, WEIGHTS, URLS, TEXTS and LISTENS:
+ * replaces the whole array. */
+bool elements_set(const struct value_place *place, const config_setting_t *setting);
+
+/* The two members of a NETWORKS row, which always lies in struct config. */
+struct elements_networks {
+    size_t *n;
+    struct ipnet **v;
+};
+struct elements_networks elements_networks_of(const struct schema_row *row,
+                                              struct config *c);
+const struct ipnet *elements_networks_at(const struct schema_row *row,
+                                         const struct config *c, size_t *retcount);
+
+void elements_strings_free(struct config_strings *s);
+bool elements_strings_copy(struct config_strings *to,
+                           const struct config_strings *from);
+
+/* ---- the right form of a wrong value: form.c ---- */
+
+enum { FORM_MAX = 200 };
+/* "yes" for a key that is true or false becomes true, 5% for a share 0.05, 10.0.0.0/8 for networks
+ * [ "10.0.0.0/8" ]. text is the value without quotes; row is NULL for an unknown key, which gets a
+ * text in quotes. False: the right form is not known. */
+bool form_value(const struct schema_row *row, struct slice text, char dst[FORM_MAX]);
 
 #endif

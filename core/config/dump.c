@@ -53,52 +53,29 @@ static void add_line(const struct dump *d, const char *key,
     buf_add_char(d->ret, '\n');
 }
 
-static void add_list(const struct dump *d, const char *prefix,
-                     const struct config_list *l,
-                     const struct config_list_origin *origin)
+/* prefix: "lists.NAME" */
+static void add_group(const struct dump *d, const struct schema_family *f,
+                      const char *prefix, const void *base,
+                      const struct config_group_origin *origin)
 {
     char key[DUMP_KEY_MAX];
 
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        (void)snprintf(key, sizeof(key), "%s%s.%s", prefix,
-                       l->name != NULL ? l->name : "", schema_list_keys[i].path);
-        add_line(d, key, &schema_list_keys[i], l, origin->key[i]);
+    for (size_t i = 0; i < f->nrows; i++) {
+        (void)snprintf(key, sizeof key, "%s.%s", prefix, f->rows[i].path);
+        add_line(d, key, &f->rows[i], base, origin->key[i]);
     }
 }
 
-static void add_rule(const struct dump *d, const struct config_rule *rule,
-                     const struct config_rule_origin *origin)
+static void add_family(const struct dump *d, size_t family)
 {
-    char key[DUMP_KEY_MAX];
+    const struct schema_family *f = &schema_families[family];
+    char prefix[DUMP_KEY_MAX / 2];
 
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        (void)snprintf(key, sizeof(key), "rules.%s.%s", rule->name,
-                       schema_rule_keys[i].path);
-        add_line(d, key, &schema_rule_keys[i], rule, origin->key[i]);
-    }
-}
+    for (size_t i = 0; i < family_count(d->c, family); i++) {
+        void *base = family_at(d->c, family, i);
 
-static void add_subscription(const struct dump *d, const struct config_subscription *s,
-                             const struct config_subscription_origin *origin)
-{
-    char key[DUMP_KEY_MAX];
-
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        (void)snprintf(key, sizeof(key), "subscribe.%s.%s", s->name,
-                       schema_subscribe_keys[i].path);
-        add_line(d, key, &schema_subscribe_keys[i], s, origin->key[i]);
-    }
-}
-
-static void add_feed(const struct dump *d, const struct config_feed *f,
-                     const struct config_feed_origin *origin)
-{
-    char key[DUMP_KEY_MAX];
-
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        (void)snprintf(key, sizeof(key), "feeds.%s.%s", f->name,
-                       schema_feed_keys[i].path);
-        add_line(d, key, &schema_feed_keys[i], f, origin->key[i]);
+        (void)snprintf(prefix, sizeof prefix, "%s.%s", f->group, *(char **)base);
+        add_group(d, f, prefix, base, &d->c->origin->group[family][i]);
     }
 }
 
@@ -109,18 +86,10 @@ static void dump(const struct config *c, enum dump_form form, struct buf *ret)
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         add_line(&d, schema_keys[i].path, &schema_keys[i], c, c->origin->key[i]);
     }
-    add_list(&d, "list_defaults", &c->list_default, &c->origin->list_default);
-    for (size_t i = 0; i < c->nlists; i++) {
-        add_list(&d, "lists.", &c->lists[i], &c->origin->lists[i]);
-    }
-    for (size_t i = 0; i < c->nrules; i++) {
-        add_rule(&d, &c->rules[i], &c->origin->rules[i]);
-    }
-    for (size_t i = 0; i < c->nsubscriptions; i++) {
-        add_subscription(&d, &c->subscriptions[i], &c->origin->subscriptions[i]);
-    }
-    for (size_t i = 0; i < c->nfeeds; i++) {
-        add_feed(&d, &c->feeds[i], &c->origin->feeds[i]);
+    add_group(&d, &schema_families[SCHEMA_LISTS], "list_defaults", &c->list_default,
+              &c->origin->list_default);
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        add_family(&d, i);
     }
 }
 
@@ -141,38 +110,32 @@ uint32_t config_id(const struct config *c)
     return id != 0 ? id : 1;
 }
 
-static void add_schema_row(const char *prefix, const struct schema_row *row,
-                           struct buf *ret)
+/* group: "lists", or "" */
+static void add_schema_rows(const char *group, const struct schema_row *rows, size_t n,
+                            struct buf *ret)
 {
-    buf_printf(ret, "%s%s\t%s\t%s\t%s\t%s\n", prefix, row->path,
-               schema_kind_name(row->kind), row->default_text,
-               row->reloadable ? "yes" : "no", row->help);
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(ret, "%s%s%s\t%s\t%s\t%s\t%s\n", group, *group != '\0' ? "." : "",
+                   rows[i].path, schema_kind_name(rows[i].kind), rows[i].default_text,
+                   rows[i].reloadable ? "yes" : "no", rows[i].help);
+    }
 }
 
 void config_schema(struct buf *ret)
 {
-    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        add_schema_row("", &schema_keys[i], ret);
-    }
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        add_schema_row("lists.", &schema_list_keys[i], ret);
-    }
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        add_schema_row("list_defaults.", &schema_list_keys[i], ret);
-    }
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        add_schema_row("rules.", &schema_rule_keys[i], ret);
-    }
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        add_schema_row("subscribe.", &schema_subscribe_keys[i], ret);
-    }
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        add_schema_row("feeds.", &schema_feed_keys[i], ret);
+    add_schema_rows("", schema_keys, SCHEMA_KEYS, ret);
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        const struct schema_family *f = &schema_families[i];
+
+        add_schema_rows(f->group, f->rows, f->nrows, ret);
+        if (i == SCHEMA_LISTS) {
+            add_schema_rows("list_defaults", f->rows, f->nrows, ret);
+        }
     }
 }
 
 /* Keys that one of the two programs never looks at. */
-static bool is_of(enum config_program program, const char *path)
+static bool is_key_of(enum config_program program, const char *path)
 {
     const bool is_hubs = strncmp(path, "hub.", 4) == 0 || strncmp(path, "api.", 4) == 0;
 
@@ -193,7 +156,7 @@ unsigned config_needs_restart(const struct config *started, const struct config 
     buf_init(&was, DUMP_VALUE_MAX);
     buf_init(&is, DUMP_VALUE_MAX);
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        if (schema_keys[i].reloadable || !is_of(program, schema_keys[i].path)) {
+        if (schema_keys[i].reloadable || !is_key_of(program, schema_keys[i].path)) {
             continue;
         }
         buf_clear(&was);

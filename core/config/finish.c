@@ -1,29 +1,8 @@
-#include "core/config/finish.h"
-
+/* finish - inheritance, and keys that must agree. */
 #include <math.h>
 
-#include "core/config/config_feeds.h"
 #include "core/config/config_internal.h"
-#include "core/config/config_subscribe.h"
 #include "core/config/config_value.h"
-
-static void inherit(struct config *c, size_t list, struct config_errors *errors)
-{
-    struct config_list *l = &c->lists[list];
-    struct config_list_origin *o = &c->origin->lists[list];
-
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        if (o->key[i].file != 0) {
-            continue;
-        }
-        if (!value_copy(&schema_list_keys[i], l, &c->list_default)) {
-            config_errors_add(errors, ERR_NOMEM, "", 0, "%s", "out of memory");
-            return;
-        }
-        o->key[i] = c->origin->list_default.key[i];
-    }
-    l->is_allow = strcmp(l->category, "allow") == 0;
-}
 
 static void finish_socket(const struct config *c, char **field, const char *name,
                           struct config_errors *errors)
@@ -41,16 +20,31 @@ static void finish_socket(const struct config *c, char **field, const char *name
     *field = path;
 }
 
-/* The source of the threshold of an action; file 0 when it was not set. */
-static struct config_source threshold_source(const struct config *c, enum action a)
+/* Where the key of a field was set: in n rows of a table, whose sources are those. */
+static struct config_source source_of(const struct schema_row *rows, size_t n,
+                                      const struct config_source *sources,
+                                      size_t offset)
 {
-    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        if (schema_keys[i].offset ==
-            offsetof(struct config, threshold) + (size_t)a * sizeof(c->threshold[0])) {
-            return c->origin->key[i];
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].offset == offset) {
+            return sources[i];
         }
     }
     return (struct config_source){0, 0};
+}
+
+static struct config_source key_source(const struct config *c, size_t offset)
+{
+    return source_of(schema_keys, SCHEMA_KEYS, c->origin->key, offset);
+}
+
+static struct config_source group_source(size_t family,
+                                         const struct config_group_origin *origin,
+                                         size_t offset)
+{
+    const struct schema_family *f = &schema_families[family];
+
+    return source_of(f->rows, f->nrows, origin->key, offset);
 }
 
 static void check_thresholds(const struct config *c, struct config_errors *errors)
@@ -58,9 +52,10 @@ static void check_thresholds(const struct config *c, struct config_errors *error
     enum action milder = ACTION_ACCEPT;
 
     for (enum action a = ACTION_HEADER; a < ACTION_COUNT; a++) {
-        struct config_source source = threshold_source(c, a);
+        struct config_source source = key_source(
+            c, offsetof(struct config, threshold) + (size_t)a * sizeof c->threshold[0]);
 
-        /* a default says nothing about the administrator's wish */
+        /* the administrator did not choose a default */
         if (source.file == 0 || c->threshold[a] == HUGE_VAL) {
             continue;
         }
@@ -78,14 +73,9 @@ static void check_thresholds(const struct config *c, struct config_errors *error
 }
 
 /* The source of the types of a list, or of list_default. */
-static struct config_source types_source(const struct config_list_origin *o)
+static struct config_source types_source(const struct config_group_origin *o)
 {
-    size_t key = 0;
-
-    while (schema_list_keys[key].offset != offsetof(struct config_list, types)) {
-        key++;
-    }
-    return o->key[key];
+    return group_source(SCHEMA_LISTS, o, offsetof(struct config_list, types));
 }
 
 static bool has_name(const struct config_strings *names, const char *name)
@@ -108,7 +98,7 @@ static void refuse_type(const struct config *c, struct config_source source,
                       list, type);
 }
 
-/* Each name once: what a list has from list_default was looked at there. */
+/* Checks each name once: a list inherits the names of list_default. */
 static void check_types(const struct config *c, config_is_type_fn *is_type,
                         struct config_errors *errors)
 {
@@ -125,8 +115,8 @@ static void check_types(const struct config *c, config_is_type_fn *is_type,
 
         for (size_t i = 0; i < own->n; i++) {
             if (!is_type(slice_str(own->v[i])) && !has_name(common, own->v[i])) {
-                refuse_type(c, types_source(&c->origin->lists[n]), c->lists[n].name,
-                            own->v[i], errors);
+                refuse_type(c, types_source(&c->origin->group[SCHEMA_LISTS][n]),
+                            c->lists[n].name, own->v[i], errors);
             }
         }
     }
@@ -134,39 +124,14 @@ static void check_types(const struct config *c, config_is_type_fn *is_type,
 
 /* ---- rules ---- */
 
-static void inherit_rule(struct config *c, size_t rule, struct config_errors *errors)
-{
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        if (c->origin->rules[rule].key[i].line == 0 &&
-            !value_copy(&schema_rule_keys[i], &c->rules[rule], &c->rule_default)) {
-            config_errors_add(errors, ERR_NOMEM, "", 0, "%s", "out of memory");
-            return;
-        }
-    }
-}
-
 /* Where the field of a rule was set, or the rule. */
 static struct config_source rule_source(const struct config *c, size_t rule,
                                         size_t offset)
 {
-    const struct config_rule_origin *o = &c->origin->rules[rule];
+    const struct config_group_origin *o = &c->origin->group[SCHEMA_RULES][rule];
+    struct config_source source = group_source(SCHEMA_RULES, o, offset);
 
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        if (schema_rule_keys[i].offset == offset && o->key[i].line != 0) {
-            return o->key[i];
-        }
-    }
-    return o->named;
-}
-
-static struct config_source key_source(const struct config *c, size_t offset)
-{
-    size_t key = 0;
-
-    while (schema_keys[key].offset != offset) {
-        key++;
-    }
-    return c->origin->key[key];
+    return source.line != 0 ? source : o->named;
 }
 
 static void refuse_uncounted(const struct config *c, struct config_source source,
@@ -217,7 +182,7 @@ static void check_rule_trait(const struct config *c, size_t rule,
     }
 }
 
-/* A condition on what is not counted would never hold. */
+/* A condition on distinct values that are not counted would never hold. */
 static void check_rule_distinct(const struct config *c, size_t rule,
                                 struct config_errors *errors)
 {
@@ -240,7 +205,7 @@ static void check_rule_distinct(const struct config *c, size_t rule,
     }
 }
 
-/* Of a built-in rule whose distinct counts a file takes away nothing is said: it rests. */
+/* A built-in rule whose distinct counts a file removes rests without an error. */
 static void check_rules(struct config *c, const struct config_types *types,
                         struct config_errors *errors)
 {
@@ -258,7 +223,7 @@ static void check_rules(struct config *c, const struct config_types *types,
         if (types != NULL) {
             check_rule_trait(c, i, types->is_trait, errors);
         }
-        if (c->origin->rules[i].named.file != 0) {
+        if (c->origin->group[SCHEMA_RULES][i].named.file != 0) {
             check_rule_distinct(c, i, errors);
         }
     }
@@ -273,15 +238,17 @@ void config_finish(struct config *c, const struct config_types *types,
         return; /* without memory not even the defaults are there */
     }
     d->is_allow = strcmp(d->category, "allow") == 0;
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        if (!family_inherit(c, i)) {
+            config_errors_add(errors, ERR_NOMEM, "", 0, "out of memory");
+        }
+    }
     for (size_t i = 0; i < c->nlists; i++) {
-        inherit(c, i, errors);
+        c->lists[i].is_allow = strcmp(c->lists[i].category, "allow") == 0;
     }
     finish_socket(c, &c->control_socket, "gillnetd.ctl", errors);
     finish_socket(c, &c->hub.control_socket, "peers/hub.ctl", errors);
     check_thresholds(c, errors);
-    for (size_t i = 0; i < c->nrules; i++) {
-        inherit_rule(c, i, errors);
-    }
     if (errors->n == 0 || c->rule_default.type != NULL) {
         check_rules(c, types, errors);
     }

@@ -1,10 +1,10 @@
-#include "core/config/form.h"
-
 #include <strings.h>
+
+#include "core/config/config_value.h"
 
 enum { TEXT_MAX = 120 };
 
-static bool is_word(const char *text, const char *const *words, size_t n)
+static bool is_one_of_words(const char *text, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcasecmp(text, words[i]) == 0) {
@@ -19,7 +19,7 @@ static bool is_yes(const char *text)
     static const char *const words[] = {"yes",    "y",       "on", "true",
                                         "enable", "enabled", "1"};
 
-    return is_word(text, words, LENGTH(words));
+    return is_one_of_words(text, words, LENGTH(words));
 }
 
 static bool is_no(const char *text)
@@ -27,7 +27,7 @@ static bool is_no(const char *text)
     static const char *const words[] = {"no",      "n",        "off", "false",
                                         "disable", "disabled", "0"};
 
-    return is_word(text, words, LENGTH(words));
+    return is_one_of_words(text, words, LENGTH(words));
 }
 
 /* Digits with ',', '_' or '\'' between groups of three; "5.0" is 5. */

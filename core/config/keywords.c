@@ -1,27 +1,148 @@
 /* keywords - values that are one of a few words. */
-#include "core/config/keywords.h"
+#include <assert.h>
 
 #include "core/base/nearest.h"
+#include "core/config/config_value.h"
 
-static const char *const log_targets[] = {"stderr", "syslog", "journal"};
-static const char *const log_levels[] = {"error", "warn", "info", "debug"};
+enum { KEYWORDS_MAX = 8 }; /* of one kind */
 
-static void *field_of(const struct schema_row *row, void *base)
+static const char *const log_targets[] = {
+    "auto",
+    [1 + LOG_TARGET_STDERR] = "stderr",
+    [1 + LOG_TARGET_SYSLOG] = "syslog",
+    [1 + LOG_TARGET_JOURNAL] = "journal",
+};
+static const char *const log_levels[] = {
+    [LOG_LEVEL_ERROR] = "error",
+    [LOG_LEVEL_WARN] = "warn",
+    [LOG_LEVEL_INFO] = "info",
+    [LOG_LEVEL_DEBUG] = "debug",
+};
+static const char *const log_formats[] = {"text", "json"};
+static const char *const actions[ACTION_COUNT] = {"accept", "header", "quarantine",
+                                                  "defer",  "reject", "discard"};
+static const char *const error_actions[] = {
+    [ACTION_ACCEPT] = "accept",
+    [ACTION_DEFER] = "defer",
+};
+static const char *const filter_memories[] = {
+    [FILTER_COPY] = "copy",
+    [FILTER_MAP] = "map",
+};
+static const char *const filter_layouts[] = {
+    [FILTER_ONE_LINE] = "one-line",
+    [FILTER_TWO_LINES] = "two-lines",
+    [FILTER_CLASSIC] = "classic",
+    [FILTER_PARTITIONED] = "partitioned",
+};
+static const char *const list_shares[] = {
+    [LIST_SHARE_NO] = "no",
+    [LIST_SHARE_ENTRIES] = "entries",
+    [LIST_SHARE_FILTERS] = "filters",
+};
+static const char *const url_matches[] = {
+    [LIST_URL_EXACT] = "exact",
+    [LIST_URL_NORMAL] = "normal",
+    [LIST_URL_FOLDED] = "folded",
+};
+static const char *const count_units[] = {
+    [COUNT_UNIT_MESSAGES] = "messages",
+    [COUNT_UNIT_DELIVERIES] = "deliveries",
+};
+static const char *const windows[RULE_WINDOWS] = {"10m", "1h", "1d", "14d"};
+static const char *const roles[] = {
+    [API_NONE] = "none",
+    [API_READ] = "read",
+    [API_REPORT] = "report",
+    [API_ADMIN] = "admin",
+};
+
+/* The words of a kind, by their value. Below `first`, and where NULL is, there is no word. */
+struct keyword_set {
+    const char *const *names;
+    size_t n;
+    size_t first;
+    const char *example;
+};
+#define WORDS(names, first, example)         \
+    {                                        \
+        names, LENGTH(names), first, example \
+    }
+static const struct keyword_set sets[] = {
+    [SCHEMA_LOG_TARGET] = WORDS(log_targets, 0, "\"syslog\""),
+    [SCHEMA_LOG_LEVEL] = WORDS(log_levels, 0, "\"info\""),
+    [SCHEMA_LOG_FORMAT] = WORDS(log_formats, 0, "\"text\""),
+    [SCHEMA_ON_ERROR] = WORDS(error_actions, 0, "\"accept\""),
+    [SCHEMA_BULK_ALONE] = WORDS(actions, ACTION_HEADER, "\"header\""),
+    [SCHEMA_FILTER_MEMORY] = WORDS(filter_memories, 0, "\"copy\""),
+    [SCHEMA_FILTER_LAYOUT] = WORDS(filter_layouts, 0, "\"one-line\""),
+    [SCHEMA_LIST_SHARE] = WORDS(list_shares, 0, "\"entries\""), /* or a bool */
+    [SCHEMA_URL_MATCH] = WORDS(url_matches, 0, "\"normal\""),
+    [SCHEMA_COUNT_UNIT] = WORDS(count_units, 0, "\"messages\""),
+    [SCHEMA_WINDOW] = WORDS(windows, 0, "\"1d\""),
+    [SCHEMA_ROLE] = WORDS(roles, 0, "\"read\""),
+};
+
+const char *action_name(enum action a)
 {
-    return (char *)base + row->offset;
+    assert(a < ACTION_COUNT);
+    return actions[a];
 }
 
-/* what: all words in quotes. Names the nearest first. */
+bool filter_layout_by_name(struct slice name, enum filter_layout *ret)
+{
+    const int i = name_index(name, filter_layouts, LENGTH(filter_layouts));
+
+    *ret = i >= 0 ? (enum filter_layout)i : *ret;
+    return i >= 0;
+}
+
+const char *list_share_name(enum list_share s)
+{
+    return list_shares[s];
+}
+
+const char *list_url_match_name(enum list_url_match m)
+{
+    return url_matches[m];
+}
+
+const char *rule_window_name(enum rule_window w)
+{
+    return windows[w];
+}
+
+const char *api_role_name(enum api_role r)
+{
+    return roles[r];
+}
+
+bool api_role_by_name(struct slice name, enum api_role *ret)
+{
+    const int i = name_index(name, roles, LENGTH(roles));
+
+    *ret = i >= 0 ? (enum api_role)i : *ret;
+    return i >= 0;
+}
+
+/* Says which words may stand there, the nearest first. */
 static bool refuse_word(const struct value_place *place,
-                        const config_setting_t *setting, const char *what)
+                        const config_setting_t *setting, const struct keyword_set *set)
 {
     struct slice written = slice_str(config_setting_get_string(setting));
     size_t least = nearest_most(written.n) + 1;
-    struct slice best = SLICE_NONE;
-    char text[VALUE_TEXT_MAX];
+    const char *best = NULL;
+    const char *words[KEYWORDS_MAX];
+    size_t n = 0;
+    char what[VALUE_TEXT_MAX] = "";
+    char text[VALUE_TEXT_MAX + LENGTH("did you mean")];
 
-    for (const char *p = strchr(what, '"'); p != NULL; p = strchr(p, '"')) {
-        struct slice word = slice_of(p + 1, strcspn(p + 1, "\""));
+    for (size_t i = set->first; i < set->n; i++) {
+        words[n] = set->names[i];
+        n += words[n] != NULL;
+    }
+    for (size_t i = 0, at = 0; i < n; i++) {
+        struct slice word = slice_str(words[i]);
         size_t edits = nearest_edits(written, word);
 
         if (word.n >= 4 && slice_has_prefix(written, word)) { /* "warning" */
@@ -29,237 +150,68 @@ static bool refuse_word(const struct value_place *place,
         }
         if (edits < least) {
             least = edits;
-            best = word;
+            best = word.p;
         }
-        p = word.p + word.n + 1;
+        at += (size_t)snprintf(what + at, sizeof what - at, "%s\"%s\"",
+                               i == 0       ? "write "
+                               : i + 1 == n ? " or "
+                                            : ", ",
+                               word.p);
     }
-    (void)snprintf(text, sizeof(text),
-                   best.n > 0 ? "did you mean \"%.*s\"? %s" : "%.*s%s",
-                   SLICE_ARGS(best), what);
+    (void)snprintf(text, sizeof text, best != NULL ? "did you mean \"%s\"? %s" : "%s%s",
+                   best != NULL ? best : "", what);
     return value_refuse(place, setting, ERR_RANGE, text);
 }
 
-static bool set_log_target(const struct value_place *place,
-                           const config_setting_t *setting)
+bool keywords_has(enum schema_kind kind)
 {
-    struct config *c = place->base;
-    const char *s = value_string(place, setting, "\"syslog\"");
-    int i = s != NULL ? name_index(slice_str(s), log_targets, 3) : -1;
+    return kind < LENGTH(sets) && sets[kind].names != NULL;
+}
 
-    if (s == NULL) {
-        return false;
+bool keywords_set(const struct value_place *place, const config_setting_t *setting)
+{
+    const enum schema_kind kind = place->row->kind;
+    const struct keyword_set *set = &sets[kind];
+    void *field = (char *)place->base + place->row->offset;
+    int i = 0;
+
+    if (kind == SCHEMA_LIST_SHARE && config_setting_type(setting) == CONFIG_TYPE_BOOL) {
+        i = config_setting_get_bool(setting) ? LIST_SHARE_ENTRIES : LIST_SHARE_NO;
+    } else {
+        const char *s = value_string(place, setting, set->example);
+        if (s == NULL) {
+            return false;
+        }
+        i = name_index(slice_str(s), set->names + set->first, set->n - set->first);
+        if (i < 0) {
+            return refuse_word(place, setting, set);
+        }
+        i += (int)set->first;
     }
-    if (i < 0 && strcmp(s, "auto") != 0) {
-        return refuse_word(place, setting,
-                           "write \"auto\", \"stderr\", \"syslog\" or \"journal\"");
+    if (kind == SCHEMA_LOG_TARGET) {
+        struct config *c = place->base;
+        c->log_target_auto = i == 0;
+        c->log_target = i == 0 ? LOG_TARGET_STDERR : (enum log_target)(i - 1);
+    } else if (kind == SCHEMA_LOG_FORMAT) {
+        *(bool *)field = i == 1;
+    } else {
+        *(unsigned *)field = (unsigned)i; /* every enum of these kinds is one */
     }
-    c->log_target_auto = i < 0;
-    c->log_target = i < 0 ? LOG_TARGET_STDERR : (enum log_target)i;
     return true;
 }
 
-static bool set_log_level(const struct value_place *place,
-                          const config_setting_t *setting)
+const char *keywords_text(const struct schema_row *row, const void *base)
 {
-    const char *s = value_string(place, setting, "\"info\"");
-    int i = s != NULL ? name_index(slice_str(s), log_levels, 4) : -1;
+    const void *field = (const char *)base + row->offset;
+    size_t i = 0;
 
-    if (s != NULL && i < 0) {
-        refuse_word(place, setting, "write \"error\", \"warn\", \"info\" or \"debug\"");
+    if (row->kind == SCHEMA_LOG_TARGET) {
+        const struct config *c = base;
+        i = c->log_target_auto ? 0 : (size_t)c->log_target + 1;
+    } else if (row->kind == SCHEMA_LOG_FORMAT) {
+        i = *(const bool *)field;
+    } else {
+        i = *(const unsigned *)field;
     }
-    if (i >= 0) {
-        *(enum log_level *)field_of(place->row, place->base) = (enum log_level)i;
-    }
-    return i >= 0;
-}
-
-static bool set_log_format(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    static const char *const formats[] = {"text", "json"};
-    const char *s = value_string(place, setting, "\"text\"");
-    int i = s != NULL ? name_index(slice_str(s), formats, 2) : -1;
-
-    if (s != NULL && i < 0) {
-        value_refuse(place, setting, ERR_RANGE, "write \"text\" or \"json\"");
-    }
-    if (i >= 0) {
-        *(bool *)field_of(place->row, place->base) = i == 1;
-    }
-    return i >= 0;
-}
-
-static bool set_on_error(const struct value_place *place,
-                         const config_setting_t *setting)
-{
-    static const char *const names[] = {"accept", "defer"};
-    const char *s = value_string(place, setting, "\"accept\"");
-    int i = s != NULL ? name_index(slice_str(s), names, 2) : -1;
-
-    if (s != NULL && i < 0) {
-        refuse_word(place, setting, "write \"accept\" or \"defer\"");
-    }
-    if (i >= 0) {
-        *(enum action *)field_of(place->row, place->base) =
-            i == 0 ? ACTION_ACCEPT : ACTION_DEFER;
-    }
-    return i >= 0;
-}
-
-static bool set_filter_memory(const struct value_place *place,
-                              const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"copy\"");
-
-    for (int i = 0; s != NULL && i < FILTER_MEMORY_COUNT; i++) {
-        if (strcmp(s, filter_memory_name((enum filter_memory)i)) == 0) {
-            *(enum filter_memory *)field_of(place->row, place->base) =
-                (enum filter_memory)i;
-            return true;
-        }
-    }
-    return s != NULL && refuse_word(place, setting, "write \"copy\" or \"map\"");
-}
-
-static bool set_list_share(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    enum list_share *field = field_of(place->row, place->base);
-
-    if (config_setting_type(setting) == CONFIG_TYPE_BOOL) {
-        *field = config_setting_get_bool(setting) ? LIST_SHARE_ENTRIES : LIST_SHARE_NO;
-        return true;
-    }
-    const char *s = value_string(place, setting, "\"entries\"");
-    for (int i = 0; s != NULL && i < LIST_SHARE_COUNT; i++) {
-        if (strcmp(s, list_share_name((enum list_share)i)) == 0) {
-            *field = (enum list_share)i;
-            return true;
-        }
-    }
-    return s != NULL &&
-           refuse_word(place, setting, "write \"no\", \"entries\" or \"filters\"");
-}
-
-static bool set_url_match(const struct value_place *place,
-                          const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"normal\"");
-
-    for (unsigned i = 0; s != NULL && i < LIST_URL_COUNT; i++) {
-        if (strcmp(s, list_url_match_name((enum list_url_match)i)) == 0) {
-            *(enum list_url_match *)field_of(place->row, place->base) =
-                (enum list_url_match)i;
-            return true;
-        }
-    }
-    return s != NULL &&
-           refuse_word(place, setting, "write \"exact\", \"normal\" or \"folded\"");
-}
-
-static bool set_filter_layout(const struct value_place *place,
-                              const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"one-line\"");
-    enum filter_layout layout = FILTER_ONE_LINE;
-
-    if (s == NULL) {
-        return false;
-    }
-    if (!filter_layout_by_name(slice_str(s), &layout)) {
-        return refuse_word(place, setting,
-                           "write \"one-line\", \"two-lines\", \"classic\" or "
-                           "\"partitioned\"");
-    }
-    *(enum filter_layout *)field_of(place->row, place->base) = layout;
-    return true;
-}
-
-static bool set_count_unit(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"messages\"");
-
-    for (int i = 0; s != NULL && i < COUNT_UNITS; i++) {
-        if (strcmp(s, count_unit_name((enum count_unit)i)) == 0) {
-            *(enum count_unit *)field_of(place->row, place->base) = (enum count_unit)i;
-            return true;
-        }
-    }
-    return s != NULL &&
-           refuse_word(place, setting, "write \"messages\" or \"deliveries\"");
-}
-
-static bool set_window(const struct value_place *place, const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"1d\"");
-
-    for (int i = 0; s != NULL && i < RULE_WINDOWS; i++) {
-        if (strcmp(s, rule_window_name((enum rule_window)i)) == 0) {
-            *(enum rule_window *)field_of(place->row, place->base) =
-                (enum rule_window)i;
-            return true;
-        }
-    }
-    return s != NULL &&
-           refuse_word(place, setting, "write \"10m\", \"1h\", \"1d\" or \"14d\"");
-}
-
-static bool set_bulk_alone(const struct value_place *place,
-                           const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"header\"");
-
-    for (int i = ACTION_HEADER; s != NULL && i < ACTION_COUNT; i++) {
-        if (strcmp(s, action_name((enum action)i)) == 0) {
-            *(enum action *)field_of(place->row, place->base) = (enum action)i;
-            return true;
-        }
-    }
-    return s != NULL && refuse_word(place, setting,
-                                    "write \"header\", \"quarantine\", \"defer\", "
-                                    "\"reject\" or \"discard\"");
-}
-
-static bool set_role(const struct value_place *place, const config_setting_t *setting)
-{
-    const char *s = value_string(place, setting, "\"read\"");
-
-    return s != NULL &&
-           (api_role_by_name(slice_str(s), field_of(place->row, place->base)) ||
-            refuse_word(place, setting,
-                        "write \"none\", \"read\", \"report\" or \"admin\""));
-}
-
-/* NOLINTNEXTLINE(hicpp-multiway-paths-covered): the other kinds are no words */
-bool words_set(const struct value_place *place, const config_setting_t *setting)
-{
-    switch ((int)place->row->kind) {
-    case SCHEMA_LOG_TARGET:
-        return set_log_target(place, setting);
-    case SCHEMA_LOG_LEVEL:
-        return set_log_level(place, setting);
-    case SCHEMA_LOG_FORMAT:
-        return set_log_format(place, setting);
-    case SCHEMA_ON_ERROR:
-        return set_on_error(place, setting);
-    case SCHEMA_FILTER_MEMORY:
-        return set_filter_memory(place, setting);
-    case SCHEMA_LIST_SHARE:
-        return set_list_share(place, setting);
-    case SCHEMA_FILTER_LAYOUT:
-        return set_filter_layout(place, setting);
-    case SCHEMA_URL_MATCH:
-        return set_url_match(place, setting);
-    case SCHEMA_COUNT_UNIT:
-        return set_count_unit(place, setting);
-    case SCHEMA_WINDOW:
-        return set_window(place, setting);
-    case SCHEMA_ROLE:
-        return set_role(place, setting);
-    case SCHEMA_BULK_ALONE:
-        return set_bulk_alone(place, setting);
-    default:
-        return false;
-    }
+    return sets[row->kind].names[i];
 }

@@ -1,10 +1,8 @@
 #include <dirent.h>
 #include <libconfig.h>
 
-#include "core/config/apply.h"
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
-#include "core/config/finish.h"
 #include "core/config/mistake.h"
 #include "core/config/precheck.h"
 
@@ -13,23 +11,23 @@ enum {
     LOAD_FILES_MAX = 256     /* files of conf.d */
 };
 
-static void refuse(struct load *l, enum err code, unsigned line, const char *what)
+static void refuse_file(struct load *l, enum err code, unsigned line, const char *what)
 {
     config_errors_add(l->errors, code, l->file, line, "%s", what);
 }
 
 static void refuse_nomem(struct load *l)
 {
-    refuse(l, ERR_NOMEM, 0, "out of memory");
+    refuse_file(l, ERR_NOMEM, 0, "out of memory");
 }
 
 static void on_scan_finding(void *context, unsigned line, enum err code,
                             const char *text)
 {
-    refuse(context, code, line, text);
+    refuse_file(context, code, line, text);
 }
 
-static void parse(struct load *l, const struct buf *text)
+static void parse_text(struct load *l, const struct buf *text)
 {
     config_t parsed;
 
@@ -69,7 +67,7 @@ static void refuse_errno(struct load *l, int errnum, const char *path)
 
 /* Appends at most LOAD_FILE_MAX bytes of a regular file to text; false after an error. A
  * symbolic link may lead to it. */
-static bool read_text(struct load *l, struct buf *text)
+static bool read_conf(struct load *l, struct buf *text)
 {
     int fd = open(l->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
@@ -83,7 +81,7 @@ static bool read_text(struct load *l, struct buf *text)
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
-        refuse(l, ERR_UNSUPPORTED, 0, "is not a regular file; name a text file");
+        refuse_file(l, ERR_UNSUPPORTED, 0, "is not a regular file; name a text file");
         return false;
     }
     while ((n = read(fd, chunk, sizeof(chunk))) > 0 && !buf_failed(text)) {
@@ -96,7 +94,7 @@ static bool read_text(struct load *l, struct buf *text)
         return false;
     }
     if (buf_failed(text)) {
-        refuse(
+        refuse_file(
             l, ERR_LIMIT, 0,
             "is larger than 1 MiB, or memory is short; keep entries in lists (gillnet "
             "list import), not in the configuration");
@@ -135,10 +133,10 @@ static void load_file(struct load *l, const char *path)
         return;
     }
     buf_init(&text, LOAD_FILE_MAX);
-    if (read_text(l, &text)) {
+    if (read_conf(l, &text)) {
         buf_add_char(&text,
                      '\n'); /* libconfig refuses a comment that ends with the file */
-        parse(l, &text);
+        parse_text(l, &text);
     }
     buf_fini(&text);
 }
@@ -204,25 +202,29 @@ static void load_beside(struct load *l, const char *file)
 
 /* ---- defaults ---- */
 
-/* Reads "v = TEXT;" and puts it where place says; what fails here fails in every test. */
-static void apply_default(struct value_place *place)
+/* Reads "v = TEXT;" into the field of each row; a failure here fails every test. */
+static void set_defaults(struct load *l, const struct schema_row *rows, size_t n,
+                         void *base)
 {
-    char text[VALUE_TEXT_MAX];
-    config_t parsed;
+    for (size_t i = 0; i < n; i++) {
+        struct value_place place = {&rows[i], base, rows[i].path, "default", l->errors};
+        char text[VALUE_TEXT_MAX];
+        config_t parsed;
 
-    (void)snprintf(text, sizeof(text), "v = %s;", place->row->default_text);
-    config_init(&parsed);
-    if (config_read_string(&parsed, text) == CONFIG_TRUE) {
-        value_set(place, config_setting_get_elem(config_root_setting(&parsed), 0));
-    } else {
-        config_errors_add(place->errors, ERR_SYNTAX, "default", 0,
-                          "%s: the built-in default cannot be read", place->row->path);
+        (void)snprintf(text, sizeof text, "v = %s;", rows[i].default_text);
+        config_init(&parsed);
+        if (config_read_string(&parsed, text) == CONFIG_TRUE) {
+            value_set(&place, config_setting_get_elem(config_root_setting(&parsed), 0));
+        } else {
+            config_errors_add(l->errors, ERR_SYNTAX, "default", 0,
+                              "%s: the built-in default cannot be read", rows[i].path);
+        }
+        config_destroy(&parsed);
     }
-    config_destroy(&parsed);
 }
 
-/* The rules of a site that says nothing of rules. All together they score less than
- * thresholds.header: what is bulk may be wanted. */
+/* The rules of a site without `rules`. All together they score less than thresholds.header: bulk
+ * mail can be wanted mail. */
 static const char built_in_rules[] =
     "rules = (\n"
     "{ name = \"replica\"; type = \"text_band\"; count = 20; score = 1.5; },\n"
@@ -251,36 +253,10 @@ static void apply_built_in_rules(struct load *l)
 
 static void apply_defaults(struct load *l)
 {
-    struct value_place place = {.base = l->c, .file = "default", .errors = l->errors};
-
-    for (size_t i = 0; i < SCHEMA_KEYS; i++) {
-        place.row = &schema_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->list_default;
-    for (size_t i = 0; i < SCHEMA_LIST_KEYS; i++) {
-        place.row = &schema_list_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->rule_default;
-    for (size_t i = 0; i < SCHEMA_RULE_KEYS; i++) {
-        place.row = &schema_rule_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->subscription_default;
-    for (size_t i = 0; i < SCHEMA_SUBSCRIBE_KEYS; i++) {
-        place.row = &schema_subscribe_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
-    }
-    place.base = &l->c->feed_default;
-    for (size_t i = 0; i < SCHEMA_FEED_KEYS; i++) {
-        place.row = &schema_feed_keys[i];
-        place.label = place.row->path;
-        apply_default(&place);
+    set_defaults(l, schema_keys, SCHEMA_KEYS, l->c);
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        set_defaults(l, schema_families[i].rows, schema_families[i].nrows,
+                     family_defaults(l->c, i));
     }
     apply_built_in_rules(l);
 }
@@ -321,4 +297,21 @@ enum err config_load(const char *file, const struct config_types *types,
     *reterrors = errors;
     config_release(&l.c);
     return code;
+}
+
+bool config_load_or_print(const char *program, const char *file,
+                          const struct config_types *types, struct config **ret)
+{
+    struct config_errors errors = {.n = 0};
+    char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+
+    if (config_load(file, types, ret, &errors) == ERR_OK) {
+        return true;
+    }
+    for (size_t i = 0; i < errors.n; i++) {
+        (void)fprintf(stderr, "%s: %s\n", program,
+                      errinfo_format(&errors.v[i], line, sizeof line));
+    }
+    config_errors_free(&errors);
+    return false;
 }

@@ -115,7 +115,7 @@ static char closing(char open)
     return (char)(open == '{' ? '}' : open == '(' ? ')' : ']');
 }
 
-static void push(struct walk *w)
+static void push_level(struct walk *w)
 {
     struct walk_level *l =
         &w->levels[w->depth < SCAN_DEPTH_MAX ? ++w->depth : w->depth];
@@ -273,7 +273,7 @@ static enum walk_state say_no_value(struct walk *w)
     return WALK_AFTER;
 }
 
-/* Behind a key. */
+/* State after a key. */
 static enum walk_state after_name(struct walk *w, struct slice name, unsigned line)
 {
     char c = '\0';
@@ -418,7 +418,7 @@ static enum walk_state take_key(struct walk *w)
 
 /* ---- values ---- */
 
-static enum walk_state take_value(struct walk *w)
+static enum walk_state take_right_value(struct walk *w)
 {
     struct walk_level *l = &w->levels[w->depth];
     bool is_element = l->open == '(' || l->open == '[';
@@ -436,8 +436,8 @@ static enum walk_state take_value(struct walk *w)
         return w->p == w->end && is_element ? say_unclosed(w) : say_no_value(w);
     }
     l->is_after_comma = false;
-    if (c == '[' && !is_element && schema_is_family(w->key)) {
-        push(w);
+    if (c == '[' && !is_element && schema_family(w->key) != NULL) {
+        push_level(w);
         walk_skip(w);
         if (w->p < w->end && *w->p == '{') {
             char form[SCHEMA_FORM_MAX];
@@ -457,7 +457,7 @@ static enum walk_state take_value(struct walk *w)
             l->open = '(';
             l->is_mistaken = true;
         }
-        push(w);
+        push_level(w);
         return c == '{' ? WALK_KEY : WALK_VALUE;
     }
     return walk_value(w);
@@ -544,7 +544,8 @@ static void say_twice(struct walk *w)
         (void)snprintf(name, sizeof(name), "%.*s", SLICE_ARGS(slice_head(b->name, 60)));
         walk_say(w, b->line, "%s%s%s: stands in line %u already (duplicate); %s",
                  b->group, *b->group != '\0' ? "." : "", name, a->line,
-                 *b->group == '\0' && (schema_is_group(name) || schema_is_family(name))
+                 *b->group == '\0' &&
+                         (schema_is_group(name) || schema_family(name) != NULL)
                      ? "put the settings of both into one, each key once"
                      : "keep one of the two lines");
     }
@@ -563,7 +564,7 @@ size_t mistake_find(struct slice text, scan_finding_fn *on_finding, void *contex
     while (state != WALK_STOP) {
         walk_skip(&w);
         state = state == WALK_KEY     ? take_key(&w)
-                : state == WALK_VALUE ? take_value(&w)
+                : state == WALK_VALUE ? take_right_value(&w)
                                       : after_value(&w);
         if (w.nfound >= MISTAKES_MAX) {
             break;

@@ -1,5 +1,5 @@
 /*
- * mistake - what is wrong with the syntax of a file that libconfig refused: line, key, right form.
+ * mistake - the syntax errors of a file that libconfig refused: line, key, right form.
  *
  * libconfig says "syntax error" and a line, often the next one. This reads the text by the same
  * grammar, knows the open brackets and the key, and goes on behind a mistake where it can. It

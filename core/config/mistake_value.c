@@ -1,6 +1,7 @@
-/* mistake_value - values of a broken file: texts, quotes of other kinds, and texts without quotes. */
+/* mistake_value - values of a broken file: texts, quotes of other kinds, and texts without
+ * quotes. */
 
-#include "core/config/form.h"
+#include "core/config/config_value.h"
 #include "core/config/mistake_walk.h"
 
 static bool is_element(const struct walk *w)
@@ -15,7 +16,7 @@ static const char *end_of_line(const struct walk *w)
     return eol != NULL ? eol : w->end;
 }
 
-/* Reports what the value should be: why, and the right form where one can be told. */
+/* Reports the error in a value, with the right form if it is known. */
 static void say_form(struct walk *w, unsigned line, struct slice text, const char *why)
 {
     const struct schema_row *row = schema_find(walk_group(w), w->key);
@@ -23,7 +24,7 @@ static void say_form(struct walk *w, unsigned line, struct slice text, const cha
     char whole[SCHEMA_FORM_MAX];
 
     if (row == NULL && *walk_group(w) == '\0' &&
-        (schema_is_group(w->key) || schema_is_family(w->key))) {
+        (schema_is_group(w->key) || schema_family(w->key) != NULL)) {
         schema_form(w->key, "...", whole);
         walk_say(w, line, "%s; this key is a group; write %s", why, whole);
     } else if (is_element(w) && form_value(NULL, text, form)) {
@@ -73,7 +74,7 @@ static size_t other_quote(const char *p, const char *end)
     return 0;
 }
 
-/* What lies up to a mark, or the end of what can be meant. */
+/* The text up to a mark, or to the end of the possible value. */
 static struct slice up_to_quote(const char *p, const char *eol)
 {
     const char *q = p;
@@ -127,7 +128,7 @@ static enum walk_state take_string(struct walk *w)
 
 /* ---- without quotes ---- */
 
-/* True for what libconfig reads as a number. */
+/* Whether libconfig reads it as a number. */
 static bool is_number(struct slice s)
 {
     size_t digits = 0;
@@ -204,7 +205,7 @@ static struct slice words_at(const char *p, const char *end)
 static enum walk_state say_no_group(struct walk *w)
 {
     char form[SCHEMA_FORM_MAX];
-    bool is_known = schema_is_group(w->key) || schema_is_family(w->key);
+    bool is_known = schema_is_group(w->key) || schema_family(w->key) != NULL;
 
     schema_form(w->key, "VALUE", form);
     walk_say(w, w->key_line, "%s; write %s",

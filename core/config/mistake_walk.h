@@ -11,7 +11,7 @@
 
 enum { WALK_KEY_MAX = 80 };
 
-/* What may come next. */
+/* The next element that may come. */
 enum walk_state { WALK_KEY, WALK_VALUE, WALK_AFTER, WALK_STOP };
 
 /* An open bracket; [0] is the file. */

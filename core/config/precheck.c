@@ -91,7 +91,7 @@ static void skip_string(struct scan *s)
     s->is_behind_string = true;
 }
 
-static bool is_word(char c)
+static bool is_word_byte(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            c == '_' || c == '.' || c == '*' || c == '-' || c == '+';
@@ -126,7 +126,7 @@ static void take_word(struct scan *s)
     const char *start = s->p;
     uint64_t base = 10;
 
-    while (s->p < s->end && is_word(*s->p)) {
+    while (s->p < s->end && is_word_byte(*s->p)) {
         s->p++;
     }
     s->word = slice_of(start, (size_t)(s->p - start));
@@ -238,7 +238,7 @@ bool scan_config(struct slice text, scan_finding_fn *on_finding, void *context)
             s.p++;
         } else {
             s.is_behind_string = false;
-            if (is_word(c)) {
+            if (is_word_byte(c)) {
                 take_word(&s);
             } else {
                 take_mark(&s);

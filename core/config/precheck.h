@@ -1,5 +1,5 @@
 /*
- * precheck - what libconfig lets pass or cannot bear, found before it sees a file.
+ * precheck - errors that libconfig does not report or cannot bear, found before it reads a file.
  *
  * libconfig 1.5 cuts integers that do not fit 32 bits silently, reads included files of any kind
  * and size, searches names in quadratic time and nests as deep as memory goes.
@@ -16,8 +16,8 @@ enum {
     SCAN_SETTINGS_MAX = 20000 /* "name =" in one file */
 };
 
-/* The finding on an integer; libconfig goes on with a wrong value, of which nothing more needs
- * to be said. */
+/* The finding on an integer. libconfig goes on with a wrong value, whose other errors are not
+ * reported. */
 #define SCAN_TOO_LARGE                                                                  \
     "the number is too large; write a number up to 2147483647, and sizes and times as " \
     "text with a unit, such as \"16M\" or \"2s\""

@@ -1,12 +1,11 @@
 #include <math.h>
 
 #include "core/base/utf8.h"
-#include "core/config/arrays.h"
 #include "core/config/config_value.h"
 #include "core/config/schema.h"
 #include "core/config/unit.h"
 
-static void *field_of(const struct schema_row *row, void *base)
+static void *row_field(const struct schema_row *row, void *base)
 {
     return (char *)base + row->offset;
 }
@@ -34,12 +33,12 @@ static bool is_strings(enum schema_kind kind)
 void value_free(const struct schema_row *row, void *base)
 {
     if (is_text(row->kind)) {
-        char **field = field_of(row, base);
+        char **field = row_field(row, base);
 
         free(*field);
         *field = NULL;
     } else if (is_strings(row->kind)) {
-        elements_strings_free(field_of(row, base));
+        elements_strings_free(row_field(row, base));
     } else if (row->kind == SCHEMA_NETWORKS) {
         struct elements_networks field = elements_networks_of(row, base);
 
@@ -52,7 +51,7 @@ void value_free(const struct schema_row *row, void *base)
 bool value_copy(const struct schema_row *row, void *to, const void *from)
 {
     const void *source = const_field_of(row, from);
-    void *field = field_of(row, to);
+    void *field = row_field(row, to);
 
     if (is_text(row->kind)) {
         *(char **)field = strdup(*(char *const *)source);
@@ -61,6 +60,10 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     if (is_strings(row->kind)) {
         return elements_strings_copy(field, source);
     }
+    if (keywords_has(row->kind)) {
+        *(unsigned *)field = *(const unsigned *)source; /* no family has log.format */
+        return true;
+    }
     switch (row->kind) {
     case SCHEMA_TIME_S:
     case SCHEMA_SIZE:
@@ -68,21 +71,6 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
         return true;
     case SCHEMA_BOOL:
         *(bool *)field = *(const bool *)source;
-        return true;
-    case SCHEMA_FILTER_MEMORY:
-        *(enum filter_memory *)field = *(const enum filter_memory *)source;
-        return true;
-    case SCHEMA_FILTER_LAYOUT:
-        *(enum filter_layout *)field = *(const enum filter_layout *)source;
-        return true;
-    case SCHEMA_URL_MATCH:
-        *(enum list_url_match *)field = *(const enum list_url_match *)source;
-        return true;
-    case SCHEMA_LIST_SHARE:
-        *(enum list_share *)field = *(const enum list_share *)source;
-        return true;
-    case SCHEMA_WINDOW:
-        *(enum rule_window *)field = *(const enum rule_window *)source;
         return true;
     case SCHEMA_COUNT:
         *(unsigned *)field = *(const unsigned *)source;
@@ -162,72 +150,41 @@ static void add_strings(const struct config_strings *s, struct buf *ret)
     buf_add_char(ret, ']');
 }
 
-static const char *log_target_text(const struct config *c)
+/* False: the kind has no unit. */
+static bool unit_text(enum schema_kind kind, uint64_t v, char dst[UNIT_TEXT_MAX])
 {
-    static const char *const names[] = {
-        [LOG_TARGET_STDERR] = "stderr",
-        [LOG_TARGET_SYSLOG] = "syslog",
-        [LOG_TARGET_JOURNAL] = "journal",
-    };
-
-    return c->log_target_auto ? "auto" : names[c->log_target];
-}
-
-static const char *log_level_text(enum log_level level)
-{
-    static const char *const names[] = {
-        [LOG_LEVEL_ERROR] = "error",
-        [LOG_LEVEL_WARN] = "warn",
-        [LOG_LEVEL_INFO] = "info",
-        [LOG_LEVEL_DEBUG] = "debug",
-    };
-
-    return names[level];
-}
-
-static void add_unit(const struct schema_row *row, const void *field, struct buf *ret)
-{
-    char text[UNIT_TEXT_MAX];
-
-    switch (row->kind) {
-    case SCHEMA_SIZE:
-        unit_size_text(*(const uint64_t *)field, text);
-        break;
-    case SCHEMA_TIME_US:
-        unit_time_us_text(*(const uint64_t *)field, text);
-        break;
-    case SCHEMA_TIME_S:
-        unit_time_us_text(*(const uint64_t *)field * 1000000, text);
-        break;
-    default: /* SCHEMA_MODE */
-        (void)snprintf(text, sizeof(text), "%04o", *(const unsigned *)field);
-        break;
+    if (kind == SCHEMA_SIZE) {
+        unit_size_text(v, dst);
+    } else if (kind == SCHEMA_TIME_US || kind == SCHEMA_TIME_S) {
+        unit_time_us_text(kind == SCHEMA_TIME_S ? v * 1000000 : v, dst);
+    } else {
+        return false;
     }
-    add_quoted(ret, text);
+    return true;
 }
 
 void value_text(const struct schema_row *row, const void *base, struct buf *ret)
 {
     const void *field = const_field_of(row, base);
+    char text[UNIT_TEXT_MAX];
 
-    switch (row->kind) {
-    case SCHEMA_PATH:
-    case SCHEMA_SOCKET:
-    case SCHEMA_CONTROL:
-    case SCHEMA_LISTEN:
-    case SCHEMA_NAME:
-    case SCHEMA_REPLY:
-    case SCHEMA_CATEGORY:
-    case SCHEMA_TYPE:
-    case SCHEMA_FILE:
-    case SCHEMA_FEED_URL:
+    if (is_text(row->kind)) {
         add_quoted(ret, *(char *const *)field);
-        break;
-    case SCHEMA_MODE:
+        return;
+    }
+    if (is_strings(row->kind)) {
+        add_strings(field, ret);
+        return;
+    }
+    switch (row->kind) {
     case SCHEMA_SIZE:
     case SCHEMA_TIME_US:
     case SCHEMA_TIME_S:
-        add_unit(row, field, ret);
+        (void)unit_text(row->kind, *(const uint64_t *)field, text);
+        add_quoted(ret, text);
+        break;
+    case SCHEMA_MODE:
+        buf_printf(ret, "\"%04o\"", *(const unsigned *)field);
         break;
     case SCHEMA_COUNT:
         buf_printf(ret, "%u", *(const unsigned *)field);
@@ -240,51 +197,11 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_SHARE:
         add_score(ret, *(const double *)field);
         break;
-    case SCHEMA_LOG_TARGET:
-        add_quoted(ret, log_target_text(base));
-        break;
-    case SCHEMA_LOG_LEVEL:
-        add_quoted(ret, log_level_text(*(const enum log_level *)field));
-        break;
-    case SCHEMA_LOG_FORMAT:
-        add_quoted(ret, *(const bool *)field ? "json" : "text");
-        break;
-    case SCHEMA_ON_ERROR:
-    case SCHEMA_BULK_ALONE:
-        add_quoted(ret, action_name(*(const enum action *)field));
-        break;
-    case SCHEMA_ROLE:
-        add_quoted(ret, api_role_name(*(const enum api_role *)field));
-        break;
-    case SCHEMA_WINDOW:
-        add_quoted(ret, rule_window_name(*(const enum rule_window *)field));
-        break;
-    case SCHEMA_COUNT_UNIT:
-        add_quoted(ret, count_unit_name(*(const enum count_unit *)field));
-        break;
-    case SCHEMA_FILTER_MEMORY:
-        add_quoted(ret, filter_memory_name(*(const enum filter_memory *)field));
-        break;
-    case SCHEMA_LIST_SHARE:
-        add_quoted(ret, list_share_name(*(const enum list_share *)field));
-        break;
-    case SCHEMA_URL_MATCH:
-        add_quoted(ret, list_url_match_name(*(const enum list_url_match *)field));
-        break;
-    case SCHEMA_FILTER_LAYOUT:
-        add_quoted(ret, filter_layout_name(*(const enum filter_layout *)field));
-        break;
     case SCHEMA_NETWORKS:
         add_networks(row, base, ret);
         break;
-    case SCHEMA_TOKENS:
-    case SCHEMA_ADDRESSES:
-    case SCHEMA_DOMAINS:
-    case SCHEMA_WEIGHTS:
-    case SCHEMA_URLS:
-    case SCHEMA_TEXTS:
-    case SCHEMA_LISTENS:
-        add_strings(field, ret);
+    default:
+        add_quoted(ret, keywords_text(row, base));
         break;
     }
 }
@@ -292,18 +209,7 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
 void value_bound_text(const struct schema_row *row, double bound,
                       char dst[UNIT_TEXT_MAX])
 {
-    switch (row->kind) {
-    case SCHEMA_SIZE:
-        unit_size_text((uint64_t)bound, dst);
-        break;
-    case SCHEMA_TIME_US:
-        unit_time_us_text((uint64_t)bound, dst);
-        break;
-    case SCHEMA_TIME_S:
-        unit_time_us_text((uint64_t)bound * 1000000, dst);
-        break;
-    default:
+    if (!unit_text(row->kind, bound > 0 ? (uint64_t)bound : 0, dst)) {
         (void)snprintf(dst, UNIT_TEXT_MAX, "%.15g", bound);
-        break;
     }
 }

@@ -6,80 +6,104 @@
 const struct schema_row schema_keys[SCHEMA_KEYS] = {
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help) \
     {path, def, help, offsetof(struct config, field), min, max, SCHEMA_##kind, reload},
-#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
-#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
 };
 
-const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS] = {
-#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
+static const struct schema_row list_keys[SCHEMA_LIST_KEYS] = {
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)     \
     {path, def, help,          offsetof(struct config_list, field), \
      min,  max, SCHEMA_##kind, true},
-#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
 };
 
-const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS] = {
-#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
-#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
+static const struct schema_row rule_keys[SCHEMA_RULE_KEYS] = {
 #define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)     \
     {path, def, help,          offsetof(struct config_rule, field), \
      min,  max, SCHEMA_##kind, true},
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
 };
 
-const struct schema_row schema_subscribe_keys[SCHEMA_SUBSCRIBE_KEYS] = {
+static const struct schema_row subscribe_keys[SCHEMA_SUBSCRIBE_KEYS] = {
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help)        \
     {path, def, help,          offsetof(struct config_subscription, field), \
      min,  max, SCHEMA_##kind, true},
 #include "core/config/subscribe.def"
-#undef CONFIG_SUBSCRIBE_KEY
 };
 
-const struct schema_row schema_feed_keys[SCHEMA_FEED_KEYS] = {
+static const struct schema_row feed_keys[SCHEMA_FEED_KEYS] = {
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help)     \
     {path, def, help,          offsetof(struct config_feed, field), \
      min,  max, SCHEMA_##kind, true},
 #include "core/config/feed.def"
-#undef CONFIG_FEED_KEY
 };
+
+#define ROWS(rows) rows, LENGTH(rows)
+#define PLACES(element, v, n, fallback)                                             \
+    sizeof(struct element), offsetof(struct config, v), offsetof(struct config, n), \
+        offsetof(struct config, fallback)
+const struct schema_family schema_families[SCHEMA_FAMILIES] = {
+    [SCHEMA_LISTS] = {"lists", "list", "{ name = \"phish\"; weight = 8.0; }",
+                      ROWS(list_keys), 256,
+                      PLACES(config_list, lists, nlists, list_default)},
+    [SCHEMA_RULES] = {"rules", "rule",
+                      "{ name = \"replica\"; type = \"text_band\"; count = 20; }",
+                      ROWS(rule_keys), 64,
+                      PLACES(config_rule, rules, nrules, rule_default)},
+    [SCHEMA_SUBSCRIPTIONS] =
+        {"subscribe", "subscription",
+         "{ name = \"lists\"; urls = [ \"https://lists.example\" ]; "
+         "key = \"...\"; }",
+         ROWS(subscribe_keys), 32,
+         PLACES(config_subscription, subscriptions, nsubscriptions,
+                subscription_default)},
+    [SCHEMA_FEEDS] = {"feeds", "feed",
+                      "{ name = \"phish\"; url = \"https://feeds.example/urls.txt\"; }",
+                      ROWS(feed_keys), 256,
+                      PLACES(config_feed, feeds, nfeeds, feed_default)},
+};
+
+_Static_assert(LENGTH(list_keys) <= SCHEMA_FAMILY_KEYS_MAX &&
+                   LENGTH(rule_keys) <= SCHEMA_FAMILY_KEYS_MAX &&
+                   LENGTH(subscribe_keys) <= SCHEMA_FAMILY_KEYS_MAX &&
+                   LENGTH(feed_keys) <= SCHEMA_FAMILY_KEYS_MAX,
+               "the sources of a family's keys have room");
+_Static_assert(offsetof(struct config_list, name) == 0 &&
+                   offsetof(struct config_rule, name) == 0 &&
+                   offsetof(struct config_subscription, name) == 0 &&
+                   offsetof(struct config_feed, name) == 0,
+               "an element begins with its name");
 
 const char *schema_kind_name(enum schema_kind kind)
 {
-    static const char *const names[] = {
-        [SCHEMA_PATH] = "path",           [SCHEMA_SOCKET] = "socket",
-        [SCHEMA_CONTROL] = "path",        [SCHEMA_NAME] = "name",
-        [SCHEMA_REPLY] = "text",          [SCHEMA_CATEGORY] = "word",
-        [SCHEMA_MODE] = "rights",         [SCHEMA_SIZE] = "size",
-        [SCHEMA_TIME_US] = "time",        [SCHEMA_TIME_S] = "time",
-        [SCHEMA_COUNT] = "number",        [SCHEMA_BOOL] = "true or false",
-        [SCHEMA_SCORE] = "score",         [SCHEMA_THRESHOLD] = "score or \"off\"",
-        [SCHEMA_LOG_TARGET] = "word",     [SCHEMA_LOG_LEVEL] = "word",
-        [SCHEMA_LOG_FORMAT] = "word",     [SCHEMA_ON_ERROR] = "word",
-        [SCHEMA_NETWORKS] = "networks",   [SCHEMA_TOKENS] = "words",
-        [SCHEMA_ADDRESSES] = "addresses", [SCHEMA_DOMAINS] = "domains",
-        [SCHEMA_LISTEN] = "address",      [SCHEMA_WEIGHTS] = "weights",
-        [SCHEMA_FILTER_MEMORY] = "word",  [SCHEMA_URL_MATCH] = "word",
-        [SCHEMA_FILTER_LAYOUT] = "word",  [SCHEMA_LIST_SHARE] = "word",
-        [SCHEMA_SHARE] = "share",         [SCHEMA_COUNT_UNIT] = "word",
-        [SCHEMA_BULK_ALONE] = "word",     [SCHEMA_TYPE] = "word",
-        [SCHEMA_WINDOW] = "word",         [SCHEMA_URLS] = "URLs",
-        [SCHEMA_FILE] = "path",           [SCHEMA_FEED_URL] = "URL",
-        [SCHEMA_TEXTS] = "texts",         [SCHEMA_LISTENS] = "addresses",
-        [SCHEMA_ROLE] = "word",
+    static const char *const names[SCHEMA_ROLE + 1] = {
+        [SCHEMA_PATH] = "path",
+        [SCHEMA_SOCKET] = "socket",
+        [SCHEMA_CONTROL] = "path",
+        [SCHEMA_NAME] = "name",
+        [SCHEMA_REPLY] = "text",
+        [SCHEMA_MODE] = "rights",
+        [SCHEMA_SIZE] = "size",
+        [SCHEMA_TIME_US] = "time",
+        [SCHEMA_TIME_S] = "time",
+        [SCHEMA_COUNT] = "number",
+        [SCHEMA_BOOL] = "true or false",
+        [SCHEMA_SCORE] = "score",
+        [SCHEMA_THRESHOLD] = "score or \"off\"",
+        [SCHEMA_NETWORKS] = "networks",
+        [SCHEMA_TOKENS] = "words",
+        [SCHEMA_ADDRESSES] = "addresses",
+        [SCHEMA_DOMAINS] = "domains",
+        [SCHEMA_LISTEN] = "address",
+        [SCHEMA_WEIGHTS] = "weights",
+        [SCHEMA_SHARE] = "share",
+        [SCHEMA_URLS] = "URLs",
+        [SCHEMA_FILE] = "path",
+        [SCHEMA_FEED_URL] = "URL",
+        [SCHEMA_TEXTS] = "texts",
+        [SCHEMA_LISTENS] = "addresses",
     };
 
-    return names[kind];
+    return names[kind] != NULL ? names[kind] : "word";
 }
 
 bool schema_is_group(const char *path)
@@ -127,26 +151,14 @@ static void consider(struct nearest *n, const char *path)
     }
 }
 
-static const struct {
-    const char *group;
-    const struct schema_row *rows;
-    size_t n;
-} families[] = {
-    {"lists", schema_list_keys, SCHEMA_LIST_KEYS},
-    {"list_defaults", schema_list_keys, SCHEMA_LIST_KEYS},
-    {"rules", schema_rule_keys, SCHEMA_RULE_KEYS},
-    {"subscribe", schema_subscribe_keys, SCHEMA_SUBSCRIBE_KEYS},
-    {"feeds", schema_feed_keys, SCHEMA_FEED_KEYS},
-};
-
-bool schema_is_family(const char *group)
+const struct schema_family *schema_family(const char *group)
 {
-    for (size_t i = 0; i < LENGTH(families); i++) {
-        if (strcmp(group, families[i].group) == 0) {
-            return strcmp(group, "list_defaults") != 0;
+    for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
+        if (strcmp(group, schema_families[i].group) == 0) {
+            return &schema_families[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 const struct schema_row *schema_find(const char *group, const char *name)
@@ -162,12 +174,12 @@ const struct schema_row *schema_find(const char *group, const char *name)
             return &schema_keys[i];
         }
     }
-    for (size_t i = 0; i < LENGTH(families); i++) {
-        for (size_t k = 0; strcmp(group, families[i].group) == 0 && k < families[i].n;
-             k++) {
-            if (strcmp(families[i].rows[k].path, name) == 0) {
-                return &families[i].rows[k];
-            }
+    const struct schema_family *f = strcmp(group, "list_defaults") == 0
+                                        ? &schema_families[SCHEMA_LISTS]
+                                        : schema_family(group);
+    for (size_t i = 0; f != NULL && i < f->nrows; i++) {
+        if (strcmp(f->rows[i].path, name) == 0) {
+            return &f->rows[i];
         }
     }
     return NULL;
@@ -180,9 +192,10 @@ void schema_form(const char *path, const char *value, char dst[SCHEMA_FORM_MAX])
     char group[SCHEMA_GROUP_MAX] = "";
 
     (void)snprintf(group, sizeof(group), "%.*s", (int)strcspn(path, "."), path);
-    if (schema_is_family(group) && (dot == NULL || strcmp(key, "name") == 0)) {
+    const bool is_family = schema_family(group) != NULL;
+    if (is_family && (dot == NULL || strcmp(key, "name") == 0)) {
         (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = ( { name = \"...\"; } );", group);
-    } else if (schema_is_family(group)) {
+    } else if (is_family) {
         (void)snprintf(dst, SCHEMA_FORM_MAX, "%s = ( { name = \"...\"; %s = %s; } );",
                        group, key, value);
     } else if (dot != NULL) {
@@ -202,18 +215,12 @@ const char *schema_nearest(const char *group, const char *name)
         "subscribe", "subscribe.name", "feeds", "feeds.name", "api",        "alerts",
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) "feeds." path,
 #include "core/config/feed.def"
-#undef CONFIG_FEED_KEY
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) "subscribe." path,
 #include "core/config/subscribe.def"
-#undef CONFIG_SUBSCRIBE_KEY
-#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) \
     "lists." path, "list_defaults." path,
 #define CONFIG_RULE_KEY(path, kind, field, min, max, def, help) "rules." path,
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
     };
     struct nearest n = {group, slice_str(name), NULL, SIZE_MAX};
 

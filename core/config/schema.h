@@ -54,7 +54,7 @@ struct schema_row {
     const char *path;         /* of a list's or rule's key: its name in the group */
     const char *default_text; /* libconfig text */
     const char *help;
-    size_t offset; /* in struct config, struct config_list or struct config_rule */
+    size_t offset; /* in struct config, or in an element of a family */
     double min;
     double max;
     enum schema_kind kind;
@@ -65,60 +65,63 @@ struct schema_row {
 enum {
     SCHEMA_KEYS = 0
 #define CONFIG_KEY(path, kind, field, min, max, def, reload, help) +1
-#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
-#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
     ,
     SCHEMA_LIST_KEYS = 0
-#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
 #define CONFIG_LIST_KEY(path, kind, field, min, max, def, help) +1
-#define CONFIG_RULE_KEY(path, kind, field, min, max, def, help)
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
     ,
     SCHEMA_RULE_KEYS = 0
-#define CONFIG_KEY(path, kind, field, min, max, def, reload, help)
-#define CONFIG_LIST_KEY(path, kind, field, min, max, def, help)
 #define CONFIG_RULE_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/schema.def"
-#undef CONFIG_KEY
-#undef CONFIG_LIST_KEY
-#undef CONFIG_RULE_KEY
     ,
     SCHEMA_SUBSCRIBE_KEYS = 0
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/subscribe.def"
-#undef CONFIG_SUBSCRIBE_KEY
     ,
     SCHEMA_FEED_KEYS = 0
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/feed.def"
-#undef CONFIG_FEED_KEY
 };
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const struct schema_row schema_keys[SCHEMA_KEYS];
-extern const struct schema_row schema_list_keys[SCHEMA_LIST_KEYS];
-extern const struct schema_row schema_rule_keys[SCHEMA_RULE_KEYS];
-extern const struct schema_row schema_subscribe_keys[SCHEMA_SUBSCRIBE_KEYS];
-extern const struct schema_row schema_feed_keys[SCHEMA_FEED_KEYS];
+
+/* A family: a list of groups that have names and the same keys. Each is an array of struct config
+ * whose elements begin with char *name; one more of them holds the defaults. */
+enum {
+    SCHEMA_LISTS,
+    SCHEMA_RULES,
+    SCHEMA_SUBSCRIPTIONS,
+    SCHEMA_FEEDS,
+    SCHEMA_FAMILIES
+};
+enum { SCHEMA_FAMILY_KEYS_MAX = 32 };
+struct schema_family {
+    const char *group;   /* "lists" */
+    const char *one;     /* "list" */
+    const char *example; /* of one group */
+    const struct schema_row *rows;
+    size_t nrows;
+    size_t most;     /* groups */
+    size_t bytes;    /* of an element */
+    size_t array;    /* offsets in struct config: of the pointer to the array, */
+    size_t count;    /* of its length */
+    size_t defaults; /* and of the element with the defaults */
+};
+extern const struct schema_family schema_families[SCHEMA_FAMILIES];
 
 /* Name of a kind in texts: "size", "time", ... */
 const char *schema_kind_name(enum schema_kind kind);
 
-/* The key as it may be written in a file, at any depth, nearest to a misspelt one: its whole
- * path ("limits.parts"), or NULL when none is near. group is "", "limits", "lists", "rules", ... */
+/* The whole path ("limits.parts") of the key nearest to a misspelt one, at any depth, or NULL when
+ * no key is near. group is "", "limits", "lists", "rules", ... */
 const char *schema_nearest(const char *group, const char *name);
 
 /* Whether some key lies below this path ("limits" is a group). */
 bool schema_is_group(const char *path);
-/* Whether the group is a list of named groups: lists, rules, subscribe, feeds. */
-bool schema_is_family(const char *group);
+/* The family of that name: lists, rules, subscribe or feeds; NULL: there is none. */
+const struct schema_family *schema_family(const char *group);
 
 /* The row of a key in a group ("" outside of all); NULL: there is none. */
 const struct schema_row *schema_find(const char *group, const char *name);

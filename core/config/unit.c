@@ -75,42 +75,27 @@ void unit_time_us_text(uint64_t us, char dst[UNIT_TEXT_MAX])
 
 bool unit_mode(const char *text, unsigned *ret)
 {
-    size_t n = strlen(text);
-    unsigned v = 0;
+    const struct slice digits = slice_str(text);
+    uint64_t v = 0;
 
-    if (n < 3 || n > 4) {
+    if (digits.n < 3 || digits.n > 4 || !slice_to_u64(digits, 8, 0777, &v)) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] < '0' || text[i] > '7') {
-            return false;
-        }
-        v = v * 8 + (unsigned)(text[i] - '0');
-    }
-    if (v > 0777) {
-        return false;
-    }
-    *ret = v;
+    *ret = (unsigned)v;
     return true;
 }
 
 /* Prefix length after the slash: 1 to 3 digits, at most max. */
 static bool read_prefix(const char *text, unsigned max, unsigned *ret)
 {
-    size_t n = strlen(text);
-    unsigned v = 0;
+    const struct slice digits = slice_str(text);
+    uint64_t v = 0;
 
-    if (n < 1 || n > 3) {
+    if (digits.n > 3 || !slice_to_u64(digits, 10, max, &v)) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        v = v * 10 + (unsigned)(text[i] - '0');
-    }
-    *ret = v;
-    return v <= max;
+    *ret = (unsigned)v;
+    return true;
 }
 
 static bool has_host_bits(const struct ipnet *net)

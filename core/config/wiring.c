@@ -8,14 +8,14 @@ bool wiring_is_below(const struct wiring *w, const char *queue)
            w->path[n] == '/' && w->path[n + 1] != '\0';
 }
 
-static const char *host_of(const struct wiring *w)
+static const char *wiring_host(const struct wiring *w)
 {
     return w->host == NULL || *w->host == '\0' ? "127.0.0.1" : w->host;
 }
 
 static bool is_v6(const struct wiring *w)
 {
-    return strchr(host_of(w), ':') != NULL;
+    return strchr(wiring_host(w), ':') != NULL;
 }
 
 void wiring_postfix_socket(const struct wiring *w, const char *queue, struct buf *ret)
@@ -25,7 +25,8 @@ void wiring_postfix_socket(const struct wiring *w, const char *queue, struct buf
     } else if (w->path != NULL) {
         buf_printf(ret, "unix:%s", w->path);
     } else {
-        buf_printf(ret, is_v6(w) ? "inet:[%s]:%s" : "inet:%s:%s", host_of(w), w->port);
+        buf_printf(ret, is_v6(w) ? "inet:[%s]:%s" : "inet:%s:%s", wiring_host(w),
+                   w->port);
     }
 }
 
@@ -34,7 +35,8 @@ void wiring_sendmail_socket(const struct wiring *w, struct buf *ret)
     if (w->path != NULL) {
         buf_printf(ret, "local:%s", w->path);
     } else {
-        buf_printf(ret, is_v6(w) ? "inet6:%s@[%s]" : "inet:%s@%s", w->port, host_of(w));
+        buf_printf(ret, is_v6(w) ? "inet6:%s@[%s]" : "inet:%s@%s", w->port,
+                   wiring_host(w));
     }
 }
 

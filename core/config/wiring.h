@@ -1,10 +1,11 @@
 /*
- * wiring - the lines that bind an MTA and gillnetd together. README, `gillnetd -t`, `gillnet doctor` and
- * `gillnet setup` all have them from here.
+ * wiring - the lines that bind an MTA and gillnetd together. README, `gillnetd -t`, `gillnet
+ * doctor` and `gillnet setup` all have them from here.
  *
- * Postfix's lines name the milter once, as a parameter of its own, and use that: it can stand in any
- * list of milters, also in master.cf, whose values have no room for blanks. A Unix socket below
- * Postfix's queue folder is named from there: so a service in a chroot and one outside both find it.
+ * Postfix's lines name the milter once, as a parameter of its own, and use that: it can stand in
+ * any list of milters, also in master.cf, whose values have no room for blanks. A Unix socket below
+ * Postfix's queue folder is named from there: so a service in a chroot and one outside both find
+ * it.
  * Threads: pure.   Owns: nothing.
  */
 #ifndef CORE_CONFIG_WIRING_H

@@ -196,7 +196,7 @@ void update_close(struct feed_update **s)
 }
 
 enum err update_note_failures(struct feed_update *s, unsigned failures,
-                             const char *trouble, struct errinfo *reterr)
+                              const char *trouble, struct errinfo *reterr)
 {
     struct update_state *w = &s->saved.shown;
 

@@ -107,7 +107,7 @@ enum err update_unchanged(struct feed_update *s, struct errinfo *reterr);
 /* How many questions failed in a row, and why the last one did (printable ASCII): kept on disk, so that a restart of the hub
  * forgets neither. Writes only what changed. */
 enum err update_note_failures(struct feed_update *s, unsigned failures,
-                             const char *trouble, struct errinfo *reterr);
+                              const char *trouble, struct errinfo *reterr);
 /* After feed->silent_after_s without a good body all entries get an expiry of now, and the validators
  * are forgotten, so that the next good body lists them again. Before that it does nothing. */
 enum err update_expire_silent(struct feed_update *s, bool *retdid,

@@ -50,7 +50,7 @@ struct update_saved {
     struct update_pending pending;
     uint64_t last;       /* the highest number that was ever given */
     uint64_t compared_s; /* when list and version were last compared as a whole */
-    bool is_lost; /* versions were damaged: the list has the only entries */
+    bool is_lost;        /* versions were damaged: the list has the only entries */
     char list[LIST_NAME_MAX + 1]; /* that has the version; "": no list yet */
     bool
         is_silent; /* the entries went for silence: the next body lists all of them again */

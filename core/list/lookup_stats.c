@@ -194,33 +194,21 @@ static unsigned fill(struct hits_page *page, const struct hits_view *last,
     return used;
 }
 
-/* Filled under another name and renamed, so that nobody reads half a file, and nothing that lay
- * at path is trusted beyond its numbers. */
-static enum err make_file(struct lookup_stats *h, const char *path, uint64_t now_s,
-                          struct errinfo *reterr)
+struct filling {
+    struct lookup_stats *stats;
+    const char *path;
+    uint64_t now_s;
+};
+
+/* Only the numbers of the file at path are used. */
+static void fill_from_last(void *context, void *page)
 {
-    char fresh[FILE_PATH_MAX];
+    const struct filling *f = context;
     struct hits_view *last = NULL;
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
-    enum err e = file_allocate(fresh, sizeof(struct hits_page), HITS_MODE, reterr);
-    THEN(e, filemap_open(&h->map, fresh, FILEMAP_WRITE, reterr));
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (h->map.n != sizeof(struct hits_page)) {
-        return errinfo_set(reterr, ERR_CORRUPT, fresh, 0,
-                           "another process changed the file");
-    }
-    (void)lookup_stats_read(path, &last,
+    (void)lookup_stats_read(f->path, &last,
                             NULL); /* none, damaged, another version: start anew */
-    h->used = fill(page_of(h), last, now_s);
+    f->stats->used = fill(page, last, f->now_s);
     lookup_stats_view_free(&last);
-    if (rename(fresh, path) != 0) {
-        return errinfo_errno(reterr, path, "cannot put the file of list hits in place");
-    }
-    return ERR_OK;
 }
 
 enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats **ret,
@@ -231,7 +219,10 @@ enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats
         free(h);
         return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to count list hits");
     }
-    enum err e = make_file(h, path, now_s, reterr);
+    struct filling f = {h, path, now_s};
+    const struct filemap_new fresh = {sizeof(struct hits_page), HITS_MODE,
+                                      fill_from_last, &f};
+    enum err e = filemap_make(&h->map, path, &fresh, reterr);
     if (e != ERR_OK) {
         lookup_stats_close(&h);
         return e;

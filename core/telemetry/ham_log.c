@@ -67,29 +67,14 @@ static bool is_ours(const struct filemap *m)
            p->nslots == HAM_LOG_SLOTS && p->slot_bytes == sizeof(struct slot);
 }
 
-static enum err make(const char *path, uint32_t key_id, struct filemap *ret,
-                     struct errinfo *reterr)
+static void fill(void *key_id, void *page)
 {
-    char fresh[FILE_PATH_MAX];
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
-    enum err e = file_allocate(fresh, sizeof(struct page), HAM_MODE, reterr);
-    THEN(e, filemap_open(ret, fresh, FILEMAP_WRITE, reterr));
-    if (e != ERR_OK) {
-        return e;
-    }
-    struct page *p = (struct page *)(void *)ret->p;
+    struct page *p = page;
     p->magic = HAM_MAGIC;
     p->version = HAM_VERSION;
-    p->key_id = key_id;
+    p->key_id = *(const uint32_t *)key_id;
     p->nslots = HAM_LOG_SLOTS;
     p->slot_bytes = sizeof(struct slot);
-    if (rename(fresh, path) != 0) {
-        filemap_close(ret);
-        return errinfo_errno(reterr, path, "cannot put the ham log in place");
-    }
-    return ERR_OK;
 }
 
 enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
@@ -100,7 +85,8 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     const struct page *p = (const struct page *)(const void *)m.p;
     if (e != ERR_OK || !is_ours(&m) || p->key_id != key_id) {
         filemap_close(&m);
-        e = make(path, key_id, &m, reterr);
+        const struct filemap_new fresh = {sizeof(struct page), HAM_MODE, fill, &key_id};
+        e = filemap_make(&m, path, &fresh, reterr);
     }
     if (e != ERR_OK) {
         return e;

@@ -383,25 +383,18 @@ static void fill_page(struct history_page *page, const struct history_page *last
     take_keys(page, last, now_s);
 }
 
-static enum err map_page(const char *path, const struct history_page *last,
-                         uint64_t now_s, struct errinfo *reterr)
-{
-    struct filemap m;
-    enum err e = filemap_open(&m, path, FILEMAP_WRITE, reterr);
+struct beginning {
+    const struct history_page *last;
+    uint64_t now_s;
+};
 
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (m.n != sizeof(struct history_page)) {
-        filemap_close(&m);
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "another process changed the file");
-    }
-    struct history_page *page = (struct history_page *)(void *)m.p;
-    fill_page(page, last, now_s);
-    raise_floor(page, now_s);
+static void begin_page(void *context, void *p)
+{
+    const struct beginning *b = context;
+    struct history_page *page = p;
+    fill_page(page, b->last, b->now_s);
+    raise_floor(page, b->now_s);
     atomic_store_explicit(&current, page, memory_order_release);
-    return ERR_OK;
 }
 
 static void close_locked(void)
@@ -416,22 +409,18 @@ static void close_locked(void)
 
 enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
 {
-    /* as stats_open: filled under another name and renamed */
-    char fresh[FILE_PATH_MAX];
     struct history_page *last = NULL;
+    struct filemap m; /* stays mapped until the process ends */
 
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
     pthread_mutex_lock(&lock);
     close_locked();
     (void)history_page_read(path, &last,
-                            NULL); /* none, damaged, another version: anew */
-    enum err e =
-        file_allocate(fresh, sizeof(struct history_page), HISTORY_MODE, reterr);
-    THEN(e, map_page(fresh, last, now_s, reterr));
-    if (e == ERR_OK && rename(fresh, path) != 0) {
-        e = file_sys_fail(reterr, path, "cannot put the page of history in place");
+                            NULL); /* none, damaged, another version: a new one */
+    struct beginning b = {last, now_s};
+    const struct filemap_new fresh = {sizeof(struct history_page), HISTORY_MODE,
+                                      begin_page, &b};
+    enum err e = filemap_make(&m, path, &fresh, reterr);
+    if (e != ERR_OK) {
         close_locked();
     }
     pthread_mutex_unlock(&lock);

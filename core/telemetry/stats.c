@@ -173,24 +173,12 @@ static void fill_page(struct stats_page *page, const struct stats_view *last)
     publish_faults(page);
 }
 
-/* Maps the file at path, filled, and counts in it from now on. */
-static enum err map_page(const char *path, const struct stats_view *last,
-                         struct errinfo *reterr)
+/* The page counts from now on. */
+static void begin_page(void *last, void *p)
 {
-    struct filemap m;
-    enum err e = filemap_open(&m, path, FILEMAP_WRITE, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (m.n != sizeof(struct stats_page)) {
-        filemap_close(&m);
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "another process changed the file");
-    }
-    struct stats_page *page = (struct stats_page *)(void *)m.p;
+    struct stats_page *page = p;
     fill_page(page, last);
     atomic_store_explicit(&current, page, memory_order_release);
-    return ERR_OK;
 }
 
 static void close_locked(void)
@@ -203,12 +191,7 @@ static void close_locked(void)
 
 enum err stats_open(const char *path, struct errinfo *reterr)
 {
-    /* A fresh file is filled under another name and renamed: nobody ever reads half a page, and
-     * nothing that lay at path is trusted beyond its numbers. */
-    char fresh[FILE_PATH_MAX];
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
+    struct filemap m; /* stays mapped until the process ends */
     (void)pthread_mutex_lock(&lock);
     if (page_now() != &early) {
         close_locked();
@@ -218,10 +201,10 @@ enum err stats_open(const char *path, struct errinfo *reterr)
         memset(&last, 0,
                sizeof(last)); /* none, damaged, or of another version: start anew */
     }
-    enum err e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
-    THEN(e, map_page(fresh, &last, reterr));
-    if (e == ERR_OK && rename(fresh, path) != 0) {
-        e = file_sys_fail(reterr, path, "cannot put the statistics page in place");
+    const struct filemap_new fresh = {sizeof(struct stats_page), STATS_MODE, begin_page,
+                                      &last};
+    enum err e = filemap_make(&m, path, &fresh, reterr);
+    if (e != ERR_OK) {
         close_locked();
     }
     (void)pthread_mutex_unlock(&lock);

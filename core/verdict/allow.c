@@ -1,5 +1,5 @@
 /*
- * allow - who is let through whatever the lists say.
+ * allow - clients and senders that are accepted although a list names them.
  *
  * Anybody can write any From. So an address or a domain counts only with proof that the sender
  * may use it: our own network, a login, or an aligned pass in a trusted Authentication-Results.
@@ -36,7 +36,7 @@ static bool is_aligned(const struct featureset *features, struct slice name,
     return slice_is_at_or_below(name, d) && d.n >= organisation_of(features, name).n;
 }
 
-/* Which From was proved, and which is shown? RFC 7489 6.6.1: with several domains, none is. */
+/* With several From domains it is unknown which one was proved (RFC 7489 6.6.1). */
 static bool is_only_from(const struct featureset *features, struct slice domain)
 {
     for (size_t i = 0; i < featureset_count(features); i++) {
@@ -191,7 +191,7 @@ struct slice allow_unproved(const struct allow_case *c)
     return SLICE_NONE;
 }
 
-/* The sender's feature that a hit of this type speaks of. */
+/* The sender's feature that a hit of this type is about. */
 static uint16_t sender_type(uint16_t report_type)
 {
     switch (report_type) {

@@ -1,5 +1,5 @@
 /*
- * allow - who is let through whatever the lists say; private to this room.
+ * allow - clients and senders that are accepted although a list names them; private to this room.
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_VERDICT_ALLOW_H
@@ -7,7 +7,7 @@
 
 #include "core/verdict/verdict.h"
 
-/* One message and what is known of it. */
+/* One message and the facts about it. */
 struct allow_case {
     const struct config *config;
     const struct featureset *features;

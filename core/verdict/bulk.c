@@ -21,16 +21,16 @@ enum {
     OTHERS = 100 - BULK_NEWSLETTER
 };
 
-/* What the exact counts say of one key. */
+/* The exact counts of one key. */
 struct exact {
     size_t key;                      /* in counts->v */
     struct count_breakdown shares;   /* by server; empty without memory */
-    uint64_t windows[COUNT_WINDOWS]; /* what may do harm: count_shares_bounded */
+    uint64_t windows[COUNT_WINDOWS]; /* within the caps: count_breakdown_bounded */
     uint64_t now;                    /* bucket */
     uint64_t most;   /* fullest bucket of the last day, of this server */
     uint64_t sum;    /* of its buckets */
-    bool is_partial; /* a damaged run was left out: what it had may be no burst */
-    bool is_counted; /* distinct ones were asked for */
+    bool is_partial; /* a damaged run is missing, so a burst is not certain */
+    bool is_counted; /* distinct counts were read */
     uint64_t distinct[DISTINCT_KINDS];
 };
 
@@ -47,7 +47,7 @@ struct asking {
 
 /* ---- exact counts, each key once ---- */
 
-/* What each server counted, with the caps that hold here. */
+/* The counts of each server, within the caps of this one. */
 static void read_shares(const struct asking *a, const struct digest digest[KEYRING_MAX],
                         struct count_breakdown *ret)
 {
@@ -70,7 +70,7 @@ static void read_exact(const struct asking *a, size_t key, struct exact *ret)
     if (ret->shares.n == 0) {
         return;
     }
-    /* how it came in time only our own counts say: what peers tell may come late, at once */
+    /* only our own counts show a burst: those of peers may arrive late, all at once */
     const struct count_history *h = &ret->shares.v[0].history;
     ret->now = h->now;
     ret->is_partial = h->ndamaged > 0;
@@ -83,7 +83,7 @@ static void read_exact(const struct asking *a, size_t key, struct exact *ret)
     }
 }
 
-/* NULL when no more can be asked: then nothing is confirmed. */
+/* NULL when the limit or the deadline is met: then the key is not confirmed. */
 static struct exact *exact_of(struct asking *a, size_t key)
 {
     for (size_t i = 0; i < a->nexact; i++) {
@@ -103,7 +103,7 @@ static struct exact *exact_of(struct asking *a, size_t key)
     return &a->exact[a->nexact++];
 }
 
-/* Of today or yesterday, the larger: a day that just began knows nobody yet. */
+/* The larger one of today and yesterday: a day that just began has seen few senders. */
 static void read_distinct(const struct asking *a, struct exact *e)
 {
     const struct counted *counted = &a->counts->v[e->key];
@@ -138,7 +138,7 @@ static bool has_distinct(const struct asking *a, struct exact *e)
 
 /* ---- one rule ---- */
 
-/* By the sketch, which says at least the truth (of distinct ones nearly). */
+/* By the sketch, which never counts too low (distinct counts: hardly). */
 static bool may_apply(const struct asking *a, const struct config_rule *rule,
                       uint16_t type, const struct counted *counted)
 {
@@ -200,7 +200,7 @@ static bool is_confirmed(const struct asking *a, const struct config_rule *rule,
     return true;
 }
 
-/* One, or none that was new here: a peer had seen it first. */
+/* One sender; or no new one here, because a peer had seen it first. */
 static bool has_one_sender(struct asking *a, struct exact *e)
 {
     return has_distinct(a, e) &&
@@ -208,9 +208,9 @@ static bool has_one_sender(struct asking *a, struct exact *e)
             (e->distinct[DISTINCT_SENDER] == 0 && e->shares.n > 1));
 }
 
-/* What one domain that proved itself sends, and hardly anyone else, somebody asked for; a robot
- * network sends under many names, or under names that it cannot prove. To spare it all that peers say of the
- * sender is believed: who lies could only spare more. */
+/* A text that one proved domain sends, and hardly any other sender, is wanted mail: a botnet sends
+ * under many names, or under names that it cannot prove. This exemption trusts the counts of all
+ * peers: a peer that lies can only exempt more mail. */
 static bool is_newsletter(struct asking *a, const struct config_rule *rule,
                           struct exact *e)
 {
@@ -224,7 +224,7 @@ static bool is_newsletter(struct asking *a, const struct config_rule *rule,
             continue;
         }
         const struct exact *template = exact_of(a, i);
-        /* who cannot be asked any more may be one: nothing is scored for lack of time */
+        /* without its exact count it may be a newsletter: lack of time never scores */
         if (template == NULL ||
             count_breakdown_all(&template->shares, rule->window) >=
                 seen - seen / 100 * OTHERS - seen % 100 * OTHERS / 100) {
@@ -239,10 +239,10 @@ struct detail {
     size_t used;
 };
 
-static void add_text(struct detail *d, const char *format, ...)
+static void add_detail(struct detail *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add_text(struct detail *d, const char *format, ...)
+static void add_detail(struct detail *d, const char *format, ...)
 {
     va_list args;
 
@@ -280,20 +280,20 @@ static void add_servers(struct detail *d, const struct exact *e, unsigned window
     if (next >= s->n) {
         return;
     }
-    add_text(d, " (own %llu", (unsigned long long)s->v[0].w[window]);
+    add_detail(d, " (own %llu", (unsigned long long)s->v[0].w[window]);
     for (; next < s->n; next = next_share(s, window, next)) {
         if (n++ < DETAIL_NAMES_MAX) {
-            add_text(d, ", %s %llu", s->v[next].origin->name,
-                     (unsigned long long)s->v[next].w[window]);
+            add_detail(d, ", %s %llu", s->v[next].origin->name,
+                       (unsigned long long)s->v[next].w[window]);
         }
     }
     if (n > DETAIL_NAMES_MAX) {
-        add_text(d, ", and %u more servers", n - DETAIL_NAMES_MAX);
+        add_detail(d, ", and %u more servers", n - DETAIL_NAMES_MAX);
     }
     if (count_breakdown_sum(s, window) != e->windows[window]) {
-        add_text(d, "; %llu of them count", (unsigned long long)e->windows[window]);
+        add_detail(d, "; %llu of them count", (unsigned long long)e->windows[window]);
     }
-    add_text(d, ")");
+    add_detail(d, ")");
 }
 
 /* "shadow, text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks" */
@@ -306,21 +306,21 @@ static struct slice make_detail(const struct asking *a, const char *note,
     struct slice value = slice_head(f->text, DETAIL_VALUE_MAX);
     struct detail d = {.used = 0};
 
-    add_text(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
-             SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
-             (unsigned long long)count_breakdown_sum(&e->shares, rule->window),
-             rule_window_name(rule->window));
+    add_detail(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
+               SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
+               (unsigned long long)count_breakdown_sum(&e->shares, rule->window),
+               rule_window_name(rule->window));
     add_servers(&d, e, rule->window);
     for (unsigned kind = 0; e->is_counted && kind < DISTINCT_KINDS; kind++) {
         if (e->distinct[kind] > 1) {
-            add_text(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
-                     words[kind]);
+            add_detail(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
+                       words[kind]);
         }
     }
     return arena_copy(a->c->arena, slice_of(d.text, d.used));
 }
 
-static void show(struct asking *a, const struct config_rule *rule, struct exact *e)
+static void show_rule(struct asking *a, const struct config_rule *rule, struct exact *e)
 {
     const struct bulk_case *c = a->c;
     struct slice domain = SLICE_NONE;
@@ -378,7 +378,7 @@ static void judge_rule(struct asking *a, const struct config_rule *rule)
             return;
         }
         if (is_confirmed(a, rule, e)) {
-            show(a, rule, e);
+            show_rule(a, rule, e);
             return;
         }
         if (count_breakdown_sum(&e->shares, rule->window) < rule->count) {

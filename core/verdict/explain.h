@@ -1,7 +1,8 @@
 /*
- * explain - a judged message as JSON: the object of `gillnet check --json` and of gillnetd's `scan`.
+ * explain - a judged message as JSON: the object that `gillnet check --json` and the `scan` request
+ * of gillnetd print.
  *
- * Depends: count, feature, list, verdict.h.   Threads: pure but for the port of the counts.
+ * Depends: count, feature, list, verdict.h.   Threads: pure, except for the port of the counts.
  * Allocates: jansson's values, which the caller owns.
  */
 #ifndef CORE_VERDICT_EXPLAIN_H
@@ -16,7 +17,7 @@ struct explain_case {
     struct slice file; /* "-": it came from no file */
     const struct verdict *verdict;
     const struct featureset *features;
-    const struct listset *lists; /* those that were asked */
+    const struct listset *lists; /* those that were looked up */
     const struct list_hits *hits;
     const struct rating_sources *voices;
     const struct message_counts *counts;
@@ -24,8 +25,8 @@ struct explain_case {
     uint64_t time_us; /* that the message took */
 };
 
-/* {file, action, score, symbols, features, lists, counts, limits, time_us}, and unproved where allow names a
- * sender that nothing proves; NULL without memory. */
+/* {file, action, score, symbols, features, lists, counts, limits, time_us}, and unproved where
+ * allow names a sender that nothing proves; NULL without memory. */
 json_t *explain_json(const struct explain_case *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* peers - for each name the value that most speaks for, and who says so. */
+/* peers - for each list name the value with the most origins and weight. */
 #include "core/verdict/peers.h"
 
 #include "core/base/uninitialized.h"
@@ -20,7 +20,7 @@ struct weighing {
     double weight[PEERS_HITS_MAX];              /* of each, as weight_of */
 };
 
-static const char *name_of(const struct peers_case *c, const struct list_hit *h)
+static const char *list_name_of(const struct peers_case *c, const struct list_hit *h)
 {
     return list_reader_name(listset_reader(c->lists, h->list));
 }
@@ -51,13 +51,14 @@ static struct named *named_find(struct weighing *w, const char *name)
     return &w->name[w->n++];
 }
 
-/* Servers that list the value of hit i under its name; a list may answer for several types of the value, and a server
- * may speak as a member and as a publisher. Who weighs nothing here does not stand beside those who do. */
+/* Servers that list the value of hit i under its name; a list may answer for several types of the
+ * value, and a server may speak as a member and as a publisher. Servers without weight here do not
+ * count beside servers that have some. */
 static size_t origins_of(const struct weighing *w, size_t of_hit)
 {
     const struct list_hit *of = w->hit[of_hit];
     uint64_t seen[PEERS_OWNERS_MAX / 64] = {0};
-    const char *name = name_of(w->c, of);
+    const char *name = list_name_of(w->c, of);
     size_t n = 0;
     for (size_t i = 0; i < w->nhits; i++) {
         const struct list_hit *h = w->hit[i];
@@ -65,7 +66,7 @@ static size_t origins_of(const struct weighing *w, size_t of_hit)
         uint64_t bit = (uint64_t)1 << owner % 64;
         bool is_of_them = w->weight[i] > 0 || w->weight[of_hit] <= 0;
         if (is_of_them && (seen[owner / 64] & bit) == 0 &&
-            slice_eq(h->value, of->value) && strcmp(name_of(w->c, h), name) == 0) {
+            slice_eq(h->value, of->value) && strcmp(list_name_of(w->c, h), name) == 0) {
             seen[owner / 64] |= bit;
             n++;
         }
@@ -73,11 +74,11 @@ static size_t origins_of(const struct weighing *w, size_t of_hit)
     return n;
 }
 
-/* A quorum goes before weight. */
+/* A value with a quorum is better than any weight. */
 static void weigh(struct weighing *w, size_t i)
 {
     const struct list_hit *h = w->hit[i];
-    struct named *name = named_find(w, name_of(w->c, h));
+    struct named *name = named_find(w, list_name_of(w->c, h));
     if (!name) {
         return;
     }
@@ -100,8 +101,9 @@ static void note_ours(struct weighing *w)
         if (h->list < listset_count(w->c->lists) && h->answer == LIST_CONFIRMED &&
             !w->c->is_exempt(w->c->context, h->value)) {
             for (size_t k = 0; k < w->n; k++) {
-                w->name[k].is_ours = w->name[k].is_ours ||
-                                     strcmp(w->name[k].name, name_of(w->c, h)) == 0;
+                w->name[k].is_ours =
+                    w->name[k].is_ours ||
+                    strcmp(w->name[k].name, list_name_of(w->c, h)) == 0;
             }
         }
     }
@@ -122,7 +124,7 @@ static const char *why_nothing(const struct peers_case *c, const struct list_hit
     return list->shadow ? "shadow" : "weighs nothing here";
 }
 
-static void say(const struct weighing *w, const struct named *n)
+static void say_symbol(const struct weighing *w, const struct named *n)
 {
     const struct peers_case *c = w->c;
     struct peers_symbol s = {
@@ -165,7 +167,7 @@ void peers_judge(const struct peers_case *c)
     }
     for (size_t i = 0; i < w.n; i++) {
         if (!w.name[i].is_ours) {
-            say(&w, &w.name[i]);
+            say_symbol(&w, &w.name[i]);
         }
     }
 }

@@ -2,9 +2,9 @@
  * peers - hits on the lists of peers -> symbols; private to this room.
  *
  * One symbol for each name of a list, with the weight that the list has here times that of the
- * strongest origin: several that say the same score no more than one. Where our own list of that name
- * has a hit, that one is counted and no peer's. A score that fewer origins than peers.quorum_lists stand for
- * marks a message and does no more. Nothing that a peer says lowers a score.
+ * strongest origin: several origins of the same value score like one. A hit of our own list of that
+ * name takes the place of all of these. With fewer origins than peers.quorum_lists a score only
+ * marks the message. A peer can never lower a score.
  * Threads: pure.   Allocates: nothing.   ADR 0035.
  */
 #ifndef CORE_VERDICT_PEERS_H
@@ -15,12 +15,12 @@
 
 enum {
     PEERS_NAMES_MAX = 64,   /* lists' names that lead to a symbol */
-    PEERS_HITS_MAX = 1024,  /* hits of peers that are weighed; more say nothing more */
+    PEERS_HITS_MAX = 1024,  /* hits of peers that are weighed; more add nothing */
     PEERS_OWNERS_MAX = 256, /* ORIGINS_MAX */
     PEERS_NOTE_MAX = 96
 };
 
-/* The symbol of one name. note: by whom, and why it scores nothing. */
+/* The symbol of one name. note names the origins, or the reason for a score of 0. */
 struct peers_symbol {
     const char *name;
     double score;

@@ -1,22 +1,25 @@
 /*
  * verdict - evidence -> symbols -> score -> action, and the reason for it.
  *
- * A list hit that the exact index confirmed becomes the symbol LIST_NAME with the list's weight
- * (once per list, however many hits). Allow lists come first: a network or a login by itself, an
- * address or a domain only when the sender is authenticated by a trusted network, a login, or a
- * pass in a trusted Authentication-Results for that domain: From by DMARC for it or a DKIM d=
- * between it and its registrable domain, the envelope sender by SPF for it. A login lets through
- * by itself only where logged-in clients are not examined (skip_authenticated). On an allow list
- * a client address, From or envelope sender lets the message through by the same rules; a URL,
- * attachment, body or subject takes that value from the other lists; other types do nothing. A
- * message let through has score 0. The harshest action whose threshold the score reaches
- * applies. Only confirmed hits score; possible, revoked and false positive
- * ones are shown.
- * The lists of peers come next, as peers.h says: one symbol for each name, by the strongest origin,
- * silent where somebody here took the value back, an allow list or `protected` covers it.
- * Bulk rules come last, for messages that nothing lets through: what was seen so often as a rule of
- * the configuration says, by the exact counts, becomes BULK_NAME with its score. What they add to
- * the score leads to bulk_alone at most; a harsher action needs a score that reaches it without.
+ * A list hit that the exact index confirmed becomes the symbol LIST_NAME with the weight of the
+ * list (once per list, however many hits). Possible, revoked and false positive hits are shown and
+ * score 0. The harshest action whose threshold the score reaches applies. Allow rules come first; a
+ * message that one of them accepts has score 0. A network accepts by itself, and so does a login
+ * where logged-in clients are not examined (skip_authenticated). An address or a domain accepts
+ * only an authenticated sender: in a trusted network, after a login, or with a pass for that domain
+ * in a trusted Authentication-Results (From: DMARC, or a DKIM d= between the domain and its
+ * registrable domain; envelope sender: SPF). On an allow list a client address, From or envelope
+ * sender follows the same rules; a URL, attachment, body or subject there removes that value from
+ * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
+ * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
+ * or `protected` covers, gives no symbol. Bulk rules come last, for messages that no allow rule
+ * accepts: a rule whose counts are met exactly becomes BULK_NAME with its score. Bulk scores lead
+ * to bulk_alone at most; a harsher action needs a score that reaches it without them.
+ * Files in reading order: verdict (lists, limits, signs, score), allow (senders with proof), peers
+ * (quorum and weight), bulk (counts), explain (the result as JSON).
+ * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
+ * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
+ * it.
  * Depends: config, feature, extract, list, count.   Threads: pure.   Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
@@ -44,9 +47,9 @@ struct verdict {
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
     struct slice
-        unproved; /* a sender that allow names and nothing proves, or empty; of the features */
-    unsigned limits;       /* LIMIT_FLAG bits met by extraction or look-up */
-    enum list_fault fault; /* of the lists that were asked */
+        unproved;    /* a sender in allow without proof, or empty; of the features */
+    unsigned limits; /* LIMIT_FLAG bits met by extraction or look-up */
+    enum list_fault fault; /* of the lists that were looked up */
     uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */
     uint64_t judge_us;     /* and of all that came after it */
 };
@@ -73,8 +76,8 @@ void verdict_make(const struct config *config, const struct featureset *features
                   const struct verdict_context *context, struct arena *arena,
                   struct verdict *ret);
 
-/* The whole evaluation of a finished message: look-up in a snapshot that the caller has pinned, then
- * verdict_make. deadline_mono_us as in listset_lookup. */
+/* The whole evaluation of a finished message: look-up in a snapshot that the caller has pinned,
+ * then verdict_make. deadline_mono_us as in listset_lookup. */
 void verdict_evaluate(const struct config *config, const struct listset *set,
                       struct featureset *features,
                       const struct verdict_context *context, uint64_t deadline_mono_us,

@@ -42,18 +42,6 @@ static void print_usage(FILE *to)
                 to);
 }
 
-/* Behind getopt's message: the nearest option to the one it refused. */
-static void print_nearest(const char *option)
-{
-    static const char *const names[] = {"--config", "--foreground", "--once",
-                                        "--version", "--help"};
-    const char *near = nearest_name(slice_str(option), names, LENGTH(names));
-
-    if (near != NULL && strcmp(near, option) != 0) {
-        fprintf(stderr, "gillnet-hub: did you mean \"%s\"?\n", near);
-    }
-}
-
 static int read_arguments(int argc, char **argv, struct arguments *ret)
 {
     static const struct option longs[] = {{"config", required_argument, NULL, 'c'},
@@ -84,7 +72,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
             print_usage(stdout);
             exit(EX_OK); /* NOLINT(concurrency-mt-unsafe): no other thread yet */
         default:
-            print_nearest(argv[optind - 1]);
+            nearest_option_print("gillnet-hub", argv[optind - 1], longs);
             print_usage(stderr);
             return EX_USAGE;
         }
@@ -121,18 +109,7 @@ static int load(const char *file, struct config **ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
                                               trait_is_known, feed_format_is_known};
-    struct config_errors errors = {.n = 0};
-    char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
-
-    if (config_load(file, &types, ret, &errors) == ERR_OK) {
-        return EX_OK;
-    }
-    for (size_t i = 0; i < errors.n; i++) {
-        fprintf(stderr, "gillnet-hub: %s\n",
-                errinfo_format(&errors.v[i], line, sizeof(line)));
-    }
-    config_errors_free(&errors);
-    return EX_CONFIG;
+    return config_load_or_print("gillnet-hub", file, &types, ret) ? EX_OK : EX_CONFIG;
 }
 
 int main(int argc, char **argv)

@@ -57,6 +57,23 @@ static void test_walk__missing_folder__is_an_error_or_empty(void **state)
     assert_int_not_equal(dir_walk_end(&w, ERR_OK, &why), ERR_OK);
 }
 
+static void test_walk__open_folder__is_listed_and_closed(void **state)
+{
+    struct tempdir *t = *state;
+    int fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    assert_int_equal(mkdir(tempdir_file(t, "sub"), 0700), 0);
+    struct dir_walk w = dir_walk_fd(fd, "name");
+    assert_true(dir_walk_next(&w));
+    assert_string_equal(w.name, "sub");
+    assert_int_equal(dir_walk_end(&w, ERR_OK, NULL), ERR_OK);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    errno = ENOENT;
+    w = dir_walk_fd(-1, "name");
+    assert_false(dir_walk_next(&w));
+    assert_int_equal(dir_walk_end(&w, ERR_OK, NULL), ERR_NOT_FOUND);
+}
+
 static void test_end__loop_failed__its_error_stays(void **state)
 {
     struct tempdir *t = *state;
@@ -75,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_walk__files_and_a_folder__are_named_without_dot_and_dotdot),
         TEST(test_walk__missing_folder__is_an_error_or_empty),
+        TEST(test_walk__open_folder__is_listed_and_closed),
         TEST(test_end__loop_failed__its_error_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,6 +334,30 @@ static void test_map__each_mode__shows_the_bytes(void **state)
                      ERR_NOT_FOUND);
 }
 
+static void fill_page(void *context, void *p)
+{
+    memcpy(p, context, 3);
+}
+
+static void test_map_make__file_in_place__is_replaced_by_the_filled_one(void **state)
+{
+    struct tempdir *t = *state;
+    const char *path = tempdir_file(t, "page");
+    struct filemap m;
+    char text[] = "abc";
+    const struct filemap_new fresh = {4, 0600, fill_page, text};
+
+    assert_int_equal(file_write_atomic(path, SLICE_LIT("old"), 0600, NULL), ERR_OK);
+    assert_int_equal(filemap_make(&m, path, &fresh, NULL), ERR_OK);
+    assert_content(path, SLICE_LIT("abc\0"));
+    m.p[3] = 'd';
+    assert_content(path, SLICE_LIT("abcd"));
+    filemap_close(&m);
+    assert_int_equal(filemap_make(&m, tempdir_file(t, "none/page"), &fresh, NULL),
+                     ERR_NOT_FOUND);
+    assert_null(m.p);
+}
+
 static void test_allocate__size__is_really_there_and_zero(void **state)
 {
     struct tempdir *t = *state;
@@ -455,6 +479,7 @@ int main(void)
         TEST(test_out__file_size_limit__fails_and_leaves_the_old_file),
         TEST(test_full_disk__write_and_allocate__say_so_and_leave_the_old),
         TEST(test_map__each_mode__shows_the_bytes),
+        TEST(test_map_make__file_in_place__is_replaced_by_the_filled_one),
         TEST(test_allocate__size__is_really_there_and_zero),
         TEST(test_make_dir__twice_and_over_a_file__is_told),
         TEST(

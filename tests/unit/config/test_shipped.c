@@ -205,7 +205,8 @@ static void test_shipped__when_a_comment_is_read__then_it_is_the_schemas(void **
     add_words(buf_slice(&text), &words);
     for (size_t i = 0; i < SCHEMA_KEYS + SCHEMA_LIST_KEYS; i++) {
         const struct schema_row *row =
-            i < SCHEMA_KEYS ? &schema_keys[i] : &schema_list_keys[i - SCHEMA_KEYS];
+            i < SCHEMA_KEYS ? &schema_keys[i]
+                            : &schema_families[SCHEMA_LISTS].rows[i - SCHEMA_KEYS];
 
         buf_clear(&help);
         add_words(slice_str(row->help), &help);
@@ -285,23 +286,18 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     assert_true(fread(page, 1, (1 << 18) - 1, f) > 0);
     fclose(f);
     buf_init(&item, 4096);
-    for (size_t i = 0; i < SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
-                               SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS;
-         i++) {
-        size_t later = SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS;
-        const struct schema_row *row =
-            i >= later + SCHEMA_SUBSCRIBE_KEYS
-                ? &schema_feed_keys[i - later - SCHEMA_SUBSCRIBE_KEYS]
-            : i >= later      ? &schema_subscribe_keys[i - later]
-            : i < SCHEMA_KEYS ? &schema_keys[i]
-            : i < SCHEMA_KEYS + SCHEMA_LIST_KEYS
-                ? &schema_list_keys[i - SCHEMA_KEYS]
-                : &schema_rule_keys[i - SCHEMA_KEYS - SCHEMA_LIST_KEYS];
+    for (size_t k = 0; k <= SCHEMA_FAMILIES; k++) {
+        const bool is_family = k < SCHEMA_FAMILIES;
+        const struct schema_row *rows =
+            is_family ? schema_families[k].rows : schema_keys;
+        const size_t n = is_family ? schema_families[k].nrows : SCHEMA_KEYS;
 
-        buf_clear(&item);
-        manual_item(row, &item);
-        if (strstr(page, item.p) == NULL) {
-            fail_msg("gillnet.conf(5) lacks %s", item.p);
+        for (size_t i = 0; i < n; i++) {
+            buf_clear(&item);
+            manual_item(&rows[i], &item);
+            if (strstr(page, item.p) == NULL) {
+                fail_msg("gillnet.conf(5) lacks %s", item.p);
+            }
         }
     }
     size_t items = 0;

@@ -100,7 +100,7 @@ static void test_parse__path_lengths_around_the_limit__named_error(void **state)
                          n <= SOCKET_PATH_MAX ? ERR_OK : ERR_LIMIT);
     }
     struct sockaddr_un un;
-    char private[SOCKET_PATH_MAX + 14];
+    char private[SOCKET_PRIVATE_BYTES];
     char path[SOCKET_PATH_MAX + 1];
     memset(path, 'p', SOCKET_PATH_MAX);
     path[SOCKET_PATH_MAX] = '\0';
@@ -176,7 +176,7 @@ static void test_put__stale_socket_there__replaced_with_rights(void **state)
 {
     (void)state;
     char path[128];
-    char private[SOCKET_PATH_MAX + 14];
+    char private[SOCKET_PRIVATE_BYTES];
     struct unix_place place;
     struct stat st;
     put_in(path, "s");
@@ -197,7 +197,7 @@ static void test_remove__newer_socket_there__kept(void **state)
 {
     (void)state;
     char path[128];
-    char private[SOCKET_PATH_MAX + 14];
+    char private[SOCKET_PRIVATE_BYTES];
     struct unix_place older;
     struct unix_place newer;
     struct stat st;
@@ -225,7 +225,7 @@ static void test_put__unknown_owner_or_group__nothing_left(void **state)
     };
     for (size_t i = 0; i < 2; i++) {
         char path[128];
-        char private[SOCKET_PATH_MAX + 14];
+        char private[SOCKET_PRIVATE_BYTES];
         struct unix_place place;
         struct errinfo why;
         put_in(path, "s");

@@ -1,12 +1,12 @@
-/* socket_file - a Unix socket gets its rights and its place, and is removed while it is ours. */
-#include <grp.h>
-#include <pwd.h>
+/* unix_place - bind, rights and rename of a Unix socket. */
+#include "core/base/unix_place.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/base/file.h"
 #include "core/base/random.h"
-
-#include "milter/socket.h"
+#include "core/base/user.h"
 
 static bool unix_answers(const char *path)
 {
@@ -49,61 +49,26 @@ enum err unix_place_check(const char *path, struct errinfo *reterr)
     return ERR_OK;
 }
 
-void unix_place_private(const char *path, char ret[SOCKET_PATH_MAX + 14])
+void unix_place_private(const char *path, char ret[SOCKET_PRIVATE_BYTES])
 {
     unsigned suffix = 0;
     random_bytes(&suffix, sizeof(suffix));
-    snprintf(ret, SOCKET_PATH_MAX + 14, "%s.%08x.new", path, suffix);
-}
-
-static enum err find_owner(const char *name, uid_t *ret, struct errinfo *reterr)
-{
-    char buffer[4096];
-    struct passwd pw;
-    struct passwd *found = NULL;
-    *ret = (uid_t)-1;
-    if (!*name) {
-        return ERR_OK;
-    }
-    if (getpwnam_r(name, &pw, buffer, sizeof(buffer), &found) != 0 || !found) {
-        return errinfo_set(reterr, ERR_NOT_FOUND, name, 0,
-                           "there is no such user; correct socket_owner");
-    }
-    *ret = pw.pw_uid;
-    return ERR_OK;
-}
-
-static enum err find_group(const char *name, gid_t *ret, struct errinfo *reterr)
-{
-    struct group *found = NULL;
-    struct group gr;
-    size_t size = 65536; /* a group may have many members */
-    *ret = (gid_t)-1;
-    if (!*name) {
-        return ERR_OK;
-    }
-    char *buffer = malloc(size);
-    if (!buffer) {
-        return errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
-    }
-    if (getgrnam_r(name, &gr, buffer, size, &found) == 0 && found) {
-        *ret = gr.gr_gid;
-    }
-    free(buffer);
-    return found ? ERR_OK
-                 : errinfo_set(reterr, ERR_NOT_FOUND, name, 0,
-                               "there is no such group; correct socket_group");
+    (void)snprintf(ret, SOCKET_PRIVATE_BYTES, "%s.%08x.new", path, suffix);
 }
 
 enum err unix_place_rights(const char *path, const struct unix_rights *rights,
                            struct errinfo *reterr)
 {
-    uid_t uid;
-    gid_t gid;
-    enum err e = find_owner(rights->owner, &uid, reterr);
-    THEN(e, find_group(rights->group, &gid, reterr));
-    if (e != ERR_OK) {
-        return e;
+    uid_t uid = (uid_t)-1;
+    gid_t gid = (gid_t)-1;
+    gid_t own = 0; /* of the user: not used */
+    if (*rights->owner && !user_find(rights->owner, &uid, &own)) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, rights->owner, 0,
+                           "there is no such user; correct socket_owner");
+    }
+    if (*rights->group && !group_find(rights->group, &gid)) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, rights->group, 0,
+                           "there is no such group; correct socket_group");
     }
     if ((uid != (uid_t)-1 || gid != (gid_t)-1) && lchown(path, uid, gid) != 0) {
         int n = errno;
@@ -112,12 +77,9 @@ enum err unix_place_rights(const char *path, const struct unix_rights *rights,
                            "be a member of that group",
                            rights->owner, rights->group, strerrordesc_np(n));
     }
-    if (chmod(path, rights->mode) != 0) {
-        int n = errno;
-        return errinfo_set(reterr, err_of_errno(n), path, 0,
-                           "cannot set the socket's mode: %s", strerrordesc_np(n));
-    }
-    return ERR_OK;
+    return chmod(path, rights->mode) == 0
+               ? ERR_OK
+               : errinfo_errno(reterr, path, "cannot set the socket's mode");
 }
 
 enum err unix_place_put(struct unix_place *u, const char *private, const char *path,
@@ -127,9 +89,7 @@ enum err unix_place_put(struct unix_place *u, const char *private, const char *p
     *u = (struct unix_place){.is_placed = false};
     enum err e = unix_place_rights(private, rights, reterr);
     if (e == ERR_OK && (lstat(private, &st) != 0 || rename(private, path) != 0)) {
-        int n = errno;
-        e = errinfo_set(reterr, err_of_errno(n), path, 0,
-                        "cannot put the socket in its place: %s", strerrordesc_np(n));
+        e = errinfo_errno(reterr, path, "cannot put the socket in its place");
     }
     if (e != ERR_OK) {
         unlink(private);
@@ -150,4 +110,56 @@ void unix_place_remove(struct unix_place *u)
         unlink(u->path);
     }
     u->is_placed = false;
+}
+
+static enum err cannot_make(const char *path, struct errinfo *reterr)
+{
+    int n = errno;
+    return errinfo_set(reterr, err_of_errno(n), path, 0,
+                       "cannot make the control socket: %s; check the folder's rights",
+                       strerrordesc_np(n));
+}
+
+/* Binds and listens under a private name. */
+static enum err listen_at(const char *private, const char *path, int backlog,
+                          int *retfd, struct errinfo *reterr)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", private);
+    *retfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    mode_t before = umask(0177);
+    bool is_bound =
+        *retfd >= 0 && bind(*retfd, (const struct sockaddr *)&un, sizeof un) == 0;
+    umask(before);
+    if (is_bound && listen(*retfd, backlog) == 0) {
+        return ERR_OK;
+    }
+    enum err e = cannot_make(path, reterr);
+    if (is_bound) {
+        unlink(private);
+    }
+    return e;
+}
+
+enum err unix_place_listen(struct unix_place *u, const char *path, const char *key,
+                           int backlog, int *retfd, struct errinfo *reterr)
+{
+    static const struct unix_rights rights = {.owner = "", .group = "", .mode = 0660};
+    char private[SOCKET_PRIVATE_BYTES];
+    *retfd = -1;
+    if (strlen(path) > SOCKET_PATH_MAX) {
+        return errinfo_set(
+            reterr, ERR_LIMIT, path, 0,
+            "the path of a socket may have at most %d bytes; set %s to a "
+            "shorter one",
+            SOCKET_PATH_MAX, key);
+    }
+    unix_place_private(path, private);
+    enum err e = unix_place_check(path, reterr);
+    THEN(e, listen_at(private, path, backlog, retfd, reterr));
+    THEN(e, unix_place_put(u, private, path, &rights, reterr));
+    if (e != ERR_OK) {
+        fd_close(retfd);
+    }
+    return e;
 }

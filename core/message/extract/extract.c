@@ -1,6 +1,7 @@
 #include "core/message/extract/extract.h"
 
 #include "core/base/clock.h"
+#include "core/message/extract/check.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/url/host.h"
 
@@ -257,6 +258,11 @@ void extract_add_mail_limits(struct extract *x, unsigned met)
     }
 }
 
+static void on_check(void *context, enum trait trait)
+{
+    extract_trait(context, trait);
+}
+
 static void add_limit_traits(struct extract *x)
 {
     for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
@@ -306,6 +312,7 @@ struct featureset *extract_finish(struct extract *x)
                            mailing_list_key(&x->list, x->set), x->was_stopped);
         teach(x);
     }
+    check_all(x->set, on_check, x);
     overflow_ask(&x->overflow);
     extract_add_mail_limits(x, mail_limits_met(x->mail));
     if (arena_is_full(x->arena)) {

@@ -1,0 +1,19 @@
+/* check_reply_elsewhere - answers go to another domain than the one that the reader sees. */
+#include "core/message/extract/check.h"
+
+/* True: domain is the domain of some From address. */
+static bool is_from_domain(const struct featureset *set, struct slice domain)
+{
+    return featureset_has(set, FEATURE_from_domain, domain);
+}
+
+bool check_reply_elsewhere(const struct featureset *set)
+{
+    for (size_t i = 0; i < featureset_count(set); i++) {
+        const struct feature *f = featureset_at(set, i);
+        if (f->type == FEATURE_reply_to_domain && !is_from_domain(set, f->text)) {
+            return featureset_first(set, FEATURE_from_domain) != NULL;
+        }
+    }
+    return false;
+}

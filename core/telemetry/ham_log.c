@@ -72,10 +72,8 @@ static enum err make(const char *path, uint32_t key_id, struct filemap *ret,
                      struct errinfo *reterr)
 {
     char fresh[FILE_PATH_MAX];
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
-    enum err e = file_allocate(fresh, sizeof(struct page), JOURNAL_MODE, reterr);
+    enum err e = path_make(fresh, reterr, "%s.new", path);
+    THEN(e, file_allocate(fresh, sizeof(struct page), JOURNAL_MODE, reterr));
     THEN(e, filemap_open(ret, fresh, FILEMAP_WRITE, reterr));
     if (e != ERR_OK) {
         return e;
@@ -109,7 +107,7 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     struct ham_log *j = calloc(1, sizeof(*j));
     if (!j) {
         filemap_close(&m);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the journal");
+        return errinfo_nomem(reterr, path);
     }
     j->map = m;
     j->page = (struct page *)(void *)m.p;

@@ -358,22 +358,13 @@ static void fill_page(struct history_page *page, const struct history_page *last
     if (last == NULL) {
         return;
     }
-    for (unsigned i = 0; i < HISTORY_BUCKET_SLOTS; i++) {
-        page->bucket[i].stamp = last->bucket[i].stamp;
-        for (unsigned n = 0; n < HISTORY_NUMBERS; n++) {
-            page->bucket[i].number[n] = last->bucket[i].number[n];
-        }
-    }
+    /* No other thread has either page yet, so their atomic numbers are copied as bytes. */
+    memcpy((void *)page->bucket, last->bucket, sizeof(page->bucket));
+    memcpy((void *)page->time, last->time, sizeof(page->time));
     for (unsigned i = 0; i < HISTORY_HOUR_SLOTS; i++) {
         page->hour[i].stamp = last->hour[i].stamp;
         for (unsigned n = 0; n < HISTORY_SCORES; n++) {
             page->hour[i].score[n] = last->hour[i].score[n];
-        }
-    }
-    for (unsigned i = 0; i < HISTORY_STAGES; i++) {
-        page->time[i].sum_ns = last->time[i].sum_ns;
-        for (unsigned n = 0; n < HISTORY_TIMES; n++) {
-            page->time[i].count[n] = last->time[i].count[n];
         }
     }
     for (unsigned i = 0; i < HISTORY_STATUSES; i++) {
@@ -420,15 +411,15 @@ enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
     char fresh[FILE_PATH_MAX];
     struct history_page *last = NULL;
 
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    enum err e = path_make(fresh, reterr, "%s.new", path);
+    if (e != ERR_OK) {
+        return e;
     }
     pthread_mutex_lock(&lock);
     close_locked();
     (void)history_page_read(path, &last,
                             NULL); /* none, damaged, another version: anew */
-    enum err e =
-        file_allocate(fresh, sizeof(struct history_page), HISTORY_MODE, reterr);
+    e = file_allocate(fresh, sizeof(struct history_page), HISTORY_MODE, reterr);
     THEN(e, map_page(fresh, last, now_s, reterr));
     if (e == ERR_OK && rename(fresh, path) != 0) {
         e = file_sys_fail(reterr, path, "cannot put the page of history in place");

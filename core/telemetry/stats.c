@@ -206,8 +206,9 @@ enum err stats_open(const char *path, struct errinfo *reterr)
     /* A fresh file is filled under another name and renamed: nobody ever reads half a page, and
      * nothing that lay at path is trusted beyond its numbers. */
     char fresh[FILE_PATH_MAX];
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
+    enum err e = path_make(fresh, reterr, "%s.new", path);
+    if (e != ERR_OK) {
+        return e;
     }
     (void)pthread_mutex_lock(&lock);
     if (page_now() != &early) {
@@ -218,7 +219,7 @@ enum err stats_open(const char *path, struct errinfo *reterr)
         memset(&last, 0,
                sizeof(last)); /* none, damaged, or of another version: start anew */
     }
-    enum err e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
+    e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
     THEN(e, map_page(fresh, &last, reterr));
     if (e == ERR_OK && rename(fresh, path) != 0) {
         e = file_sys_fail(reterr, path, "cannot put the statistics page in place");

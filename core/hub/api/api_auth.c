@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/hub/http/http_syntax.h"
 
@@ -187,9 +188,7 @@ static bool read_file(const char *path, struct row **retv, size_t *retn)
         }
         buf_fini(&text);
     }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    fd_close(&fd);
     if (why != NULL) {
         log_error("event=tokens error=\"%s: %s; no token of it is accepted\"", path,
                   why);

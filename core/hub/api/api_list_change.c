@@ -118,7 +118,7 @@ static enum err write_all(struct api_change *c, struct change *v, size_t n,
 
 static enum err no_memory(struct errinfo *reterr)
 {
-    return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+    return errinfo_nomem(reterr, "");
 }
 
 static enum err change_named(struct api_change *c, struct slice list,

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 
 enum {
     PIECE = 64 * 1024,
@@ -172,9 +173,7 @@ enum err control_client_ask(const char *path, struct slice line, struct slice bo
     THEN(e, send_all(&a, body));
     THEN(e, read_all(&a, retanswer));
     THEN(e, judge_answer(&a, slice_from(buf_slice(retanswer), before)));
-    if (a.fd >= 0) {
-        close(a.fd);
-    }
+    fd_close(&a.fd);
     return e;
 }
 
@@ -191,7 +190,7 @@ enum err control_client_scan(const char *path, struct scan_request *line,
     scan_request_print(line, &request);
     enum err e =
         buf_failed(&request)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+            ? errinfo_nomem(reterr, path)
             : control_client_ask(path, slice_head(buf_slice(&request), request.n - 1),
                                  message, deadline_mono_us, &answer, reterr);
     if (e == ERR_OK) {

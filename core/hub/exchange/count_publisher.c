@@ -19,7 +19,7 @@ enum err count_publisher_new(struct node *node, struct count_publisher **ret,
     enum err e;
 
     if (c == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "counts", 0, "out of memory");
+        return errinfo_nomem(reterr, "counts");
     }
     c->node = node;
     e = follow_open(node->state_dir, &node->keys, &c->follow, reterr);

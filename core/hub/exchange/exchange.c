@@ -253,7 +253,7 @@ enum err exchange_new(struct event_base *base, struct node *node,
     struct exchange *x = calloc(1, sizeof(*x));
 
     if (x == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
+        return errinfo_nomem(reterr, "exchange");
     }
     x->base = base;
     x->node = node;
@@ -262,7 +262,7 @@ enum err exchange_new(struct event_base *base, struct node *node,
     x->look = evtimer_new(base, on_look_timer, x);
     if (x->look == NULL) {
         free(x);
-        return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
+        return errinfo_nomem(reterr, "exchange");
     }
     *ret = x;
     return ERR_OK;

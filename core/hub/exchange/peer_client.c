@@ -365,7 +365,7 @@ enum err peer_client_start(struct peer_client *c,
     struct client_call *call = calloc(1, sizeof(*call));
 
     if (call == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, request->url, 0, "out of memory");
+        return errinfo_nomem(reterr, request->url);
     }
     call->client = c;
     call->r = *request;
@@ -413,7 +413,7 @@ enum err peer_client_new(struct event_base *base, const char *key_dir,
     }
     if (c == NULL || c->multi == NULL || c->timer == NULL) {
         peer_client_free(&c);
-        return errinfo_set(reterr, ERR_NOMEM, "libcurl", 0, "out of memory");
+        return errinfo_nomem(reterr, "libcurl");
     }
     if (key_dir != NULL && file_path(c->dir, "%s", key_dir) == ERR_OK) {
         c->key_dir = c->dir;

@@ -10,18 +10,12 @@
 #ifndef CORE_HUB_FETCH_FEED_FETCH_H
 #define CORE_HUB_FETCH_FEED_FETCH_H
 
-#include <stdatomic.h>
-
 #include "core/config/config.h"
+#include "core/hub/fetch/fetch.h"
 
 enum {
     FEED_REDIRECTS = 3,
     FEED_CONNECT_S = 20,
-    FEED_STALL_S = 60, /* below FEED_STALL_BYTES a second so long: the end */
-    FEED_STALL_BYTES = 64,
-    FEED_HEAD_BYTES = 256 * 1024, /* of all header fields of one answer */
-    FEED_ETAG_MAX = 256,          /* longer ones are as none */
-    FEED_MODIFIED_MAX = 64,
     FEED_RETRY_AFTER_MOST_S = 86400,
     FEED_SECRET_BYTES = 64 * 1024 /* of headers_file and password_file */
 };
@@ -40,8 +34,8 @@ struct feed_answer {
     bool is_same;           /* as the body that is known; nothing was written */
     uint64_t bytes;         /* that came, as they came */
     unsigned retry_after_s; /* asked for with a failure; 0: no word of it */
-    char etag[FEED_ETAG_MAX];
-    char last_modified[FEED_MODIFIED_MAX];
+    char etag[FETCH_ETAG_MAX];
+    char last_modified[FETCH_MODIFIED_MAX];
 };
 /* ERR_OK: the body is whole and in its place, or is_same. Else reterr says what came instead, without secrets. */
 enum err feed_fetch(const struct feed_request *request, struct feed_answer *ret,

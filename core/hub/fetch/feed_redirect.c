@@ -58,7 +58,7 @@ enum err feed_redirect_begin(struct feed_redirect *p, const char *url,
     p->is_home = true;
     (void)feed_shown(p->shown, url);
     if (parsed == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "libcurl", 0, "out of memory");
+        return errinfo_nomem(reterr, "libcurl");
     }
     if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK) {
         curl_url_cleanup(parsed);

@@ -1,13 +1,12 @@
 /* feeds - threads of feeds: begun, woken, ended. */
 #include "core/hub/fetch/feeds.h"
 
-#include <dirent.h>
-#include <signal.h>
-
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "core/base/thread.h"
 #include "core/hub/fetch/feeds_internal.h"
 
 enum { SECOND = 1000000, BACKOFF_DOUBLINGS = 16 };
@@ -145,19 +144,6 @@ static void feeder_free(struct feeder *r)
     free(r);
 }
 
-static int start_thread(struct feeder *r)
-{
-    sigset_t all;
-    sigset_t before;
-    int errnum = 0;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    errnum = pthread_create(&r->thread, NULL, work, r);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return errnum;
-}
-
 /* Under the mutex. interval_s 0: at once. */
 static void begin(struct feeds *f, const char *name, uint64_t interval_s)
 {
@@ -180,7 +166,7 @@ static void begin(struct feeds *f, const char *name, uint64_t interval_s)
     uint64_t us = f->is_once ? 0 : dice_us(spread_s * SECOND);
     r->due_us = clock_mono_us() + us;
     r->row.next_s = (clock_wall_us() + us) / SECOND;
-    if (start_thread(r) != 0) {
+    if (thread_start(&r->thread, work, r) != 0) {
         log_error("event=feed name=%s result=failed: no thread for it", name);
         feeder_free(r);
         return;
@@ -215,25 +201,20 @@ static void begin_all(struct feeds *f)
 static void begin_drops(struct feeds *f)
 {
     char path[FILE_PATH_MAX];
-    DIR *d = file_path(path, "%s/feeds", f->config->state_dir) == ERR_OK ? opendir(path)
-                                                                         : NULL;
 
-    while (d != NULL) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+    if (path_make(path, NULL, "%s/feeds", f->config->state_dir) != ERR_OK) {
+        return;
+    }
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        struct slice name = slice_str(w.name);
 
-        if (e == NULL) {
-            break;
-        }
-        struct slice name = slice_str(e->d_name);
-        if (e->d_type == DT_DIR && list_name_is_valid(name) &&
+        if (w.type == DT_DIR && list_name_is_valid(name) &&
             feeds_find(f->config, name) == NULL && find(f, name) == NULL) {
-            begin(f, e->d_name, 0);
+            begin(f, w.name, 0);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 enum err feeds_new(struct config *config, struct status_board *board, bool is_once,
@@ -244,7 +225,7 @@ enum err feeds_new(struct config *config, struct status_board *board, bool is_on
     struct errinfo why;
 
     if (f == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     f->board = board;
     f->is_once = is_once;
@@ -252,7 +233,7 @@ enum err feeds_new(struct config *config, struct status_board *board, bool is_on
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_mutex_init(&f->large, NULL);
     if (config->nfeeds > 0 &&
-        file_path(path, "%s/feeds", config->state_dir) == ERR_OK &&
+        path_make(path, NULL, "%s/feeds", config->state_dir) == ERR_OK &&
         file_make_dir(path, 0750, &why) != ERR_OK) {
         log_errinfo("feeds", &why);
     }

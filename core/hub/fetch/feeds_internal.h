@@ -71,8 +71,8 @@ struct feeder {
     struct config *config; /* of the round */
     struct board_task *task;
     char seen_etag
-        [FEED_ETAG_MAX]; /* of a body that was refused or is not applied: not to be had again */
-    char seen_modified[FEED_MODIFIED_MAX];
+        [FETCH_ETAG_MAX]; /* of a body that was refused or is not applied: not to be had again */
+    char seen_modified[FETCH_MODIFIED_MAX];
 };
 
 struct feeds {

@@ -1,13 +1,11 @@
 #include "core/hub/fetch/subscribe.h"
 
-#include <dirent.h>
-#include <pthread.h>
-#include <signal.h>
-
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/hash256.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "core/base/thread.h"
 #include "core/hub/fetch/subscribe_internal.h"
 #include "core/ring/trust/identity.h"
 #include "core/ring/trust/peer_file.h"
@@ -54,28 +52,20 @@ static bool is_configured(const struct subscribe *s, const char *name)
 /* Subscriptions of before are removed with all they brought. */
 static void drop_others(struct subscribe *s)
 {
-    DIR *d = opendir(s->dir);
+    struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
 
-    while (d != NULL) {
+    while (dir_walk_next(&w)) {
         struct errinfo why = {.text = ""};
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 
-        if (e == NULL) {
-            break;
+        if (w.name[0] != '.' && strcmp(w.name, "LOCK") != 0 &&
+            !is_configured(s, w.name)) {
+            enum err e =
+                subscription_drop(s->config->state_dir, w.name, s->lists, &why);
+            log_info("event=subscribe name=%s state=dropped %s", w.name,
+                     e == ERR_OK ? "" : why.text);
         }
-        if (e->d_name[0] == '.' || strcmp(e->d_name, "LOCK") == 0 ||
-            is_configured(s, e->d_name)) {
-            continue;
-        }
-        enum err result =
-            subscription_drop(s->config->state_dir, e->d_name, s->lists, &why);
-        log_info("event=subscribe name=%s state=dropped %s", e->d_name,
-                 result == ERR_OK ? "" : why.text);
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 /* gillnetd looks up what the rows of this file name. */
@@ -241,13 +231,11 @@ static enum err make_dirs(struct subscribe *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     const char *state = s->config->state_dir;
+    enum err e = path_make(path, reterr, "%s/peers", state);
 
-    if (file_path(path, "%s/peers", state) != ERR_OK ||
-        file_path(s->dir, "%s/peers/subscriptions", state) != ERR_OK ||
-        file_path(s->lists_dir, "%s/peers/lists", state) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state, 0, "the path is too long");
-    }
-    enum err e = peer_file_make_dir(path, reterr);
+    THEN(e, path_make(s->dir, reterr, "%s/subscriptions", path));
+    THEN(e, path_make(s->lists_dir, reterr, "%s/lists", path));
+    THEN(e, peer_file_make_dir(path, reterr));
     THEN(e, peer_file_make_dir(s->dir, reterr));
     return e;
 }
@@ -256,7 +244,8 @@ static bool was_used(const struct config *config)
 {
     char path[FILE_PATH_MAX];
 
-    return file_path(path, "%s/peers/subscriptions", config->state_dir) == ERR_OK &&
+    return path_make(path, NULL, "%s/peers/subscriptions", config->state_dir) ==
+               ERR_OK &&
            access(path, F_OK) == 0;
 }
 
@@ -265,9 +254,8 @@ static enum err prepare(struct subscribe *s, struct errinfo *reterr)
     char path[FILE_PATH_MAX];
     enum err e = make_dirs(s, reterr);
 
-    THEN(e, file_path(path, "%s/LOCK", s->dir) == ERR_OK
-                ? filelock_take(&s->lock, path, reterr)
-                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long"));
+    THEN(e, path_make(path, reterr, "%s/LOCK", s->dir));
+    THEN(e, filelock_take(&s->lock, path, reterr));
     THEN(e, keyring_load_or_create(s->config->state_dir, &s->keys, reterr));
     THEN(e, peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, reterr));
     THEN(e, fetch_new(&s->stop, &s->fetch));
@@ -280,16 +268,11 @@ static enum err prepare(struct subscribe *s, struct errinfo *reterr)
 
 static enum err start(struct subscribe *s, struct errinfo *reterr)
 {
-    sigset_t all;
-    sigset_t before;
-
     if (s->n == 0) {
         return ERR_OK;
     }
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int errnum = pthread_create(&s->thread, NULL, work, s);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int errnum = thread_start(&s->thread, work, s);
+
     s->is_running = errnum == 0;
     return errnum == 0 ? ERR_OK
                        : errinfo_set(reterr, err_of_errno(errnum), s->dir, 0,
@@ -307,7 +290,7 @@ enum err subscribe_new(const struct config *config, bool is_once,
     }
     s = calloc(1, sizeof(*s));
     if (s == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     s->config = config_acquire(config);
     s->is_once = is_once;

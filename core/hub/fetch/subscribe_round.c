@@ -1,11 +1,8 @@
 /* subscribe_round - what a publisher's web server and its mirrors are asked for, one request after the other. */
-#include <dirent.h>
-
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/hub/fetch/subscribe_internal.h"
-
-enum { NOT_MODIFIED = 304 };
 
 static void add_traffic(struct subscribe *s, struct follower *f,
                         const struct fetch_answer *a, unsigned objects)
@@ -72,7 +69,7 @@ static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
     memcpy(answer.etag, f->etag[place], sizeof(answer.etag));
     enum err e = url_of(f, place, "v1/heads", url, reterr);
     THEN(e, get(s, f, url, &heads, &answer, reterr));
-    if (e == ERR_OK && answer.status == NOT_MODIFIED) {
+    if (e == ERR_OK && answer.status == FETCH_NOT_MODIFIED) {
         subscription_hear_same(f->subscription, place);
         a = SUBSCRIPTION_SAME;
     } else if (e == ERR_OK) {
@@ -114,41 +111,34 @@ static enum err take_small(struct subscribe *s, struct follower *f, unsigned pla
 
 /* STREAM-SEQ.part in the subscription's folder; what is there of other objects is removed. */
 static enum err part_path(const struct subscribe *s, const struct follower *f,
-                          const struct subscription_want *w, char ret[FILE_PATH_MAX],
+                          const struct subscription_want *want, char ret[FILE_PATH_MAX],
                           struct errinfo *reterr)
 {
     char name[REPOSITORY_PATH_MAX + 8];
     char dir[FILE_PATH_MAX];
-    DIR *d = NULL;
 
-    (void)snprintf(name, sizeof(name), "%s.part", w->path + strlen("v1/s/"));
+    (void)snprintf(name, sizeof(name), "%s.part", want->path + strlen("v1/s/"));
     for (char *p = name; *p != '\0'; p++) {
         if (*p == '/') {
             *p = '-';
         }
     }
-    if (file_path(dir, "%s/%s", s->dir, f->config->name) != ERR_OK ||
-        file_path(ret, "%s/%s", dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e = path_make(dir, reterr, "%s/%s", s->dir, f->config->name);
+    THEN(e, path_make(ret, reterr, "%s/%s", dir, name));
+    if (e != ERR_OK) {
+        return e;
     }
-    d = opendir(dir);
-    while (d != NULL) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         char other[FILE_PATH_MAX];
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 
-        if (e == NULL) {
-            break;
-        }
-        if (slice_has_suffix_nocase(slice_str(e->d_name), SLICE_LIT(".part")) &&
-            strcmp(e->d_name, name) != 0 &&
-            file_path(other, "%s/%s", dir, e->d_name) == ERR_OK) {
+        if (slice_has_suffix_nocase(slice_str(w.name), SLICE_LIT(".part")) &&
+            strcmp(w.name, name) != 0 &&
+            path_make(other, NULL, "%s/%s", dir, w.name) == ERR_OK) {
             (void)unlink(other);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return ERR_OK;
 }
 

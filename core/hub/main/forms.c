@@ -91,7 +91,7 @@ enum err forms_new(const struct config *config, struct forms **ret,
     struct forms *f = calloc(1, sizeof(*f));
 
     if (f == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_cond_init(&f->wake, NULL);

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/slice.h"
 
 enum { BACKLOG = 128 };
@@ -216,9 +217,7 @@ static bool answers(const struct sockaddr_un *un)
     bool is = fd >= 0 && (connect(fd, (const struct sockaddr *)un, sizeof(*un)) == 0 ||
                           errno == EAGAIN);
 
-    if (fd >= 0) {
-        close(fd);
-    }
+    fd_close(&fd);
     return is;
 }
 
@@ -270,7 +269,7 @@ enum err control_new(struct event_base *base, const char *path,
     enum err e;
 
     if (c == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
+        return errinfo_nomem(reterr, path);
     }
     c->base = base;
     c->hooks = *hooks;

@@ -78,7 +78,7 @@ void hub_api_start(struct hub *h)
 
     h->history = api_history_new();
     if (e == ERR_OK && h->history == NULL) {
-        e = errinfo_set(&why, ERR_NOMEM, "api", 0, "out of memory");
+        e = errinfo_nomem(&why, "api");
     }
 
     o.lists = h->lists;

@@ -222,7 +222,7 @@ enum err list_watcher_new(const struct config *config, struct list_watcher **ret
     struct keyring keys;
 
     if (l == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     bool has_keys = keyring_load(config->state_dir, &keys, NULL) == ERR_OK;
 

@@ -72,7 +72,7 @@ static bool is_hash(struct slice s)
     return s.n == SHA256_HEX;
 }
 
-static struct slice next_word(struct slice *line)
+struct slice api_token_word(struct slice *line)
 {
     *line = slice_trim(*line);
     size_t n = 0;
@@ -88,9 +88,9 @@ static struct slice next_word(struct slice *line)
 
 static bool read_row(struct slice line, struct row *ret)
 {
-    struct slice name = next_word(&line);
-    struct slice role = next_word(&line);
-    struct slice hash = next_word(&line);
+    struct slice name = api_token_word(&line);
+    struct slice role = api_token_word(&line);
+    struct slice hash = api_token_word(&line);
 
     *ret = (struct row){.hash = ""};
     if (!api_token_name_is_valid(name) || !is_hash(hash) || slice_trim(line).n > 0 ||

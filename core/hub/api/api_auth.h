@@ -20,6 +20,8 @@ struct api_who {
 
 /* A name that a token may have. */
 bool api_token_name_is_valid(struct slice s);
+/* Cuts the next word off a line of the file; empty at its end. */
+struct slice api_token_word(struct slice *line);
 
 struct api_tokens;
 struct api_tokens *api_tokens_new(void); /* NULL: no memory */

@@ -16,13 +16,11 @@ static enum err bad(struct errinfo *reterr, const char *why)
 
 static enum err read_limit(const char *value, size_t *ret)
 {
-    char *end = NULL;
-    unsigned long n = strtoul(value, &end, 10);
+    uint64_t n = 0;
+    bool ok = slice_to_u64(slice_str(value), 10, API_ROWS_MAX, &n) && *value != '0';
 
     *ret = n;
-    return *value >= '1' && *value <= '9' && *end == '\0' && n <= API_ROWS_MAX
-               ? ERR_OK
-               : ERR_SYNTAX;
+    return ok ? ERR_OK : ERR_SYNTAX;
 }
 
 static enum err read_sort(const char *value, const struct api_table *t,

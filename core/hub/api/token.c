@@ -28,11 +28,17 @@ static int fail(const char *what, const char *why)
     return EX_CANTCREAT;
 }
 
+static void complain(const struct errinfo *why)
+{
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+
+    (void)fprintf(stderr, "gillnet-hub: %s\n", errinfo_format(why, text, sizeof(text)));
+}
+
 /* ERR_OK when there is no file, too. */
 static enum err read_all(const char *path, struct buf *ret)
 {
     struct errinfo why;
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     enum err e = ERR_OK;
 
     buf_init(ret, API_TOKENS_BYTES);
@@ -40,52 +46,35 @@ static enum err read_all(const char *path, struct buf *ret)
         e = file_read(path, ret, &why);
     }
     if (e != ERR_OK) {
-        (void)fprintf(stderr, "gillnet-hub: %s\n",
-                      errinfo_format(&why, text, sizeof(text)));
+        complain(&why);
     }
     return e;
 }
 
-static size_t word_end(struct slice s)
+/* Cuts the next line off *rest. Name and role are empty for a comment. */
+static struct slice cut_line(struct slice *rest, struct slice *retname,
+                             struct slice *retrole)
 {
-    size_t n = 0;
+    struct slice whole = slice_cut(rest, '\n');
+    struct slice line = slice_trim(whole);
 
-    while (n < s.n && s.p[n] != ' ' && s.p[n] != '\t') {
-        n++;
+    if (slice_has_prefix(line, SLICE_LIT("#"))) {
+        line = SLICE_NONE;
     }
-    return n;
-}
-
-/* The next token of the text, whole lines of comments aside. *retline: all of its line. */
-static bool next_token(struct slice *rest, struct slice *retline, struct slice *retname,
-                       struct slice *retrole)
-{
-    while (rest->n > 0) {
-        *retline = slice_cut(rest, '\n');
-        struct slice line = slice_trim(*retline);
-
-        if (line.n > 0 && line.p[0] != '#') {
-            *retname = slice_head(line, word_end(line));
-            line = slice_trim(slice_from(line, retname->n));
-            *retrole = slice_head(line, word_end(line));
-            return true;
-        }
-    }
-    return false;
+    *retname = api_token_word(&line);
+    *retrole = api_token_word(&line);
+    return whole;
 }
 
 static bool has_name(struct slice text, struct slice name)
 {
-    struct slice line;
-    struct slice is;
+    struct slice is = SLICE_NONE;
     struct slice role;
 
-    while (next_token(&text, &line, &is, &role)) {
-        if (slice_eq(is, name)) {
-            return true;
-        }
+    while (text.n > 0 && !slice_eq(is, name)) {
+        (void)cut_line(&text, &is, &role);
     }
-    return false;
+    return slice_eq(is, name);
 }
 
 /* The group of the ring's key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
@@ -196,17 +185,16 @@ int token_make(const struct config *config, const char *name, const char *role)
 int token_list(const struct config *config)
 {
     struct buf text;
-    struct slice line;
     struct slice name;
     struct slice role;
     enum err e = read_all(config->api.tokens_file, &text);
     struct slice rest = buf_slice(&text);
 
-    while (e == ERR_OK && next_token(&rest, &line, &name, &role)) {
+    while (e == ERR_OK && rest.n > 0) {
         enum api_role known = API_NONE;
-        bool is_good = api_token_name_is_valid(name) && api_role_by_name(role, &known);
 
-        if (is_good) {
+        (void)cut_line(&rest, &name, &role);
+        if (api_token_name_is_valid(name) && api_role_by_name(role, &known)) {
             (void)printf("%-32.*s %s\n", SLICE_ARGS(name), api_role_name(known));
         }
     }
@@ -219,7 +207,6 @@ static int replace(const struct config *config, struct slice text)
 {
     const char *path = config->api.tokens_file;
     struct errinfo why = {.code = ERR_OK};
-    char words[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     struct file_out out UNINITIALIZED;
     struct stat st = {.st_uid = 0};
     enum err e = ERR_OK;
@@ -242,8 +229,7 @@ static int replace(const struct config *config, struct slice text)
         }
     }
     if (e != ERR_OK) {
-        (void)fprintf(stderr, "gillnet-hub: %s\n",
-                      errinfo_format(&why, words, sizeof(words)));
+        complain(&why);
     }
     return e == ERR_OK ? EX_OK : EX_CANTCREAT;
 }
@@ -262,13 +248,11 @@ int token_revoke(const struct config *config, const char *name)
     buf_init(&left, API_TOKENS_BYTES + 1);
     struct slice rest = buf_slice(&text);
     while (rest.n > 0) {
-        struct slice line = slice_cut(&rest, '\n');
-        struct slice one = line;
-        struct slice whole;
         struct slice is;
         struct slice role;
+        struct slice line = cut_line(&rest, &is, &role);
 
-        if (next_token(&one, &whole, &is, &role) && slice_eq(is, slice_str(name))) {
+        if (is.n > 0 && slice_eq(is, slice_str(name))) {
             is_found = true;
             continue;
         }
@@ -276,10 +260,8 @@ int token_revoke(const struct config *config, const char *name)
         buf_add_char(&left, '\n');
     }
     if (!is_found) {
-        (void)fprintf(stderr,
-                      "gillnet-hub: %s: there is no token of this name; "
-                      "`gillnet hub token --list` shows them\n",
-                      config->api.tokens_file);
+        (void)fail(config->api.tokens_file, "there is no token of this name; "
+                                            "`gillnet hub token --list` shows them");
         status = EX_NOINPUT;
     } else if (!buf_failed(&left)) {
         status = replace(config, buf_slice(&left));

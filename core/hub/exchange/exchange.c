@@ -130,7 +130,8 @@ static struct peer *new_peer(struct exchange *x, const struct manifest_member *m
 }
 
 /* What is counted of a peer goes on when its connections are made anew. */
-static struct peer *find(struct peer **v, unsigned n, const struct object_id *origin)
+static struct peer *find(struct peer *const *v, unsigned n,
+                         const struct object_id *origin)
 {
     for (unsigned i = 0; i < n; i++) {
         if (memcmp(v[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
@@ -314,10 +315,7 @@ bool exchange_is_done(const struct exchange *x, unsigned *retfailed)
 const struct exchange_peer *exchange_peer(const struct exchange *x,
                                           const struct object_id *origin)
 {
-    for (unsigned i = 0; i < x->npeers; i++) {
-        if (memcmp(x->peers[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
-            return &x->peers[i]->stat;
-        }
-    }
-    return NULL;
+    const struct peer *p = find(x->peers, x->npeers, origin);
+
+    return p != NULL ? &p->stat : NULL;
 }

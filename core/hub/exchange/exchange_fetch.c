@@ -233,16 +233,11 @@ static void end_batch(struct peer *p)
     p->after = p->misses ? 0 : p->heads.version;
     exchange_forget(p);
     if (p->misses) { /* whole heads again, but not at once */
-        p->stat.round_ms = (clock_mono_us() - p->begun_us) / 1000;
-        p->has_asked = true;
-        p->is_done = p->x->is_once;
-        if (!p->is_done) {
-            exchange_rest(p, SYNC_INTERVAL_S * 1000);
-        }
+        exchange_end(p, SYNC_INTERVAL_S * 1000);
         return;
     }
     if (!exchange_ask(p)) {
-        exchange_end(p);
+        exchange_end(p, EXCHANGE_GAP_MS);
     }
 }
 

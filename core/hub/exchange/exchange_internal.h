@@ -89,8 +89,8 @@ struct exchange {
 /* ---- exchange_round ---- */
 
 void exchange_begin(struct peer *p);
-/* A whole round was made. */
-void exchange_end(struct peer *p);
+/* A whole round was made; the next one begins after rest_ms. */
+void exchange_end(struct peer *p, unsigned rest_ms);
 /* The round ends here; the next one comes after a wait (retry_s 0: longer with each failure). */
 void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s);
 void exchange_rest(struct peer *p, unsigned ms);

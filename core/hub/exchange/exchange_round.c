@@ -32,7 +32,7 @@ void exchange_forget(struct peer *p)
     p->stat.wants = 0;
 }
 
-void exchange_end(struct peer *p)
+void exchange_end(struct peer *p, unsigned rest_ms)
 {
     p->stat.round_ms = (clock_mono_us() - p->begun_us) / 1000;
     p->has_asked = true;
@@ -40,7 +40,7 @@ void exchange_end(struct peer *p)
         p->is_done = true;
         return;
     }
-    exchange_rest(p, EXCHANGE_GAP_MS);
+    exchange_rest(p, rest_ms);
 }
 
 void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s)
@@ -144,7 +144,7 @@ static void on_manifest(void *context, const struct peer_client_answer *a)
     p->call = NULL;
     if (is_good(p, a, "manifest")) {
         take_manifest(p, a);
-        exchange_end(p);
+        exchange_end(p, EXCHANGE_GAP_MS);
     }
 }
 
@@ -197,7 +197,7 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
                       p->name, why.text);
         }
     }
-    exchange_end(p);
+    exchange_end(p, EXCHANGE_GAP_MS);
 }
 
 /* A key that the manifest names and the keyring lacks; false: none, or it was asked for a moment ago. */
@@ -269,7 +269,7 @@ static void on_heads(void *context, const struct peer_client_answer *a)
     if (a->status == 304) {
         greet(p);
         if (!exchange_ask(p)) {
-            exchange_end(p);
+            exchange_end(p, EXCHANGE_GAP_MS);
         }
         return;
     }

@@ -219,21 +219,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *context)
 
 static bool number_of(struct slice line, struct slice name, uint64_t *ret)
 {
-    struct slice value;
-    uint64_t v = 0;
-
-    if (!slice_has_prefix_nocase(line, name)) {
-        return false;
-    }
-    value = slice_trim(slice_from(line, name.n));
-    for (size_t i = 0; i < value.n && i < 18; i++) {
-        if (value.p[i] < '0' || value.p[i] > '9') {
-            return false;
-        }
-        v = v * 10 + (uint64_t)(value.p[i] - '0');
-    }
-    *ret = v;
-    return value.n > 0;
+    return slice_has_prefix_nocase(line, name) &&
+           slice_to_u64(slice_trim(slice_from(line, name.n)), 10, UINT64_MAX, ret);
 }
 
 static size_t on_header(char *p, size_t size, size_t n, void *context)

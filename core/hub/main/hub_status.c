@@ -271,19 +271,6 @@ static json_t *ring(const struct hub *h)
 
 /* ---- feeds ---- */
 
-/* False: no number of up to 18 digits. */
-static bool read_number(struct slice text, uint64_t *ret)
-{
-    bool ok = text.n > 0 && text.n <= 18;
-
-    *ret = 0;
-    for (size_t i = 0; ok && i < text.n; i++) {
-        ok = text.p[i] >= '0' && text.p[i] <= '9';
-        *ret = *ret * 10 + (uint64_t)(text.p[i] - '0');
-    }
-    return ok;
-}
-
 static void answer_job(struct hub *h, struct slice name, struct slice job,
                        struct buf *ret)
 {
@@ -292,7 +279,7 @@ static void answer_job(struct hub *h, struct slice name, struct slice job,
     enum err e = ERR_NOT_FOUND;
 
     buf_init(&answer, FEEDS_ANSWER_MAX);
-    if (read_number(job, &id)) {
+    if (slice_to_u64(job, 10, INT64_MAX, &id)) {
         e = feeds_answer(h->feeds, name, id, &answer);
     }
     if (e == ERR_LOCKED) {
@@ -323,7 +310,7 @@ static void ask_feed(struct hub *h, struct slice what, struct slice name,
         if (!slice_eq(what, slice_str(names[i]))) {
             continue;
         }
-        if (rest.n > 0 && !read_number(rest, &version)) {
+        if (rest.n > 0 && !slice_to_u64(rest, 10, INT64_MAX, &version)) {
             buf_add_str(ret, "error no number of a version\n");
         } else if (feeds_ask(h->feeds, name, (enum feeds_what)i, version, &job, &why) ==
                    ERR_OK) {

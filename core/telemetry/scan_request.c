@@ -46,17 +46,6 @@ static enum err refuse(struct errinfo *reterr, const char *what)
     return errinfo_set(reterr, ERR_SYNTAX, source, 0, "%s", what);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Decodes text to *at, which moves on. */
 static enum err decode(struct slice text, char **at, struct slice *ret,
                        struct errinfo *reterr)
@@ -70,8 +59,8 @@ static enum err decode(struct slice text, char **at, struct slice *ret,
             *to++ = text.p[i];
             continue;
         }
-        high = i + 2 < text.n && text.p[i] == '%' ? hex_digit(text.p[i + 1]) : -1;
-        low = high >= 0 ? hex_digit(text.p[i + 2]) : -1;
+        high = i + 2 < text.n && text.p[i] == '%' ? hex_digit_value(text.p[i + 1]) : -1;
+        low = high >= 0 ? hex_digit_value(text.p[i + 2]) : -1;
         if (low < 0 || high + low == 0) {
             return refuse(reterr, "a value has a byte that must be written as %XX, "
                                   "which is not 00");

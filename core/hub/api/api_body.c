@@ -43,25 +43,14 @@ static bool take(struct reader *r, unsigned char c)
 
 static bool take_hex(struct reader *r, uint32_t *ret)
 {
-    *ret = 0;
-    if (r->end - r->p < 4) {
+    uint64_t v = 0;
+    size_t n = r->end - r->p < 4 ? 0 : 4;
+
+    if (!slice_to_u64(slice_of((const char *)r->p, n), 16, UINT32_MAX, &v)) {
         return false;
     }
-    for (int i = 0; i < 4; i++, r->p++) {
-        unsigned char c = *r->p;
-        uint32_t lower = c | 0x20U;
-        uint32_t digit = 16;
-
-        if (c >= '0' && c <= '9') {
-            digit = c - (uint32_t)'0';
-        } else if (lower >= 'a' && lower <= 'f') {
-            digit = lower - 'a' + 10;
-        }
-        if (digit > 15) {
-            return false;
-        }
-        *ret = *ret * 16 + digit;
-    }
+    r->p += n;
+    *ret = (uint32_t)v;
     return true;
 }
 

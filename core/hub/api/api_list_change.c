@@ -116,11 +116,6 @@ static enum err write_all(struct api_change *c, struct change *v, size_t n,
 
 /* ---- which lists ---- */
 
-static enum err no_memory(struct errinfo *reterr)
-{
-    return errinfo_nomem(reterr, "");
-}
-
 static enum err change_named(struct api_change *c, struct slice list,
                              const struct slice *values, size_t n, bool is_revoke,
                              struct errinfo *reterr)
@@ -130,7 +125,7 @@ static enum err change_named(struct api_change *c, struct slice list,
     enum err e = ERR_OK;
 
     if (v == NULL || name.p == NULL) {
-        return no_memory(reterr);
+        return errinfo_nomem(reterr, "");
     }
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         v[i] = (struct change){.value = values[i], .list = name.p};
@@ -202,7 +197,7 @@ static enum err find_changes(struct api_change *c, const struct query_lists *lis
             one.entry.text = arena_copy(c->arena, r.v[i].key->text);
             e = put(c->arena, all, &one) && !arena_is_full(c->arena)
                     ? ERR_OK
-                    : no_memory(reterr);
+                    : errinfo_nomem(reterr, "");
         }
     }
     return e;

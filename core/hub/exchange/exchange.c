@@ -253,18 +253,14 @@ enum err exchange_new(struct event_base *base, struct node *node,
 {
     struct exchange *x = calloc(1, sizeof(*x));
 
-    if (x == NULL) {
+    if (x == NULL || (x->look = evtimer_new(base, on_look_timer, x)) == NULL) {
+        free(x);
         return errinfo_nomem(reterr, "exchange");
     }
     x->base = base;
     x->node = node;
     x->hooks = *hooks;
     x->is_once = is_once;
-    x->look = evtimer_new(base, on_look_timer, x);
-    if (x->look == NULL) {
-        free(x);
-        return errinfo_nomem(reterr, "exchange");
-    }
     *ret = x;
     return ERR_OK;
 }

@@ -24,19 +24,10 @@ struct round {
     uint64_t fetch_us;
 };
 
-static bool is_test(const struct round *x)
+/* Whether somebody asked for this by hand. */
+static bool is_asked(const struct round *x, enum feeds_what what)
 {
-    return x->job->id != 0 && x->job->what == FEEDS_TEST;
-}
-
-static bool is_rollback(const struct round *x)
-{
-    return x->job->id != 0 && x->job->what == FEEDS_ROLLBACK;
-}
-
-static bool is_forced(const struct round *x)
-{
-    return x->job->id != 0 && x->job->what == FEEDS_FORCE;
+    return x->job->id != 0 && x->job->what == what;
 }
 
 static void set_now(struct feeder *r, enum feed_now now)
@@ -86,7 +77,8 @@ static enum err fetch(struct round *x)
     uint64_t begin_us = clock_mono_us();
 
     update_get_state(x->stage, &s);
-    bool is_again = is_test(x) || is_forced(x) || (x->job->id != 0 && s.is_pinned);
+    bool is_again = is_asked(x, FEEDS_TEST) || is_asked(x, FEEDS_FORCE) ||
+                    (x->job->id != 0 && s.is_pinned);
     bool has_seen = r->seen_etag[0] != '\0' || r->seen_modified[0] != '\0';
     const struct feed_request request = {.feed = x->feed,
                                          .etag = is_again   ? ""
@@ -122,16 +114,17 @@ static enum err take(struct round *x)
     update_get_state(x->stage, &s);
     const struct update_body body = {.etag = x->fetched.etag,
                                      .last_modified = x->fetched.last_modified,
-                                     .only_checks = is_test(x),
-                                     .is_by_hand = is_forced(x) ||
+                                     .only_checks = is_asked(x, FEEDS_TEST),
+                                     .is_by_hand = is_asked(x, FEEDS_FORCE) ||
                                                    (x->job->id != 0 && s.is_pinned)};
     if (waits) {
         status_board_task_show(x->r->task, "waiting for its turn", -1);
         (void)pthread_mutex_lock(&x->r->all->large);
     }
     set_now(x->r, FEED_CHECKING);
-    enum err e = update_update(x->stage, &body, is_test(x) ? on_line : NULL, x,
-                               &x->report, &x->why);
+    enum err e =
+        update_update(x->stage, &body, is_asked(x, FEEDS_TEST) ? on_line : NULL, x,
+                      &x->report, &x->why);
     if (waits) {
         (void)pthread_mutex_unlock(&x->r->all->large);
         (void)malloc_trim(0); /* such a body is rare */
@@ -146,7 +139,7 @@ static void remember_body(struct round *x)
     struct feeder *r = x->r;
     struct update_state s;
 
-    if (is_test(x) || x->fetched.is_same) {
+    if (is_asked(x, FEEDS_TEST) || x->fetched.is_same) {
         return;
     }
     update_get_state(x->stage, &s);
@@ -162,7 +155,7 @@ static enum err ask(struct round *x)
     struct feeder *r = x->r;
     enum err e = ERR_OK;
 
-    if (is_rollback(x)) {
+    if (is_asked(x, FEEDS_ROLLBACK)) {
         set_now(r, FEED_IMPORTING);
         e = update_rollback(x->stage, x->job->version, &x->report, &x->why);
         x->was_applied = e == ERR_OK;
@@ -231,8 +224,8 @@ static void log_result(const struct round *x, const char *result, bool is_new,
     }
     log_info("event=feed name=%s result=%s entries=%" PRIu64 " entered=%" PRIu64
              " left=%" PRIu64 " left_out=%" PRIu64 " bytes=%" PRIu64 " ms=%" PRIu64,
-             x->feed->name, is_rollback(x) ? "rollback" : result, p->entries,
-             p->entered, p->left, p->left_out, x->fetched.bytes,
+             x->feed->name, is_asked(x, FEEDS_ROLLBACK) ? "rollback" : result,
+             p->entries, p->entered, p->left, p->left_out, x->fetched.bytes,
              (x->fetch_us + p->check_us + p->apply_us) / 1000);
 }
 
@@ -387,14 +380,15 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
     enum err e = open_stage(&x);
 
     if (e == ERR_OK) {
-        x.lines = is_test(&x) ? json_array() : NULL;
+        x.lines = is_asked(&x, FEEDS_TEST) ? json_array() : NULL;
         r->task = status_board_task_begin(r->all->board, "feed", feed->name);
         e = ask(&x);
         status_board_task_end(&r->task);
-        if (!is_test(&x)) {
+        if (!is_asked(&x, FEEDS_TEST)) {
             expire_silent(&x);
         }
-        if (!is_test(&x) && !is_rollback(&x) && !atomic_load(&r->stop)) {
+        if (!is_asked(&x, FEEDS_TEST) && !is_asked(&x, FEEDS_ROLLBACK) &&
+            !atomic_load(&r->stop)) {
             keep_failures(&x, e);
         }
         (void)pthread_mutex_lock(&r->all->mutex);
@@ -402,7 +396,8 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
         (void)pthread_mutex_unlock(&r->all->mutex);
         update_close(&x.stage);
     }
-    if (is_test(&x) || (is_rollback(&x) && e == ERR_NOT_FOUND)) {
+    if (is_asked(&x, FEEDS_TEST) ||
+        (is_asked(&x, FEEDS_ROLLBACK) && e == ERR_NOT_FOUND)) {
         set_now(r, before); /* the feed had no part in it */
     } else if (!atomic_load(&r->stop) || e == ERR_OK) {
         note(&x, e, result_of(&x, e));

@@ -2,7 +2,7 @@
 import { post, postMessage } from "./api.js";
 import { spark } from "./chart.js";
 import { confirm, doAs, signIn, tell } from "./dialogs.js";
-import { byId, bytes, chip, count, el, list, number, plural, say, seconds, share, table, text, timeOf } from "./dom.js";
+import { byId, bytes, chip, count, el, list, number, plural, say, seconds, share, table, text, timeOf, under, WINDOWS } from "./dom.js";
 
 const MESSAGE_MAX = 64 * 1024 * 1024; // bytes that are read into the page at all
 
@@ -57,7 +57,6 @@ const report = (kind, value) => doAs(() => post("v1/report", { kind, values: [va
 
 // ---- look-up ----
 
-const under = (words) => el("span", { class: "under" }, words);
 const monospaced = (value) => el("span", { class: "value" }, text(value));
 const expiry = (m) => (number(seconds(m.expiry_s)) > 0 ? `until ${timeOf(seconds(m.expiry_s))}` : "for ever");
 const matchTable = (matches) => table("On lists", [
@@ -65,7 +64,7 @@ const matchTable = (matches) => table("On lists", [
   { head: "As", wide: true, parts: (m) => [monospaced(m.key), under(m.type)] },
   { head: "Came from", text: (m) => [m.source, m.origin].filter(Boolean).join(", of ") },
   { head: "First seen", parts: (m) => [timeOf(seconds(m.first_seen_s)), under(expiry(m))] },
-], (m, at) => at).show(matches);
+]).show(matches);
 
 const newestFirst = (v) => (Array.isArray(v) ? [...v].reverse() : []);
 // Who counted it in the fortnight, where peers did.
@@ -73,13 +72,11 @@ const sharesOf = (c) => (list(c.peers).length === 0 ? "" : [["own", number(c.own
   .map(([who, n]) => `${who} ${count(n)}`).join(", "));
 const countTable = (counts) => table("How often it was seen", [
   { head: "Counted as", parts: (c) => [monospaced(c.key ?? c.value), under(text(c.counted_as ?? c.type))] },
-  { head: "10 min", num: true, text: (c) => count(c.w10m) },
-  { head: "Hour", num: true, text: (c) => count(c.w1h) },
-  { head: "Day", num: true, text: (c) => count(c.w1d) },
+  ...WINDOWS.slice(0, 3),
   { head: "Fortnight", num: true, parts: (c) => [count(c.w14d), under(sharesOf(c))] },
   { head: "Last day", parts: (c) => [spark(newestFirst(c.buckets), "Last day")] },
   { head: "Days", parts: (c) => [spark(newestFirst(c.days), "Last fortnight")] },
-], (c, at) => at).show(counts);
+]).show(counts);
 
 const AGAIN_MS = 500, AGAIN = 10; // a change is in force within a second
 const checked = async (value) => list((await post("v1/check", { values: [value], counts: true })).results)[0];
@@ -152,7 +149,7 @@ const symbolTable = (v) => table("Symbols", [
   { head: "Symbol", text: (s) => s.name },
   { head: "Score", num: true, text: (s) => scoreOf(s.score) },
   { head: "Why", wide: true, text: (s) => s.detail },
-], (s, at) => at).show(v);
+]).show(v);
 const evidenceTable = (v) => table("Evidence on lists", [
   { head: "List", text: (l) => l.list },
   { head: "Feature", text: (l) => l.type },
@@ -160,19 +157,16 @@ const evidenceTable = (v) => table("Evidence on lists", [
   { head: "Status", text: (l) => l.status },
   { head: "Standing", text: (l) => l.standing },
   { head: "Confidence", num: true, text: (l) => share(l.confidence) },
-], (l, at) => at).show(v);
+]).show(v);
 const featureTable = (v) => table("Features", [
   { head: "Type", text: (f) => f.type },
   { head: "Value", wide: true, parts: (f) => [button(text(f.value), () => find(`${f.type}:${f.value}`), { class: "link value" })] },
-], (f, at) => at).show(v);
+]).show(v);
 const seenTable = (v) => table("How often its features were seen", [
   { head: "Type", text: (c) => c.type },
   { head: "Value", wide: true, parts: (c) => [monospaced(c.value)] },
-  { head: "10 min", num: true, text: (c) => count(c.w10m) },
-  { head: "Hour", num: true, text: (c) => count(c.w1h) },
-  { head: "Day", num: true, text: (c) => count(c.w1d) },
-  { head: "Fortnight", num: true, text: (c) => count(c.w14d) },
-], (c, at) => at).show(v);
+  ...WINDOWS,
+]).show(v);
 
 const folded = (words, node, open) => el("details", { open }, el("summary", {}, words), node);
 const reportMessage = (kind, message) => doAs(() => postMessage("v1/report", message, [["kind", kind]]), cameOf("The message", `The message was reported as ${kind}.`));

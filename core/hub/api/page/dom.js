@@ -104,6 +104,7 @@ function when(node, s) {
   node.title = isTime(s) ? timeOf(s) : "";
 }
 
+export const under = (words) => el("span", { class: "under" }, words);
 export const chip = (word, kind) => el("span", { class: `chip ${kind}` }, String(word));
 
 // Puts children in a node, unless they are what it has.
@@ -127,7 +128,7 @@ function showCell(cell, column, row) {
 // columns: {head, hidden, num, wide, bad(row)} with one of text(row); parts(row): nodes and texts; at(row): seconds,
 // shown as an age; keep(cell, row): is given the same cell each time. key(row) names a row.
 // isHeaded: a heading above says the caption already.
-export function table(caption, columns, key, isHeaded = false) {
+export function table(caption, columns, key = (row, at) => at, isHeaded = false) {
   const body = el("tbody");
   const kind = (c) => (c.num ? "num" : c.wide ? "wide" : null);
   const head = columns.map((c) => el("th", { scope: "col", class: kind(c) }, c.hidden ? el("span", { class: "unseen" }, c.head) : c.head));
@@ -161,3 +162,6 @@ export function table(caption, columns, key, isHeaded = false) {
   }
   return { node, show };
 }
+// Columns of what counts say of a row's value.
+export const WINDOWS = [["10 min", "w10m"], ["Hour", "w1h"], ["Day", "w1d"], ["Fortnight", "w14d"]]
+  .map(([head, name]) => ({ head, num: true, text: (r) => count(r[name]) }));

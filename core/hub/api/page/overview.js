@@ -1,6 +1,6 @@
 // overview - is all well, how much mail, what was caught: health, figures, charts, rules, bulk keys.
 import { bar, bucketAt, histogram, spark, stacked } from "./chart.js";
-import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf } from "./dom.js";
+import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf, WINDOWS } from "./dom.js";
 
 const ACTIONS = ["accept", "header", "quarantine", "defer", "reject", "discard"];
 const MEANS = {
@@ -223,10 +223,7 @@ const bulkTable = table("Values seen most often", [
     say(cell.firstChild, text(r.value));
   } },
   { head: "Type", text: (r) => r.type },
-  { head: "10 min", num: true, text: (r) => count(r.w10m) },
-  { head: "Hour", num: true, text: (r) => count(r.w1h) },
-  { head: "Day", num: true, text: (r) => count(r.w1d) },
-  { head: "Fortnight", num: true, text: (r) => count(r.w14d) },
+  ...WINDOWS,
   { head: "Last day", parts: (r) => [spark(r.spark, "Last day")] },
 ], (r) => `${r.type} ${r.value}`);
 

@@ -1,6 +1,6 @@
 // tables - lists, feeds, peers, and the long work that runs now.
 import { bar } from "./chart.js";
-import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text } from "./dom.js";
+import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text, under } from "./dom.js";
 import { PAGE, pages } from "./pages.js";
 
 const views = {}; // by the name of the API's answer: which page is shown
@@ -23,7 +23,6 @@ function showOrEmpty(part, of, answer, name) {
 
 const FULL = 0.5; // share of a filter's bits that are set when it holds what it was built for
 
-const under = (words) => el("span", { class: "under" }, words);
 const named = (name, more, tags = []) => [el("span", { class: "name" }, text(name)), ...tags.map((t) => chip(t, "plain")),
   more ? under(more) : null];
 const isOld = (l) => number(l.max_age_s) > 0 && now() - number(l.updated_s) > l.max_age_s;

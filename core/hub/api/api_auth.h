@@ -40,4 +40,14 @@ bool api_who(struct api_tokens *t, const struct config *config,
 const char *api_foreign(const struct config *config, const struct api_request *request,
                         bool is_unix);
 
+/* ---- `gillnet hub token` ---- */
+
+/* Each returns the exit status (sysexits). token_make prints the token once; it is kept nowhere. A file that root
+ * writes is given to a group that the service has under its unit. */
+int token_make(const struct config *config, const char *name, const char *role);
+/* NAME and ROLE, a line each. */
+int token_list(const struct config *config);
+/* The hub reads the file before each request with a token, so the token is refused at once. */
+int token_revoke(const struct config *config, const char *name);
+
 #endif

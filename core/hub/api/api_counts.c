@@ -61,7 +61,6 @@ static void add(json_t *rows, enum feature_type type, struct slice text,
     for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
         w[i] = count_breakdown_sum(s, i);
     }
-    json_t *windows = count_json_windows(w);
     json_t *o = json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "counted_as",
                           feature_type_name((uint16_t)type), "key", json_text(text),
                           "exact", (int)(h->ndamaged == 0), "first_seen_s",
@@ -70,8 +69,7 @@ static void add(json_t *rows, enum feature_type type, struct slice text,
                           count_json_row(h->bucket, COUNT_BUCKETS + 1), "days",
                           count_json_row(h->day, COUNT_DAYS + 1));
 
-    (void)json_object_update(o, windows);
-    json_decref(windows);
+    (void)json_object_update_new(o, count_json_windows(w));
     if (o != NULL) {
         count_json_add_shares(o, s);
     }

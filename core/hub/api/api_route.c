@@ -269,17 +269,20 @@ void api_count(struct api_thread *t, const struct api_call *call)
     }
 }
 
+static uint64_t load(const _Atomic uint64_t *n)
+{
+    return atomic_load_explicit(n, memory_order_relaxed);
+}
+
 static void add_cell(const struct api_cell *cell, struct api_route_numbers *ret)
 {
     for (unsigned i = 0; i < API_STATUS_CLASSES; i++) {
-        ret->requests[i] +=
-            atomic_load_explicit(&cell->requests[i], memory_order_relaxed);
+        ret->requests[i] += load(&cell->requests[i]);
     }
     for (unsigned i = 0; i < API_LATENCY_BUCKETS; i++) {
-        ret->latency[i] +=
-            atomic_load_explicit(&cell->latency[i], memory_order_relaxed);
+        ret->latency[i] += load(&cell->latency[i]);
     }
-    ret->latency_us += atomic_load_explicit(&cell->latency_us, memory_order_relaxed);
+    ret->latency_us += load(&cell->latency_us);
 }
 
 static void add_thread(const struct api_thread *t, struct api_numbers *ret)
@@ -287,14 +290,14 @@ static void add_thread(const struct api_thread *t, struct api_numbers *ret)
     for (unsigned i = 0; i <= api_nroutes; i++) {
         add_cell(&t->cell[i], &ret->route[i]);
     }
-    ret->connections += atomic_load_explicit(&t->accepted, memory_order_relaxed);
+    ret->connections += load(&t->accepted);
     ret->open += atomic_load_explicit(&t->open, memory_order_relaxed);
-    ret->refused += atomic_load_explicit(&t->refused, memory_order_relaxed);
-    ret->limited += atomic_load_explicit(&t->limited, memory_order_relaxed);
-    ret->shed += atomic_load_explicit(&t->shed, memory_order_relaxed);
-    ret->timeouts += atomic_load_explicit(&t->timeouts, memory_order_relaxed);
-    ret->bytes_in += atomic_load_explicit(&t->bytes_in, memory_order_relaxed);
-    ret->bytes_out += atomic_load_explicit(&t->bytes_out, memory_order_relaxed);
+    ret->refused += load(&t->refused);
+    ret->limited += load(&t->limited);
+    ret->shed += load(&t->shed);
+    ret->timeouts += load(&t->timeouts);
+    ret->bytes_in += load(&t->bytes_in);
+    ret->bytes_out += load(&t->bytes_out);
 }
 
 void api_numbers(const struct api *a, struct api_numbers *ret)
@@ -307,11 +310,10 @@ void api_numbers(const struct api *a, struct api_numbers *ret)
     for (unsigned i = 0; i < a->nthreads; i++) {
         add_thread(&a->threads[i], ret);
     }
-    ret->values = atomic_load_explicit(&a->values, memory_order_relaxed);
+    ret->values = load(&a->values);
     for (unsigned i = 0; i < RATING_COUNT; i++) {
-        ret->url_checks[i] =
-            atomic_load_explicit(&a->url_checks[i], memory_order_relaxed);
+        ret->url_checks[i] = load(&a->url_checks[i]);
     }
-    ret->reports_ham = atomic_load_explicit(&a->reports_ham, memory_order_relaxed);
-    ret->reports_spam = atomic_load_explicit(&a->reports_spam, memory_order_relaxed);
+    ret->reports_ham = load(&a->reports_ham);
+    ret->reports_spam = load(&a->reports_spam);
 }

@@ -1,5 +1,4 @@
-#include "core/hub/api/token.h"
-
+/* token - `gillnet hub token`. */
 #include <grp.h>
 #include <strings.h>
 #include <sysexits.h>

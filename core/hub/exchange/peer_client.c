@@ -23,7 +23,6 @@ struct peer_client {
 struct client_call {
     struct peer_client *client;
     struct client_call *next;
-    struct client_call *before;
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *connect_to;
@@ -117,14 +116,12 @@ static void destroy(struct client_call *call)
 
 static void drop(struct client_call *call)
 {
-    if (call->before != NULL) {
-        call->before->next = call->next;
-    } else {
-        call->client->calls = call->next;
+    struct client_call **at = &call->client->calls;
+
+    while (*at != call) {
+        at = &(*at)->next;
     }
-    if (call->next != NULL) {
-        call->next->before = call->before;
-    }
+    *at = call->next;
     destroy(call);
 }
 
@@ -360,9 +357,6 @@ enum err peer_client_start(struct peer_client *c,
     call->begun_us = clock_mono_us();
     buf_init(&call->body, request->max_bytes);
     call->next = c->calls;
-    if (c->calls != NULL) {
-        c->calls->before = call;
-    }
     c->calls = call;
     call->easy = curl_easy_init();
     if (call->easy == NULL || !set_safe(call->easy, call) ||
@@ -421,11 +415,8 @@ void peer_client_free(struct peer_client **c)
     if (*c == NULL) {
         return;
     }
-    for (struct client_call *call = (*c)->calls; call != NULL;) {
-        struct client_call *next = call->next;
-
-        destroy(call);
-        call = next;
+    while ((*c)->calls != NULL) {
+        drop((*c)->calls);
     }
     if ((*c)->multi != NULL) {
         (void)curl_multi_cleanup((*c)->multi);

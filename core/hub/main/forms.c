@@ -1,12 +1,11 @@
 /* forms - reading CURRENT of each list costs nothing beside what is rarely to be done. */
-#include "core/hub/main/forms.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/hub/main/hub_internal.h"
 #include "core/list/configured.h"
 
 enum { NAMES_ARENA = 256 * 1024, FORMS_NICE = 5 };

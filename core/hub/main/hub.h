@@ -19,4 +19,8 @@ struct hub_options {
 /* Takes the configuration. Returns the exit status (sysexits). */
 int hub_run(struct config *config, const struct hub_options *options);
 
+/* Enters a ring with a token: one request to the server that invited, whose key the token pins. Prints the result;
+ * returns the exit status (sysexits). */
+int join_run(const struct config *config, const char *token);
+
 #endif

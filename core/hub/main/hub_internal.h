@@ -14,7 +14,6 @@
 #include "core/hub/exchange/peer_server.h"
 #include "core/hub/fetch/feeds.h"
 #include "core/hub/fetch/subscribe.h"
-#include "core/hub/main/forms.h"
 #include "core/hub/main/hub.h"
 #include "core/hub/main/hub_control.h"
 #include "core/hub/metrics/alerts.h"
@@ -101,6 +100,21 @@ void hub_signs_tick(struct hub *h);
 void hub_signs_metrics(void *context, bool has_source_names, struct buf *ret);
 /* "ok" and a line for each alert that fires. */
 void hub_answer_alerts(void *context, struct buf *ret);
+
+/* ---- automatic rewrite of lists that are not in their configured form: forms.c ---- */
+
+/* A list is in another form if it is older than the normal form of URLs, or if its url_match was changed. A thread
+ * checks all lists every FORMS_LOOK_S seconds and rewrites one after the other, while mail continues. After a failure
+ * it writes one log line and waits for FORMS_AGAIN_S seconds. */
+enum { FORMS_LOOK_S = 5, FORMS_AGAIN_S = 600 };
+
+struct forms;
+enum err forms_new(const struct config *config, struct forms **ret,
+                   struct errinfo *reterr);
+/* Sets another configuration. */
+void forms_renew(struct forms *f, const struct config *config);
+/* Stops the thread. A rewrite that is not finished changes nothing. Accepts NULL. */
+void forms_free(struct forms **f);
 
 /* ---- status ---- */
 

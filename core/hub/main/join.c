@@ -1,5 +1,4 @@
-#include "core/hub/main/join.h"
-
+/* join - one request to the server that invited. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"

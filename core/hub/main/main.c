@@ -11,9 +11,8 @@
 #include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/feed/feed.h"
-#include "core/hub/api/token.h"
+#include "core/hub/api/api_auth.h"
 #include "core/hub/main/hub.h"
-#include "core/hub/main/join.h"
 #include "core/message/feature/feature.h"
 #include "core/ring/trust/invite.h"
 

@@ -36,7 +36,7 @@ struct page {
 struct ham_log {
     struct filemap map;
     struct page *page;
-    _Atomic uint64_t due_us; /* when the next is due; see journal_wants */
+    _Atomic uint64_t due_us; /* when the next is due; see ham_log_wants */
 };
 
 uint64_t ham_log_key(const struct digest *d)

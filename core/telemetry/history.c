@@ -27,8 +27,8 @@ const uint32_t history_time_us[HISTORY_TIMES - 1] = {
     500,    1000,   2500,    5000,    10000,   25000,   50000, 100000,
     250000, 500000, 1000000, 2500000, 5000000, 10000000};
 
-/* As in stats.c: the page is never unmapped, a thread may just be counting in it. Release where it is
- * set, acquire in every reader: the new page's contents come first. */
+/* As in stats.c: the page is never unmapped, a thread may just be counting in it. Release where it
+ * is set, acquire in every reader: the new page's contents come first. */
 static struct history_page early;
 static _Atomic(struct history_page *) current = &early;
 static _Atomic uint64_t key_floor = HISTORY_KEY_LEAST;
@@ -70,7 +70,8 @@ double history_score_edge(unsigned i)
 
 /* ---- ten minutes and hours ---- */
 
-/* The stamp is 0 meanwhile, and each release store comes after it: a slot half emptied belongs to no time. */
+/* The stamp is 0 meanwhile, and each release store comes after it: a slot half emptied belongs to
+ * no time. */
 static void empty_bucket(struct history_slot *s, uint64_t stamp)
 {
     pthread_mutex_lock(&lock);
@@ -228,7 +229,7 @@ void history_symbol(uint64_t now_s, struct slice name)
 
 /* ---- keys ---- */
 
-/* What is left of a key's count as its last sight grows old: a day later nothing is known of it. */
+/* A key's count, reduced by the age of its last occurrence: 0 after a day. */
 static uint64_t weight_now(const struct history_key *k, uint64_t now_s)
 {
     uint64_t age = now_s > k->at_s ? now_s - k->at_s : 0;
@@ -269,7 +270,8 @@ static unsigned place_for(const struct history_page *page, const struct history_
     return lightest;
 }
 
-/* The number is odd first, hence the exchange, which nothing that follows gets before; and even last. */
+/* key_seq is odd while the key changes. The exchange keeps later stores behind it; the last store
+ * makes it even. */
 static void store_key(struct history_page *page, unsigned i,
                       const struct history_key *k)
 {
@@ -347,7 +349,7 @@ static void take_keys(struct history_page *page, const struct history_page *last
     }
 }
 
-/* What a page starts with: what the last run left, nothing of which is trusted beyond its numbers. */
+/* Fills a new page from the page of the last run. Only numbers are copied; names are checked. */
 static void fill_page(struct history_page *page, const struct history_page *last,
                       uint64_t now_s)
 {
@@ -358,7 +360,7 @@ static void fill_page(struct history_page *page, const struct history_page *last
     if (last == NULL) {
         return;
     }
-    /* No other thread has either page yet, so their atomic numbers are copied as bytes. */
+    /* No other thread has these pages yet, so their atomic numbers are copied as bytes. */
     memcpy((void *)page->bucket, last->bucket, sizeof(page->bucket));
     memcpy((void *)page->time, last->time, sizeof(page->time));
     for (unsigned i = 0; i < HISTORY_HOUR_SLOTS; i++) {
@@ -418,7 +420,7 @@ enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
     pthread_mutex_lock(&lock);
     close_locked();
     (void)history_page_read(path, &last,
-                            NULL); /* none, damaged, another version: anew */
+                            NULL); /* without a readable one the page is empty */
     e = file_allocate(fresh, sizeof(struct history_page), HISTORY_MODE, reterr);
     THEN(e, map_page(fresh, last, now_s, reterr));
     if (e == ERR_OK && rename(fresh, path) != 0) {

@@ -4,8 +4,8 @@
 #include "core/base/file_internal.h"
 #include "core/telemetry/history_page.h"
 
-/* Tries, a millisecond apart, to meet the keys while they do not change; a writer that was killed in the
- * middle leaves the number odd for ever, and then they are taken as they are. */
+/* Tries, a millisecond apart, to meet the keys while they do not change; a writer that was killed
+ * in the middle leaves the number odd for ever, and then they are taken as they are. */
 enum { KEY_TRIES = 50, KEY_WAIT_NS = 1000000 };
 
 bool history_name_is_sound(const char name[HISTORY_SYMBOL_NAME])
@@ -41,7 +41,7 @@ enum err history_page_check(const struct history_page *page, size_t n, const cha
     return ERR_OK;
 }
 
-/* Read, not mapped: a file that somebody truncates must not kill the reader. */
+/* Reads instead of mapping: a truncated file must not kill the reader. */
 static enum err read_page(int fd, struct history_page *page, const char *path,
                           struct errinfo *reterr)
 {
@@ -95,7 +95,7 @@ enum err history_page_read(const char *path, struct history_page **ret,
     return ERR_OK;
 }
 
-/* ---- what a reader is told ---- */
+/* ---- the view ---- */
 
 /* page NULL: there is none. */
 static void view_buckets(const struct history_page *page, uint64_t now_s,

@@ -154,8 +154,7 @@ void stats_fault(const char *key, const char *text)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* What a page starts with: the counters of the last run plus what this process has counted and
- * the gauges it has set. */
+/* Fills a new page: the counters of the last run plus those of this process, and its gauges. */
 static void fill_page(struct stats_page *page, const struct stats_view *last)
 {
     page->magic = STATS_MAGIC;
@@ -217,7 +216,7 @@ enum err stats_open(const char *path, struct errinfo *reterr)
     struct stats_view last;
     if (stats_read(path, &last, NULL) != ERR_OK) {
         memset(&last, 0,
-               sizeof(last)); /* none, damaged, or of another version: start anew */
+               sizeof(last)); /* without a readable page counters start at 0 */
     }
     e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
     THEN(e, map_page(fresh, &last, reterr));

@@ -23,8 +23,8 @@ enum stat_id {
 
 enum { STATS_FAULTS_MAX = 16, STATS_FAULT_TEXT = 240 };
 
-/* Makes (or takes over) the page at path for writing: counters go on from their last values,
- * gauges and faults are cleared. On failure numbers go to anonymous memory. */
+/* Makes or opens the page at path for writing. Counters continue from their last values, gauges and
+ * faults are cleared. On failure numbers go to anonymous memory. */
 enum err stats_open(const char *path, struct errinfo *reterr);
 void stats_close(void);
 
@@ -49,10 +49,11 @@ struct stats_view {
 };
 enum err stats_read(const char *path, struct stats_view *ret, struct errinfo *reterr);
 
-/* gillnetd says four times a second that it is at work: without a sign for so long it is not known to be. */
+/* gillnetd sets STAT_alive_time four times a second. Without a sign for STATS_ALIVE_S it is not
+ * known to run. */
 enum { STATS_ALIVE_S = 3 };
-/* Whether gillnetd was at work less than STATS_ALIVE_S before now_s. A sign from the future, as one from before the
- * clock was set back, is none. */
+/* True if gillnetd gave a sign less than STATS_ALIVE_S before now_s. A sign from the future does
+ * not count: the clock was set back. */
 bool stats_is_alive(const struct stats_view *view, uint64_t now_s);
 
 #endif

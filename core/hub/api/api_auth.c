@@ -18,7 +18,7 @@ struct row {
 struct api_tokens {
     pthread_mutex_t reading; /* the file; before mutex */
     pthread_mutex_t mutex;   /* the table */
-    struct stat sign;        /* of the file that was read; st_ino 0: none */
+    struct stat sign;        /* of the file that was read last; st_ino 0: none */
     struct row *v;
     size_t n;
 };
@@ -127,7 +127,7 @@ static void read_rows(const char *path, struct slice text, struct row **retv,
     }
 }
 
-/* NULL: it may be used. */
+/* NULL: the file may be used. */
 static const char *unsafe(const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {
@@ -156,13 +156,13 @@ static bool read_text(int fd, struct buf *ret)
     return got == 0 && !buf_failed(ret);
 }
 
-/* For want of what may be there again soon, which the file does not show. */
+/* True for a shortage that may end soon without a change of the file. */
 static bool is_passing(int errnum)
 {
     return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
 }
 
-/* False: it is to be read again though it does not change. */
+/* False: the file must be read again even if it does not change. */
 static bool read_file(const char *path, struct row **retv, size_t *retn)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -246,7 +246,7 @@ static struct slice host_name(struct slice host)
     return slice_head(host, slice_find(host, ':'));
 }
 
-/* What can only be an address: digits and dots, or it has a colon. Names end in a letter. */
+/* True for an address: it has a colon or ends in a digit. Host names end in a letter. */
 static bool is_address(struct slice name)
 {
     struct slice last = slice_from(name, name.n > 0 ? name.n - 1 : 0);
@@ -267,7 +267,8 @@ static bool find_token(struct api_tokens *t, struct slice token, struct api_who 
     sha256_add(&sum, token);
     sha256_final_hex(&sum, hash);
     (void)pthread_mutex_lock(&t->mutex);
-    for (size_t i = 0; i < t->n; i++) { /* all of them, whichever it is */
+    for (size_t i = 0; i < t->n;
+         i++) { /* always all, so that the time does not depend on the token */
         if (CRYPTO_memcmp(hash, t->v[i].hash, SHA256_HEX) == 0) {
             *ret = t->v[i].who;
             found = true;
@@ -277,8 +278,8 @@ static bool find_token(struct api_tokens *t, struct slice token, struct api_who 
     return found;
 }
 
-/* Whether who calls himself so is on this machine. A client that asks here by another name was sent by something that has
- * that name, or by a page of it. */
+/* Whether the host is a name of this machine. A local client that uses another name was redirected
+ * by the owner of that name, or by a page of that site. */
 static bool is_here(struct slice host)
 {
     struct slice name = host_name(host);
@@ -299,7 +300,7 @@ static struct slice url_host(struct slice url)
 
 static bool is_near(const struct api_request *r, bool is_unix)
 {
-    /* any name does for a socket file, but for one that is known outside: that has dots */
+    /* a client of the socket file may use any name without a dot */
     bool is_free = is_unix && slice_find(r->host, '.') == r->host.n;
 
     return !r->is_passed_on && (is_free || is_here(r->host)) &&

@@ -78,7 +78,8 @@ static size_t put_utf8(uint32_t c, char *dst)
     return 4;
 }
 
-/* Behind "\u": one character, or two halves of one. False: half a one, or NUL. */
+/* Reads the digits after "\u": one character, or both surrogates of one. False: a single surrogate,
+ * or NUL. */
 static bool take_unicode(struct reader *r, uint32_t *ret)
 {
     uint32_t low = 0;
@@ -100,7 +101,7 @@ static bool take_unicode(struct reader *r, uint32_t *ret)
     return true;
 }
 
-/* Behind a backslash. Writes at most 4 bytes; 0: no such escape. */
+/* Reads the escape that follows a backslash. Writes at most 4 bytes; 0: not a valid escape. */
 static size_t take_escape(struct reader *r, char *dst)
 {
     static const char names[] = "\"\\/bfnrt";
@@ -144,7 +145,7 @@ static enum err unescape(struct reader *r, const unsigned char *begin,
     const unsigned char *end = r->p;
     size_t n = 0;
 
-    /* the text is never longer than what stands for it */
+    /* an escape is never shorter than its text */
     while (end < r->end && *end != '"') {
         end += *end == '\\' ? 2 : 1;
     }
@@ -166,7 +167,7 @@ static enum err unescape(struct reader *r, const unsigned char *begin,
         from = r->p;
         if (made == 0 || !skip_text(r)) {
             return refuse(r, ERR_SYNTAX,
-                          "a string has an escape that is none, or is no UTF-8");
+                          "a string has an unknown escape or is not UTF-8");
         }
     }
     memcpy(dst + n, from, (size_t)(r->p - from));

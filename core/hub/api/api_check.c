@@ -8,7 +8,7 @@
 #include "core/list/query.h"
 #include "core/message/feature/feature_value.h"
 
-/* How one value's answer is written; result NULL: it cannot be read, why says so. */
+/* Writes the answer for one value. result NULL: the value is not valid, for the reason why. */
 typedef void print_fn(struct api_call *call, const struct list_watcher_view *view,
                       struct slice value, const struct query_result *result,
                       const char *why);
@@ -162,7 +162,7 @@ static void add_member(struct buf *b, const char *name, const char *value)
     }
 }
 
-/* Why it makes nothing listed; NULL: it does. */
+/* Reason why a match has no effect; NULL: it has one. */
 static const char *silent_because(const struct query_list *list,
                                   const struct query_match *m)
 {
@@ -256,11 +256,11 @@ void api_v1_check(struct api_call *call)
         return;
     }
     if (wants_counts && call->kind == API_INLINE) {
-        call->kind = API_COUNTS; /* once more, on a worker */
+        call->kind = API_COUNTS; /* runs again on a worker */
         return;
     }
     if (wants_counts && values.n > API_COUNTS_VALUES) {
-        api_refuse(call, 413, "counts are told of %d values at once",
+        api_refuse(call, 413, "counts are limited to %d values a request",
                    API_COUNTS_VALUES);
         return;
     }
@@ -268,7 +268,7 @@ void api_v1_check(struct api_call *call)
 
     if (wants_counts) {
         api_counts_begin(&counts, call->config);
-        /* cppcheck-suppress autoVariables ; taken back below */
+        /* cppcheck-suppress autoVariables ; reset below */
         call->counts = &counts;
     }
     answer_values(call, &values, FEATURE_NONE, print_value);

@@ -16,7 +16,7 @@ enum { US_PER_S = 1000000, US_PER_MS = 1000, NS_PER_US = 1000, SPARK_BUCKETS = 3
 _Static_assert((int)API_HISTORY_SPARKS *(int)SPARK_BUCKETS <= (int)COUNT_BUCKETS,
                "what a history has");
 
-/* What the exact counts said of a key. */
+/* Exact counts of one key. */
 struct known {
     struct history_key key; /* day 0: free */
     struct count_history counts;
@@ -71,7 +71,7 @@ static bool ask_one(const struct config *config, const struct keyring *keys,
     return is_known;
 }
 
-/* All keys of the page anew; those that gillnetd does not answer for are not known. */
+/* Requests the counts of all keys of the page. Keys without an answer stay unknown. */
 static void ask_counts(struct api_history *h, const struct config *config)
 {
     struct keyring keys;
@@ -172,7 +172,7 @@ static json_t *latency_json(const struct history_view *v)
     return object;
 }
 
-/* What came in each half hour; bucket[0] of a history is the running one. */
+/* Sums by half hour. bucket[0] of a history is the current one. */
 static json_t *spark_json(const struct count_history *h)
 {
     uint64_t v[API_HISTORY_SPARKS] = {0};
@@ -185,7 +185,7 @@ static json_t *spark_json(const struct count_history *h)
     return count_json_row(v, API_HISTORY_SPARKS);
 }
 
-/* Where gillnetd cannot be asked: how often it was seen in a day, the last time. */
+/* Without an answer of gillnetd the row has the count of one day from the page. */
 static json_t *bulk_one(const struct api_history *h, const struct history_key *key)
 {
     const struct known *known = find_known(h, key);

@@ -72,7 +72,7 @@ static void note(struct api_change *c, const struct change *v, bool is_revoke)
                            is_revoke ? "revoked" : "added"));
 }
 
-/* All changes of the list of v[0], which go from the array. */
+/* Makes all changes of the list of v[0] and removes them from the array. */
 static enum err write_list(struct api_change *c, struct change *v, size_t *n,
                            bool is_revoke, struct errinfo *reterr)
 {
@@ -134,7 +134,8 @@ static enum err change_named(struct api_change *c, struct slice list,
     return e == ERR_OK ? write_all(c, v, n, is_revoke, reterr) : e;
 }
 
-/* Whether the list holds the value itself: a URL also in its looser forms, all else by that very name. */
+/* Whether the list holds the value itself: a URL also in its looser forms, all else by that very
+ * name. */
 static bool is_itself(const struct feature_entry *e, const struct query_match *m)
 {
     uint16_t class_type = m->key->class_type;
@@ -171,7 +172,7 @@ static bool put(struct arena *arena, struct feed_diff *all, const struct change 
     return true;
 }
 
-/* The changes that take one value back. */
+/* The changes that revoke one value. */
 static enum err find_changes(struct api_change *c, const struct query_lists *lists,
                              struct slice value, struct feed_diff *all,
                              struct errinfo *reterr)

@@ -1,4 +1,4 @@
-/* api_route - the table of what can be asked, and who may ask. */
+/* api_route - the table of routes, and the checks before a handler runs. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -75,7 +75,7 @@ static void answer_page(struct api_call *call, const struct page_file *file)
     a->fixed = file->bytes;
 }
 
-/* ---- what may be asked ---- */
+/* ---- checks ---- */
 
 static bool has_right_type(const struct api_call *call)
 {
@@ -110,7 +110,7 @@ static bool has_name(const char *names, struct slice name)
     return false;
 }
 
-/* Whether the path takes every parameter of the query: one that is mistyped would do nothing, unseen. */
+/* Whether the path takes every parameter of the query. A mistyped one must not be ignored. */
 static bool has_right_query(struct api_call *call)
 {
     struct slice rest = call->request.query;

@@ -1,8 +1,8 @@
-/* api_scan - a message's bytes go to gillnetd; nothing of it is parsed here. */
+/* api_scan - forwards a message to gillnetd without parsing it. */
 
 #include "core/hub/api/api_handlers.h"
 
-/* Where a name of the query goes; NULL: nowhere. */
+/* The field for a name of the query; NULL: unknown name. */
 static const char **place_of(struct api_envelope *e, struct slice name)
 {
     if (slice_eq(name, SLICE_LIT("client"))) {

@@ -36,7 +36,8 @@ static uint64_t get_done(const char *state_dir)
     return at;
 }
 
-/* The full file gives way; first its mark, so that a crash between makes reports be acted on twice, not never. */
+/* Renames the full file. The mark is reset first, so that after a crash in between reports are
+ * handled twice rather than lost. */
 static enum err turn(const char *state_dir, const char *path, struct errinfo *reterr)
 {
     char former[FILE_PATH_MAX];
@@ -49,7 +50,7 @@ static enum err turn(const char *state_dir, const char *path, struct errinfo *re
     return e;
 }
 
-/* A line that a crash cut short is ended, and is no JSON. */
+/* Ends a line that a crash cut short. It is not valid JSON and is skipped later. */
 static bool end_torn_line(int fd, off_t size)
 {
     char last = '\n';

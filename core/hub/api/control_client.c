@@ -84,7 +84,8 @@ static enum err wait_for(const struct asking *a, short events)
     }
 }
 
-/* Who is refused may find the connection closed before all is sent: then the answer says why. */
+/* gillnetd may close the connection before all is sent if it refuses the request. Its answer then
+ * has the reason. */
 static enum err send_all(const struct asking *a, struct slice bytes)
 {
     while (bytes.n > 0) {
@@ -128,7 +129,7 @@ static enum err read_all(const struct asking *a, struct buf *ret)
     }
 }
 
-/* Most of what gillnetd refuses is a request that is none. */
+/* Most refusals of gillnetd are about invalid requests. */
 static enum err code_of(struct slice why)
 {
     if (slice_has_prefix(why, SLICE_LIT("busy"))) {
@@ -137,7 +138,7 @@ static enum err code_of(struct slice why)
     return slice_eq(why, SLICE_LIT("out of memory")) ? ERR_NOMEM : ERR_SYNTAX;
 }
 
-/* What the first line says. */
+/* Checks the first line. */
 static enum err judge_answer(const struct asking *a, struct slice answer)
 {
     struct slice line = slice_cut(&answer, '\n');

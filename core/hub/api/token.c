@@ -10,8 +10,7 @@
 #include "core/base/uninitialized.h"
 #include "core/hub/api/api_auth.h"
 
-#define TOKEN_PREFIX \
-    "gnt-" /* so that people, and searches for lost secrets, know one */
+#define TOKEN_PREFIX  "gnt-" /* so that people and secret scanners recognise a token */
 #define SERVICE_GROUP "_gillnet-keys"
 
 enum {
@@ -76,8 +75,8 @@ static bool has_name(struct slice text, struct slice name)
     return slice_eq(is, name);
 }
 
-/* The group of the ring's key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
- * own it has not. Else SERVICE_GROUP. False: no group is known. */
+/* The group of the ring's key, which the service must be able to read, or SERVICE_GROUP. Group= of
+ * the unit does not help: the MTA's user is in that group too. False: no group is known. */
 static bool service_group(const struct config *config, gid_t *ret)
 {
     char keys[FILE_PATH_MAX];
@@ -99,7 +98,7 @@ static bool service_group(const struct config *config, gid_t *ret)
     return true;
 }
 
-/* Who writes it is root, who reads it the service. */
+/* root writes the file, the service reads it. */
 static void give_to_service(const struct config *config, int fd)
 {
     gid_t group = 0;
@@ -161,7 +160,7 @@ int token_make(const struct config *config, const char *name, const char *role)
     }
     if (is_taken) {
         return fail(path, "there is a token of this name; `gillnet hub token --revoke "
-                          "NAME` takes it back");
+                          "NAME` revokes it");
     }
     random_bytes(secret, sizeof(secret));
     hex_print(secret, sizeof(secret), token + sizeof(TOKEN_PREFIX) - 1);
@@ -201,7 +200,7 @@ int token_list(const struct config *config)
     return e == ERR_OK ? EX_OK : EX_NOINPUT;
 }
 
-/* What is left, in place of the file: its owner, group and mode stay. */
+/* Replaces the text of the file. Owner, group and mode stay. */
 static int replace(const struct config *config, struct slice text)
 {
     const char *path = config->api.tokens_file;

@@ -59,7 +59,7 @@ static bool is_named(const struct config *c, const char *name)
     return false;
 }
 
-/* Says what hub.connect names in vain, once for each set of names. */
+/* Logs the names in hub.connect that cannot be called, once for each set of names. */
 static void tell_unknown(struct exchange *x, const struct config *c, bool by_names)
 {
     char names[sizeof(x->unknown)] = "";
@@ -92,8 +92,8 @@ static void tell_unknown(struct exchange *x, const struct config *c, bool by_nam
                       : "all members that have an address are called meanwhile");
 }
 
-/* A member that is to join yet, or has left, may be all that hub.connect names; who calls nobody would never hear of a
- * change. */
+/* False if hub.connect names no member that can be called. A server that calls no member would
+ * never get a newer manifest. */
 static bool goes_by_names(const struct exchange *x, const struct config *c)
 {
     const struct manifest *m = &x->node->manifest;
@@ -129,7 +129,7 @@ static struct peer *new_peer(struct exchange *x, const struct manifest_member *m
     return p;
 }
 
-/* What is counted of a peer goes on when its connections are made anew. */
+/* Finds the former state of a peer, so that its counters survive new connections. */
 static struct peer *find(struct peer *const *v, unsigned n,
                          const struct object_id *origin)
 {

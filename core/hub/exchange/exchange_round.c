@@ -1,4 +1,5 @@
-/* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and ring keys on the way. */
+/* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and ring
+ * keys on the way. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -72,7 +73,7 @@ void exchange_fail(struct peer *p, const char *what, const char *why, unsigned r
                                               random));
 }
 
-/* An answer of the HTTP kind; false: the round is over. */
+/* True if the answer can be used. False: the round has ended. */
 static bool is_good(struct peer *p, const struct peer_client_answer *a,
                     const char *what)
 {
@@ -117,7 +118,7 @@ enum err exchange_call(struct peer *p, const char *path, const struct query *ask
 
 /* ---- manifest and ring keys ---- */
 
-/* What a peer gave out as its manifest. */
+/* Handles the manifest of a peer. */
 static void take_manifest(struct peer *p, const struct peer_client_answer *a)
 {
     struct exchange *x = p->x;
@@ -200,7 +201,8 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
     exchange_end(p, EXCHANGE_GAP_MS);
 }
 
-/* A key that the manifest names and the keyring lacks; false: none, or it was asked for a moment ago. */
+/* Requests a key that the manifest names and the keyring lacks. False: there is none, or the last
+ * request is less than EXCHANGE_SKIP_S old. */
 static bool ask_for_ring_key(struct peer *p)
 {
     const struct node *n = p->x->node;
@@ -220,7 +222,6 @@ static bool ask_for_ring_key(struct peer *p)
                          &p->call) == ERR_OK;
 }
 
-/* What is to be done between heads and the next heads; false: nothing. */
 bool exchange_ask(struct peer *p)
 {
     if (p->manifest_seen > p->x->node->manifest.version &&
@@ -236,7 +237,7 @@ bool exchange_ask(struct peer *p)
 
 /* ---- heads ---- */
 
-/* What was wrong with a heartbeat or a proof among the heads. */
+/* Reports a bad heartbeat or proof among the heads. */
 static void on_heard(void *context, enum sync_result r, const struct errinfo *why)
 {
     if (r != SYNC_APPLIED && r != SYNC_DUPLICATE) {
@@ -244,7 +245,7 @@ static void on_heard(void *context, enum sync_result r, const struct errinfo *wh
     }
 }
 
-/* It answered as a hub does: nonsense is no sign of life. */
+/* Only a valid answer counts as a sign of life. */
 static void greet(struct peer *p)
 {
     if (!p->stat.is_connected) {
@@ -290,8 +291,8 @@ static void on_heads(void *context, const struct peer_client_answer *a)
         x->hooks.changed(x->hooks.context);
     }
     if (p->after == 0 && !sync_knows_itself(x->node->sync, &p->heads)) {
-        log_warn("event=restored peer=%s: it holds more of what this server published "
-                 "than is here; taking it back",
+        log_warn("event=restored peer=%s: the peer has newer objects of this server "
+                 "than the local state (restored from a backup?); fetching them",
                  p->name);
     }
     exchange_fetch(p);
@@ -302,7 +303,7 @@ void exchange_begin(struct peer *p)
     char path[PATH_MAX_HERE];
 
     if (!p->x->node->is_open) {
-        return; /* exchange_renew begins anew */
+        return; /* exchange_renew starts again */
     }
     if (p->whole_us <= clock_mono_us()) {
         p->after = 0;

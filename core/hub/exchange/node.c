@@ -27,7 +27,7 @@ static enum err open_sync(struct node *n, struct errinfo *reterr)
     return e;
 }
 
-/* A command may have changed the files after they were read and before the lock was ours. */
+/* A command may have changed the files after they were read and before the lock was taken. */
 static bool is_overtaken(const struct node *n)
 {
     struct keyring keys;

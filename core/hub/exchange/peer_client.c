@@ -125,8 +125,8 @@ static void drop(struct client_call *call)
     destroy(call);
 }
 
-/* The handshake was over and nothing of the request sent: in TLS 1.3 the other side looks at our key only then, and its
- * alert is lost when it closes before we write. */
+/* The handshake was over and nothing of the request sent: in TLS 1.3 the other side looks at our
+ * key only then, and its alert is lost when it closes before we write. */
 static bool is_shut_out(const struct client_call *call)
 {
     curl_off_t agreed_us = 0;
@@ -249,8 +249,8 @@ static CURLcode on_tls(CURL *easy, void *ctx, void *context)
     return CURLE_OK;
 }
 
-/* A connection through a net that was cut: the kernel alone would wait up to a quarter of an hour, and after that as long
- * again as it was cut. */
+/* A connection through a net that was cut: the kernel alone would wait up to a quarter of an hour,
+ * and after that as long again as it was cut. */
 static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     static const struct {

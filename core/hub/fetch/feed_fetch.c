@@ -21,17 +21,17 @@ struct download {
     struct transfer transfer;
     struct fetch_answer fetched; /* of the request at hand */
     struct feed_redirect place;
-    enum feed_reach home; /* of the configured host, once it was asked */
+    enum feed_reach home; /* of the configured host, after the first check */
     bool is_proxied;
-    bool is_refused; /* this address may not be asked; why says so */
+    bool is_refused; /* the address is refused, for the reason why */
     struct errinfo why;
     uint64_t until_us;
 };
 
 /* ---- which addresses ---- */
 
-/* `private` is said of the configured host and its network. A redirect may lead to this machine or its link only if the
- * configured host is there itself. */
+/* `private` is said of the configured host and its network. A redirect may lead to this machine or
+ * its link only if the configured host is there itself. */
 static enum err check_reach(struct download *d, enum feed_reach reach)
 {
     if (d->place.is_home) {
@@ -54,24 +54,25 @@ static enum err check_reach(struct download *d, enum feed_reach reach)
                        "is");
 }
 
-/* Right before a connection: this is the address it goes to, whatever DNS says next. */
+/* libcurl calls this right before a connection to the address, so DNS cannot change it
+ * afterwards. */
 static curl_socket_t on_socket(void *context, curlsocktype purpose,
                                struct curl_sockaddr *a)
 {
     struct download *d = context;
 
     (void)purpose;
-    /* it may be the next of several addresses: what was said of the former is past */
+    /* a refusal of a former address of the host is void */
     d->is_refused =
         !d->is_proxied && check_reach(d, feed_address_reach(&a->addr)) != ERR_OK;
     return d->is_refused ? CURL_SOCKET_BAD
                          : socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-/* ---- how it is asked ---- */
+/* ---- the request ---- */
 
-/* The proxy that the environment names is taken as if the configuration did; where it has exceptions it is libcurl's to know
- * them, and an address in this network then needs `private`. */
+/* The proxy: from the configuration, else from the environment. NULL: libcurl decides, because the
+ * environment has exceptions; an address in this network then needs `private`. */
 static const char *proxy_of(const struct download *d)
 {
     const char *proxy = d->r->feed->proxy;
@@ -81,7 +82,7 @@ static const char *proxy_of(const struct download *d)
         const char *names[] = {is_https ? "https_proxy" : "http_proxy",
                                is_https ? "HTTPS_PROXY" : "", "all_proxy", "ALL_PROXY"};
 
-        /* nobody changes the environment of the service */
+        /* the service never changes its environment */
         proxy = NULL;
         for (size_t i = 0; proxy == NULL && i < LENGTH(names); i++) {
             proxy = getenv(names[i]); /* NOLINT(concurrency-mt-unsafe) */
@@ -124,7 +125,7 @@ static bool add_field(struct curl_slist **to, const char *name, const char *valu
     return *value == '\0' || add_header(to, line);
 }
 
-/* What proves who we are goes to the host of the configuration alone. */
+/* Credentials are sent only to the configured host. */
 static struct curl_slist *set_request(struct download *d)
 {
     const struct config_feed *feed = d->r->feed;
@@ -156,7 +157,7 @@ static struct curl_slist *set_request(struct download *d)
 
 /* ---- what it says ---- */
 
-/* Why the exchange failed, in the words of the feed's configuration. */
+/* Explains a failure in terms of the feed's configuration. */
 static enum err explain(const struct download *d, enum err e, struct errinfo *reterr)
 {
     const struct config_feed *feed = d->r->feed;
@@ -184,7 +185,7 @@ static enum err explain(const struct download *d, enum err e, struct errinfo *re
     }
 }
 
-/* The answer is no body, no redirect, and not "as before". */
+/* Handles every status but 200, 304 and redirects. */
 static enum err refuse_status(struct download *d, struct errinfo *reterr)
 {
     long status = d->fetched.status;
@@ -210,7 +211,7 @@ static enum err ask(struct download *d, struct errinfo *reterr)
     CURL *easy = d->transfer.easy;
     curl_off_t came = 0;
 
-    /* also of what a proxy would fetch, as far as it can be seen from here */
+    /* also for a proxy, as far as the address is known without DNS */
     d->is_refused = check_reach(d, feed_redirect_reach(&d->place)) != ERR_OK;
     if (d->is_refused) {
         return explain(d, ERR_DENIED, reterr);

@@ -40,7 +40,7 @@ static void wait_until(struct feeder *r, uint64_t due_us)
     (void)pthread_cond_timedwait(&r->wake, &r->all->mutex, &t);
 }
 
-/* When it is asked next. Under the mutex. */
+/* Sets the time of the next update. Under the mutex. */
 static void plan_next(struct feeder *r, const struct config_feed *feed, bool went_well,
                       unsigned wait_s)
 {
@@ -61,7 +61,7 @@ static void plan_next(struct feeder *r, const struct config_feed *feed, bool wen
     r->row.next_s = (clock_wall_us() + us) / SECOND;
 }
 
-/* Under the mutex but for the round itself. */
+/* Under the mutex, except during the round. */
 static void do_round(struct feeder *r, const struct config_feed *feed)
 {
     struct feed_job job = r->job;
@@ -82,7 +82,7 @@ static void do_round(struct feeder *r, const struct config_feed *feed)
     (void)pthread_mutex_lock(&f->mutex);
 }
 
-/* What is known of it from before. Under the mutex but for the look itself. */
+/* Reads the state of the last run. Under the mutex, except during the read. */
 static void recall(struct feeder *r)
 {
     struct feeds *f = r->all;
@@ -185,7 +185,7 @@ static struct feeder *find(const struct feeds *f, struct slice name)
     return NULL;
 }
 
-/* Those that are enabled and have no thread. Under the mutex. */
+/* Starts a thread for each enabled feed without one. Under the mutex. */
 static void begin_all(struct feeds *f)
 {
     for (size_t i = 0; i < f->config->nfeeds; i++) {
@@ -197,7 +197,8 @@ static void begin_all(struct feeds *f)
     }
 }
 
-/* Folders of feeds that are configured no more: a thread for each takes them out of their lists. Under the mutex. */
+/* Starts a thread for each feed that is no longer configured: it revokes the entries. Under the
+ * mutex. */
 static void begin_drops(struct feeds *f)
 {
     char path[FILE_PATH_MAX];
@@ -267,7 +268,7 @@ void feeds_free(struct feeds **feeds)
     for (size_t i = 0; i < f->n; i++) {
         (void)pthread_join(f->v[i]->thread, NULL);
     }
-    for (size_t i = 0; i < f->n; i++) { /* each shows all of them to its end */
+    for (size_t i = 0; i < f->n; i++) { /* each thread shows all rows until it ends */
         feeder_free(f->v[i]);
     }
     config_release(&f->config);
@@ -324,7 +325,7 @@ void feeds_tick(struct feeds *f)
     struct feeder *done = NULL;
 
     if (f->is_once) {
-        return; /* who is done is still to be counted */
+        return; /* feeds_is_done still counts the finished ones */
     }
     (void)pthread_mutex_lock(&f->mutex);
     for (size_t i = 0; i < f->n && done == NULL; i++) {
@@ -333,9 +334,9 @@ void feeds_tick(struct feeds *f)
             f->v[i] = f->v[--f->n];
         }
     }
-    begin_all(f); /* one that ended may be wanted again meanwhile */
+    begin_all(f); /* a feed that ended may be enabled again */
     if (done != NULL && !done->has_dropped) {
-        begin_drops(f); /* or be named no more */
+        begin_drops(f); /* or it may have been removed from the configuration */
     }
     (void)pthread_mutex_unlock(&f->mutex);
     if (done != NULL) {
@@ -377,8 +378,7 @@ enum err feeds_ask(struct feeds *f, struct slice name, enum feeds_what what,
                         "that runs (gillnet feed list; gillnet reload)");
     } else if (r->job.id != 0) {
         e = errinfo_set(reterr, ERR_LOCKED, "", 0,
-                        "something else is asked of this feed and has not begun; try "
-                        "again");
+                        "another request for this feed waits; try again");
     } else {
         r->job =
             (struct feed_job){.id = ++r->last_job, .what = what, .version = version};

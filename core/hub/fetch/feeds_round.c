@@ -1,4 +1,4 @@
-/* feeds_round - one question to one feed: fetched, checked, applied, and what is said of it. */
+/* feeds_round - one update of one feed: download, check, import, and the result. */
 #include <malloc.h>
 
 #include "core/base/clock.h"
@@ -8,7 +8,7 @@
 
 enum { LOCK_TRIES = 300, LOCK_MOMENT_MS = 100 };
 
-/* What one round found out. */
+/* State of one round. */
 struct round {
     struct feeder *r;
     const struct config_feed *feed;
@@ -133,7 +133,7 @@ static enum err take(struct round *x)
     return e;
 }
 
-/* A body that was not taken need not come again until it is another one. */
+/* Remembers a body that was not taken, so that it is not downloaded again. */
 static void remember_body(struct round *x)
 {
     struct feeder *r = x->r;
@@ -182,15 +182,16 @@ static void expire_silent(struct round *x)
     if (update_expire_silent(x->stage, &did, &why) != ERR_OK) {
         log_errinfo("feed", &why);
     } else if (did) {
-        log_error("event=feed name=%s result=silent: nothing good was heard of it for "
-                  "too long (silent_after); its entries are taken out",
-                  x->feed->name);
+        log_error(
+            "event=feed name=%s result=silent: no good update for silent_after; its "
+            "entries are revoked",
+            x->feed->name);
     }
 }
 
-/* ---- what is said of it ---- */
+/* ---- its result ---- */
 
-/* Servers and feeds had a part in it. */
+/* Replaces bytes from servers and feeds that are not printable. */
 static void clean(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -206,7 +207,7 @@ static const char *result_of(const struct round *x, enum err e)
                                                      : "ok";
 }
 
-/* A test or a rollback says how it went to who asked. */
+/* Logs the result. Tests and rollbacks also answer the caller. */
 static void log_result(const struct round *x, const char *result, bool is_new,
                        const char *trouble)
 {
@@ -277,7 +278,7 @@ static void note(struct round *x, enum err e, const char *result)
     log_result(x, result, is_new, trouble);
 }
 
-/* For who asked by hand. */
+/* Keeps the answer for the client that made the request. */
 static void answer(struct round *x, enum err e, const char *result)
 {
     json_t *all = NULL;
@@ -333,7 +334,8 @@ static enum err open_stage(struct round *x)
     return e;
 }
 
-/* A restart forgets neither how often it failed in a row nor why. What cannot be kept is known until then. */
+/* Stores the number of failures in a row and the last reason for the next start. A failure to write
+ * them is ignored: they are also in memory. */
 static void keep_failures(struct round *x, enum err e)
 {
     char trouble[STAGE_TROUBLE_MAX] = "";
@@ -398,7 +400,7 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
     }
     if (is_asked(&x, FEEDS_TEST) ||
         (is_asked(&x, FEEDS_ROLLBACK) && e == ERR_NOT_FOUND)) {
-        set_now(r, before); /* the feed had no part in it */
+        set_now(r, before); /* the state of the feed did not change */
     } else if (!atomic_load(&r->stop) || e == ERR_OK) {
         note(&x, e, result_of(&x, e));
     }

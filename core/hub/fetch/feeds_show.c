@@ -88,7 +88,8 @@ void feeds_show(struct feeds *f)
         }
         (void)json_array_append_new(rows, row_of(feed, row));
     }
-    status_board_put(f->board, STATUS_BOARD_FEEDS,
-                     rows); /* in the order of what happened */
+    status_board_put(
+        f->board, STATUS_BOARD_FEEDS,
+        rows); /* under the mutex, so that an older state never replaces a newer one */
     (void)pthread_mutex_unlock(&f->mutex);
 }

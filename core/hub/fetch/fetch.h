@@ -1,9 +1,10 @@
 /*
- * fetch - one transfer from a web server with libcurl, and two simple uses of it: a file into memory, and a
- * file on disk that a broken transfer leaves for resuming.
+ * fetch - one transfer from a web server with libcurl, and two simple uses of it: a file into
+ * memory, and a file on disk that a broken transfer leaves for resuming.
  *
- * http and https with verified certificates; redirects are not followed. What is longer than asked for ends
- * the transfer. Blocking: for a thread of its own. feed_fetch.h adds redirects, credentials and reach.
+ * http and https with verified certificates; redirects are not followed. A longer body than
+ * requested ends the transfer. Blocking: use an own thread. feed_fetch.h adds redirects,
+ * credentials and reach.
  * Depends: base, libcurl.   Threads: one for each.   Owns: its connections.   ADR 0037.
  */
 #ifndef CORE_HUB_FETCH_FETCH_H
@@ -20,10 +21,10 @@ enum {
     FETCH_MODIFIED_MAX = 64,
     FETCH_HEAD_BYTES = 256 * 1024, /* of all header fields of one answer */
     FETCH_CONNECT_S = 10,
-    FETCH_STALL_S = 60, /* below FETCH_STALL_BYTES a second so long: the end */
+    FETCH_STALL_S = 60, /* below FETCH_STALL_BYTES a second */
     FETCH_STALL_BYTES = 64,
-    FETCH_SMALL_S = 60,   /* whole time of what goes into memory */
-    FETCH_LARGE_S = 7200, /* and into a file */
+    FETCH_SMALL_S = 60,   /* longest transfer into memory */
+    FETCH_LARGE_S = 7200, /* longest transfer into a file */
     FETCH_URL_MAX = 1024
 };
 enum { FETCH_OK = 200, FETCH_PARTIAL = 206, FETCH_NOT_MODIFIED = 304 };
@@ -68,9 +69,9 @@ struct transfer {
     int errnum; /* of writing; 0: none */
     char why[CURL_ERROR_SIZE];
 };
-/* Forgets a former transfer and sets what every transfer has; the caller then sets its own options. */
+/* Resets the handle and sets the options of every transfer. The caller then adds its own. */
 void transfer_begin(struct transfer *t);
-/* ERR_OK: an answer came, whatever its status. Else reterr says why not. source: named in it. */
+/* ERR_OK: there is an answer, of any status. source: named in reterr. */
 enum err transfer_run(struct transfer *t, const char *source, struct errinfo *reterr);
 
 /* ---- files ---- */
@@ -80,8 +81,8 @@ struct fetch;
 enum err fetch_new(const atomic_bool *stop, struct fetch **ret);
 void fetch_free(struct fetch **f);
 
-/* Appends the body to ret, whose cap bounds it. etag: "" or that of the body known: then 304 may be the answer.
- * ERR_OK: an answer 200 or 304. Else reterr says what came instead. */
+/* Appends the body to ret, up to its cap. etag: of the known body, or "". The answer to a known one
+ * may be 304. ERR_OK: an answer 200 or 304. */
 enum err fetch_small(struct fetch *f, const char *url, const char *etag,
                      struct buf *ret, struct fetch_answer *retanswer,
                      struct errinfo *reterr);

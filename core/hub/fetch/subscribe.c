@@ -18,7 +18,7 @@ enum {
     LOOK_MS = 500 /* how often the end is looked for */
 };
 
-/* ---- which there are ---- */
+/* ---- the subscriptions ---- */
 
 static void describe(struct follower *f, const struct config_subscription *c)
 {
@@ -49,7 +49,7 @@ static bool is_configured(const struct subscribe *s, const char *name)
     return false;
 }
 
-/* Subscriptions of before are removed with all they brought. */
+/* Removes subscriptions that are no longer configured, with their entries. */
 static void drop_others(struct subscribe *s)
 {
     struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
@@ -68,7 +68,7 @@ static void drop_others(struct subscribe *s)
     (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
-/* gillnetd looks up what the rows of this file name. */
+/* gillnetd uses the lists that are named in this file. */
 static enum err write_origins(const struct subscribe *s, struct errinfo *reterr)
 {
     struct origin_row rows[SUBSCRIBE_MAX];
@@ -105,7 +105,7 @@ static enum err open_one(struct subscribe *s, struct follower *f,
                : subscription_open(&o, s->lists, &s->keys, &f->subscription, reterr);
 }
 
-/* The end of a round: what it was, seen and, where it is something else than before, logged. */
+/* Stores the result of a round. Logs it if it differs from the last one. */
 static void note(struct subscribe *s, struct follower *f, enum err result,
                  const struct errinfo *why)
 {
@@ -143,7 +143,8 @@ static void plan_next(struct follower *f)
     uint32_t dice = 0;
 
     s = s << doublings < most ? s << doublings : most;
-    random_bytes(&dice, sizeof(dice)); /* so that subscribers do not come all at once */
+    random_bytes(&dice,
+                 sizeof(dice)); /* so that the subscribers of a publisher spread */
     f->due_us = clock_mono_us() + s * 1000000 -
                 s * 10000 * (dice % JITTER_PERCENT); /* up to a fifth sooner */
 }
@@ -170,7 +171,7 @@ static void close_all(struct subscribe *s)
     peerlists_close(&s->lists);
 }
 
-/* A ring key that came into force makes all digests others: the lists are made anew from what is remembered. */
+/* A new ring key changes all digests: the lists are rebuilt from the stored texts. */
 static void follow_keys(struct subscribe *s)
 {
     struct keyring keys;

@@ -1,4 +1,5 @@
-/* subscribe_round - what a publisher's web server and its mirrors are asked for, one request after the other. */
+/* subscribe_round - the requests to a publisher's web server and its mirrors, one after the
+ * other. */
 #include "core/base/clock.h"
 #include "core/base/dir_walk.h"
 #include "core/base/log.h"
@@ -24,7 +25,7 @@ static enum err url_of(const struct follower *f, unsigned place, const char *pat
                : errinfo_set(reterr, ERR_LIMIT, url, 0, "the address is too long");
 }
 
-/* answer->etag: of what is known, or "". */
+/* answer->etag: of the known body, or "". */
 static enum err get(struct subscribe *s, struct follower *f, const char *url,
                     struct buf *ret, struct fetch_answer *answer,
                     struct errinfo *reterr)
@@ -56,7 +57,7 @@ static enum subscription_answer get_key(struct subscribe *s, struct follower *f,
     return a;
 }
 
-/* One place's heads. ERR_OK: it answered with some that are signed, be they old. */
+/* Gets the heads of one place. ERR_OK: they are signed, new or old. */
 static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
                      struct errinfo *reterr)
 {
@@ -103,13 +104,13 @@ static enum err take_small(struct subscribe *s, struct follower *f, unsigned pla
     if (e == ERR_OK) {
         e = subscription_take(f->subscription, buf_slice(&object), reterr);
         add_traffic(s, f, &(struct fetch_answer){.bytes = 0}, 1);
-        e = e == ERR_OK ? ERR_OK : ERR_CORRUPT; /* no other place is asked */
+        e = e == ERR_OK ? ERR_OK : ERR_CORRUPT; /* other places are not tried */
     }
     buf_fini(&object);
     return e;
 }
 
-/* STREAM-SEQ.part in the subscription's folder; what is there of other objects is removed. */
+/* STREAM-SEQ.part in the subscription's folder. Removes the parts of other objects. */
 static enum err part_path(const struct subscribe *s, const struct follower *f,
                           const struct subscription_want *want, char ret[FILE_PATH_MAX],
                           struct errinfo *reterr)
@@ -168,8 +169,8 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
     return e == ERR_OK ? ERR_OK : ERR_CORRUPT;
 }
 
-/* From the place with the newest heads, then from the others: objects never change. False: it could not be had, or
- * was refused. */
+/* Tries the place with the newest heads first, then the others: objects never change. False: no
+ * place has it, or it was refused. */
 static bool take(struct subscribe *s, struct follower *f,
                  const struct subscription_want *w)
 {
@@ -184,7 +185,7 @@ static bool take(struct subscribe *s, struct follower *f,
             return true;
         }
         if (e == ERR_CORRUPT) {
-            return false; /* the subscription knows why */
+            return false; /* the subscription has the reason */
         }
         log_debug("event=subscribe name=%s place=%u object=%s error=\"%s\"",
                   f->config->name, place, w->path, why.text);

@@ -1,4 +1,4 @@
-/* forms - reading CURRENT of each list costs nothing beside what is rarely to be done. */
+/* forms - a thread that looks at CURRENT of each list. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ struct forms {
     uint64_t again_mono_us; /* after a failure */
 };
 
-/* Opening it for writing makes it anew. */
+/* Rebuilds the list: opening it for writing does that. */
 static void make_anew(struct forms *f, const struct config *config, struct slice name)
 {
     struct keyring keys;
@@ -101,7 +101,7 @@ enum err forms_new(const struct config *config, struct forms **ret,
         (void)pthread_mutex_destroy(&f->mutex);
         free(f);
         return errinfo_set(reterr, ERR_NOMEM, "", 0,
-                           "the thread that makes lists anew cannot be started");
+                           "the thread that rebuilds lists cannot be started");
     }
     *ret = f;
     return ERR_OK;

@@ -144,7 +144,7 @@ static void on_event(struct bufferevent *bev, short what, void *context)
     leave(context);
 }
 
-/* A free place; the oldest that does not hold gives way. */
+/* A free place. If there is none, the oldest connection without a hold is closed. */
 static struct visitor *place_of(struct control *c)
 {
     struct visitor *oldest = NULL;
@@ -165,7 +165,8 @@ static struct visitor *place_of(struct control *c)
     return oldest;
 }
 
-/* The group may ask, and the MTA's user is in it; nobody but who can change the files may stop the exchange. */
+/* Only users that can change the files may stop the exchange. The group of the socket, with the
+ * MTA's user, may not. */
 static bool may_hold(evutil_socket_t fd)
 {
     struct ucred who = {.uid = (uid_t)-1};
@@ -221,7 +222,7 @@ static bool answers(const struct sockaddr_un *un)
     return is;
 }
 
-/* Bound under another name first, so that who finds it finds it with its rights. */
+/* Binds the socket under another name first, so that it has its rights when it appears. */
 static enum err bind_at(struct control *c, struct errinfo *reterr)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
@@ -299,7 +300,7 @@ void control_free(struct control **control)
     }
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         if (c->v[i].bev != NULL) {
-            c->v[i].is_holding = false; /* we end: nothing is to be taken up again */
+            c->v[i].is_holding = false; /* no release: the hub ends */
             leave(&c->v[i]);
         }
     }

@@ -6,7 +6,7 @@
 
 enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
 
-/* ---- what workers of the API ask gillnetd ---- */
+/* ---- requests of the API's workers to gillnetd ---- */
 
 static json_t *history(void *context)
 {

@@ -1,4 +1,4 @@
-/* hub_metrics - what monitoring reads of the hub: metrics, and the alerts it judges itself. */
+/* hub_metrics - metrics and alerts of the running hub. */
 #include "core/hub/main/hub_internal.h"
 
 enum err hub_signs_start(struct hub *h, struct errinfo *reterr)

@@ -126,7 +126,7 @@ static int finish(struct join *j, const struct config *config)
     return complain(&why, j->status == 503 ? EX_TEMPFAIL : EX_NOPERM);
 }
 
-/* In a ring already? The same one may be joined again, by its own hub's leave. */
+/* Checks for a ring. A server may join its own ring again while its hub is stopped. */
 static enum err check_ring(const struct join *j, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -136,7 +136,7 @@ static enum err check_ring(const struct join *j, struct errinfo *reterr)
     enum err e = file_path(path, "%s/LOCK", j->node.dir);
 
     if (manifest_load(j->node.dir, &m, NULL) != ERR_OK) {
-        return ERR_OK; /* none, or none that can be read: the answer is looked at */
+        return ERR_OK; /* no readable manifest: invite_accept checks the answer */
     }
     if (manifest_find_key(&m, object_key_id(j->token.server_key),
                           clock_wall_us() / 1000, &key) == NULL) {

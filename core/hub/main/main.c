@@ -19,7 +19,7 @@
 struct arguments {
     struct hub_options o;
     const char *token; /* join; NULL: the service */
-    const char *name;  /* token: to be made or revoked for whom; NULL: none is */
+    const char *name;  /* token: name to be made or revoked; NULL: another command */
     bool lists_tokens;
     bool revokes_token;
     const char *role;

@@ -1,4 +1,4 @@
-/* alerts - when an alert fires and when it is over. */
+/* alerts - when an alert fires and when it ends. */
 #include "core/hub/metrics/alerts.h"
 
 #include "core/base/clock.h"
@@ -104,7 +104,7 @@ static void keep(struct alerts *a, const struct alerts_sample *now)
     a->nsamples += a->nsamples < SAMPLES ? 1 : 0;
 }
 
-/* A counter that is less than before was begun anew. */
+/* A counter that is less than before was reset. */
 static void subtract(uint64_t *now, uint64_t before)
 {
     *now -= *now >= before ? before : 0;
@@ -123,7 +123,7 @@ static void make_times_rise(struct alerts_sample *now,
     }
 }
 
-/* now becomes what it is more than before. */
+/* Subtracts the former numbers from now. */
 static void make_rise(struct alerts_sample *now, const struct alerts_sample *before)
 {
     for (size_t i = 0; i < STAT_COUNT; i++) {

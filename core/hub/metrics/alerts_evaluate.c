@@ -1,4 +1,4 @@
-/* alerts_evaluate - each alert's value and threshold. What is not known is no reason to fire. */
+/* alerts_evaluate - each alert's value and threshold. Missing data never fires an alert. */
 #include <math.h>
 
 #include "core/config/config.h"
@@ -24,7 +24,7 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* Counts it, and names it while there is room. */
+/* Counts a subject, and adds its name while there is room. */
 static void add_subject(struct alerts_sight *ret, const char *name)
 {
     size_t n = strlen(ret->subjects);
@@ -189,7 +189,7 @@ static bool is_failing(const struct metrics_snapshot *s, const json_t *row)
     return metrics_number(row, "failures") >= ALERTS_FAILURES;
 }
 
-/* It was asked, in this run or one before, and nothing good ever came. */
+/* Requests were made, in this run or before, but none was ever successful. */
 static bool was_asked_in_vain(const json_t *row)
 {
     return metrics_number(row, "good_s") <= 0 &&

@@ -109,7 +109,7 @@ void metrics_add_fields(struct prom *p, const json_t *rows, const char *label,
     }
 }
 
-/* What of each row was refused, by reason. */
+/* Refused objects or updates of each row, by reason. */
 static void add_refused(struct prom *p, const json_t *rows, const char *label)
 {
     json_t *row = NULL;
@@ -164,14 +164,14 @@ void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s)
          PLAIN},
         {"gillnet_feed_left_out", PROM_GAUGE,
          "entries of the last body that may not be taken", "left_out", PLAIN},
-        {"gillnet_feed_asked_time_seconds", PROM_GAUGE,
-         "Unix time at which it was last asked", "asked_s", PLAIN},
+        {"gillnet_feed_asked_time_seconds", PROM_GAUGE, "Unix time of the last request",
+         "asked_s", PLAIN},
         {"gillnet_feed_good_time_seconds", PROM_GAUGE,
-         "Unix time at which something good was last heard; 0: never", "good_s", PLAIN},
+         "Unix time of the last good update; 0: never", "good_s", PLAIN},
         {"gillnet_feed_changed_time_seconds", PROM_GAUGE,
          "Unix time of the version that serves", "changed_s", PLAIN},
-        {"gillnet_feed_next_time_seconds", PROM_GAUGE,
-         "Unix time at which it is asked again", "next_s", PLAIN},
+        {"gillnet_feed_next_time_seconds", PROM_GAUGE, "Unix time of the next update",
+         "next_s", PLAIN},
         {"gillnet_feed_failures", PROM_GAUGE, "failed tries since the last good one",
          "failures", PLAIN},
         {"gillnet_feed_download_bytes", PROM_GAUGE, "size of the last download",
@@ -261,7 +261,7 @@ void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s)
         {"gillnet_subscription_published_time_seconds", PROM_GAUGE,
          "Unix time of its newest publication", "heads_ms", MS},
         {"gillnet_subscription_asked_time_seconds", PROM_GAUGE,
-         "Unix time at which it was last asked", "asked_ms", MS},
+         "Unix time of the last request", "asked_ms", MS},
     };
     json_t *rows = active_peers(s->section[STATUS_BOARD_PEERS]);
     const json_t *expires = json_object_get(s->section[STATUS_BOARD_RING], "expires_s");

@@ -1,4 +1,4 @@
-/* metrics_snapshot - what this server shows of itself at one moment. */
+/* metrics_snapshot - the status of this server at one moment. */
 #include "core/hub/metrics/metrics_snapshot.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/list/listset.h"
 
-/* What was worked out of a list's filters (a tenth of a millisecond or more), until it changes. */
+/* The status of a list as of its last change: list_reader_stat takes 0.1 ms or more. */
 struct known_list {
     const struct list_reader *reader; /* only compared */
     uint64_t changed_s;
@@ -90,7 +90,7 @@ static void look_at_pages(struct metrics_snapshot *ret)
 
 /* ---- lists ---- */
 
-/* As list_reader_stat, from what is known where the list did not change. i: its place among ours. */
+/* list_reader_stat, from the cache if the list did not change. i: its index. */
 static void stat_of(struct metrics_collector *s, size_t i, const struct list_reader *r,
                     struct list_stat *ret)
 {

@@ -12,7 +12,7 @@ enum {
     HITS_LOOKS = 8 /* looks between those at what gillnetd counted */
 };
 
-/* A view and who holds it. */
+/* A view with its parts and its number of users. */
 struct lists_held {
     struct list_watcher_view view;
     struct hits_view *hits;
@@ -81,12 +81,12 @@ static struct hits_view *read_hits(const struct config *config)
     if (file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
             ERR_OK ||
         lookup_stats_read(path, &v, NULL) != ERR_OK) {
-        return NULL; /* not there yet, or not ours to read: nothing is known */
+        return NULL; /* the file does not exist yet, or cannot be read */
     }
     return v;
 }
 
-/* The lists of the set as they are asked. */
+/* Prepares the lists of the set for look-ups. */
 static bool fill_ask(struct lists_held *h)
 {
     const struct listset *set = h->view.set;

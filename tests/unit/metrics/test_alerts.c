@@ -279,7 +279,7 @@ static const struct example {
 } examples[] = {
     {"GillnetDown", "critical", down, "gillnetd does not run",
      "systemctl start gillnetd"},
-    {"GillnetErrors", "critical", errors, "trouble of ours", "gillnet doctor"},
+    {"GillnetErrors", "critical", errors, "internal error", "gillnet doctor"},
     {"GillnetSessionsRefused", "critical", sessions, "limits.sessions",
      "raise limits.sessions"},
     {"GillnetLimits", "warning", limits, ": limits.cpu", "raise that limit"},
@@ -298,7 +298,7 @@ static const struct example {
     {"GillnetPeerLost", "warning", lost, ": two", "gillnet peer status"},
     {"GillnetPeerSetAside", "critical", set_aside, ": two", "gillnet peer drop NAME"},
     {"GillnetNoise", "warning", noise, "count.noise_floor", "count.messages_per_day"},
-    {"GillnetCountsVolatile", "critical", counts_volatile, "the disk refuses",
+    {"GillnetCountsVolatile", "critical", counts_volatile, "disk cannot be written",
      "make room for counts/"},
     {"GillnetCountsFull", "warning", counts_full, "nearly full",
      "count.messages_per_day"},

@@ -43,7 +43,7 @@ static struct history_page *page_now(void)
 }
 
 /* Relaxed, as all numbers here: they order nothing, a reader wants each and not a moment. */
-static void add(_Atomic uint64_t *to, uint64_t n)
+static void add_relaxed(_Atomic uint64_t *to, uint64_t n)
 {
     atomic_fetch_add_explicit(to, n, memory_order_relaxed);
 }
@@ -134,11 +134,11 @@ void history_message(uint64_t now_s, const uint64_t number[HISTORY_NUMBERS],
     }
     for (unsigned i = 0; i < HISTORY_NUMBERS; i++) {
         if (number[i] != 0) {
-            add(&s->number[i], number[i]);
+            add_relaxed(&s->number[i], number[i]);
         }
     }
     if (score != NULL) {
-        add(&hour_at(page, now_s)->score[score_range(*score)], 1);
+        add_relaxed(&hour_at(page, now_s)->score[score_range(*score)], 1);
     }
 }
 
@@ -152,14 +152,14 @@ void history_time(enum history_stage stage, uint64_t ns, uint64_t n)
     while (i < HISTORY_TIMES - 1 && ns > (uint64_t)history_time_us[i] * US_NS) {
         i++;
     }
-    add(&t->count[i], n);
-    add(&t->sum_ns, ns * n);
+    add_relaxed(&t->count[i], n);
+    add_relaxed(&t->sum_ns, ns * n);
 }
 
 void history_url_checks(unsigned status, uint64_t n)
 {
     if (status < HISTORY_STATUSES && n > 0) {
-        add(&page_now()->url_checks[status], n);
+        add_relaxed(&page_now()->url_checks[status], n);
     }
 }
 
@@ -221,7 +221,7 @@ void history_symbol(uint64_t now_s, struct slice name)
         i = make_row(page, padded);
         pthread_mutex_unlock(&lock);
     }
-    add(&page->row[i].total, 1);
+    add_relaxed(&page->row[i].total, 1);
     atomic_store_explicit(&page->row[i].last_s, now_s, memory_order_relaxed);
     atomic_fetch_add_explicit(&hour_at(page, now_s)->symbol[i], 1,
                               memory_order_relaxed);

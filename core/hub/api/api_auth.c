@@ -163,7 +163,7 @@ static bool is_passing(int errnum)
 }
 
 /* False: the file must be read again even if it does not change. */
-static bool read_file(const char *path, struct row **retv, size_t *retn)
+static bool read_token_file(const char *path, struct row **retv, size_t *retn)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -196,7 +196,7 @@ static bool read_file(const char *path, struct row **retv, size_t *retn)
     return is_final;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
            a->st_size == b->st_size && a->st_mode == b->st_mode &&
@@ -204,7 +204,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-static void look(struct api_tokens *t, const char *path)
+static void look_at_file(struct api_tokens *t, const char *path)
 {
     struct stat st = {.st_ino = 0};
     struct row *v = NULL;
@@ -213,10 +213,10 @@ static void look(struct api_tokens *t, const char *path)
     if (stat(path, &st) != 0) {
         st = (struct stat){.st_ino = 0};
     }
-    if (is_same(&st, &t->sign)) {
+    if (is_same_file(&st, &t->sign)) {
         return;
     }
-    if (!read_file(path, &v, &n)) {
+    if (!read_token_file(path, &v, &n)) {
         st = (struct stat){.st_ino = 0};
     }
     t->sign = st;
@@ -231,7 +231,7 @@ static void look(struct api_tokens *t, const char *path)
 void api_tokens_look(struct api_tokens *t, const char *path)
 {
     (void)pthread_mutex_lock(&t->reading);
-    look(t, path);
+    look_at_file(t, path);
     (void)pthread_mutex_unlock(&t->reading);
 }
 

@@ -22,8 +22,8 @@ void api_counts_end(struct api_counts *c)
 }
 
 /* *ret: to be freed, also when it is false. */
-static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
-                struct count_breakdown *ret)
+static bool ask_shares(struct api_counts *c, enum feature_type type, struct slice text,
+                       struct count_breakdown *ret)
 {
     struct digest digest[KEYRING_MAX];
     struct buf request;
@@ -46,8 +46,8 @@ static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
 }
 
 /* One feature, to rows, if anybody counted it. */
-static void add(json_t *rows, enum feature_type type, struct slice text,
-                const struct count_breakdown *s)
+static void add_row(json_t *rows, enum feature_type type, struct slice text,
+                    const struct count_breakdown *s)
 {
     const struct count_history *h = &s->v[0].history;
     uint64_t first_s = 0;
@@ -89,9 +89,10 @@ void api_counts_add(struct api_counts *c, struct slice value, struct arena *aren
     for (size_t i = 0; c->is_answering && i < features.n; i++) {
         struct count_breakdown shares;
 
-        c->is_answering = ask(c, features.v[i].type, features.v[i].text, &shares);
+        c->is_answering =
+            ask_shares(c, features.v[i].type, features.v[i].text, &shares);
         if (c->is_answering) {
-            add(rows, features.v[i].type, features.v[i].text, &shares);
+            add_row(rows, features.v[i].type, features.v[i].text, &shares);
         }
         count_breakdown_fini(&shares);
     }

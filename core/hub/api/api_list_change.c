@@ -63,7 +63,7 @@ static enum err open_list(struct api_change *c, const char *name, bool create,
     return e;
 }
 
-static void note(struct api_change *c, const struct change *v, bool is_revoke)
+static void note_change(struct api_change *c, const struct change *v, bool is_revoke)
 {
     (void)json_array_append_new(
         c->rows, json_pack("{s:o, s:s, s:o, s:s, s:s}", "value", json_text(v->value),
@@ -94,7 +94,7 @@ static enum err write_list(struct api_change *c, struct change *v, size_t *n,
     list_writer_close(&w);
     for (size_t i = 0; e == ERR_OK && i < *n; i++) {
         if (strcmp(v[i].list, name) == 0) {
-            note(c, &v[i], is_revoke);
+            note_change(c, &v[i], is_revoke);
         } else {
             v[left++] = v[i];
         }
@@ -154,7 +154,8 @@ struct feed_diff {
     size_t room;
 };
 
-static bool put(struct arena *arena, struct feed_diff *all, const struct change *one)
+static bool add_change(struct arena *arena, struct feed_diff *all,
+                       const struct change *one)
 {
     if (all->n == all->room) {
         struct change *more = arena_array(arena, all->room * 2 + 16, sizeof(*more));
@@ -196,7 +197,7 @@ static enum err find_changes(struct api_change *c, const struct query_lists *lis
         if (is_itself(&entry, &r.v[i]) && !l->voice.is_allow) {
             one.list = arena_copy(c->arena, name).p;
             one.entry.text = arena_copy(c->arena, r.v[i].key->text);
-            e = put(c->arena, all, &one) && !arena_is_full(c->arena)
+            e = add_change(c->arena, all, &one) && !arena_is_full(c->arena)
                     ? ERR_OK
                     : errinfo_nomem(reterr, "");
         }

@@ -23,8 +23,8 @@ const double api_latency_le_s[API_LATENCY_BUCKETS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5};
 
 /* The route; NULL: none, and *retallow names the methods of this path, or is "". */
-static const struct api_route *find(const struct api_request *r, char *retallow,
-                                    size_t size)
+static const struct api_route *find_route(const struct api_request *r, char *retallow,
+                                          size_t size)
 {
     const struct api_route *found = NULL;
 
@@ -192,7 +192,8 @@ static void refuse_path(struct api_call *call, const char *allow)
                                  : "POST, OPTIONS";
 }
 
-static bool begin(struct api_call *call, bool is_local, bool is_unix, uint64_t lag_us)
+static bool may_begin(struct api_call *call, bool is_local, bool is_unix,
+                      uint64_t lag_us)
 {
     const char *foreign = api_foreign(call->config, &call->request, is_unix);
 
@@ -222,7 +223,7 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
     const struct page_file *file = NULL;
 
     *retwaits = false;
-    call->route = find(&call->request, allow, sizeof(allow));
+    call->route = find_route(&call->request, allow, sizeof(allow));
     if (call->route == NULL) {
         char path[64];
 
@@ -235,7 +236,7 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
         }
         return;
     }
-    if (!begin(call, is_local, is_unix, lag_us)) {
+    if (!may_begin(call, is_local, is_unix, lag_us)) {
         return;
     }
     call->answer.type = call->route->type;
@@ -269,7 +270,7 @@ void api_count(struct api_thread *t, const struct api_call *call)
     }
 }
 
-static uint64_t load(const _Atomic uint64_t *n)
+static uint64_t load_number(const _Atomic uint64_t *n)
 {
     return atomic_load_explicit(n, memory_order_relaxed);
 }
@@ -277,12 +278,12 @@ static uint64_t load(const _Atomic uint64_t *n)
 static void add_cell(const struct api_cell *cell, struct api_route_numbers *ret)
 {
     for (unsigned i = 0; i < API_STATUS_CLASSES; i++) {
-        ret->requests[i] += load(&cell->requests[i]);
+        ret->requests[i] += load_number(&cell->requests[i]);
     }
     for (unsigned i = 0; i < API_LATENCY_BUCKETS; i++) {
-        ret->latency[i] += load(&cell->latency[i]);
+        ret->latency[i] += load_number(&cell->latency[i]);
     }
-    ret->latency_us += load(&cell->latency_us);
+    ret->latency_us += load_number(&cell->latency_us);
 }
 
 static void add_thread(const struct api_thread *t, struct api_numbers *ret)
@@ -290,14 +291,14 @@ static void add_thread(const struct api_thread *t, struct api_numbers *ret)
     for (unsigned i = 0; i <= api_nroutes; i++) {
         add_cell(&t->cell[i], &ret->route[i]);
     }
-    ret->connections += load(&t->accepted);
+    ret->connections += load_number(&t->accepted);
     ret->open += atomic_load_explicit(&t->open, memory_order_relaxed);
-    ret->refused += load(&t->refused);
-    ret->limited += load(&t->limited);
-    ret->shed += load(&t->shed);
-    ret->timeouts += load(&t->timeouts);
-    ret->bytes_in += load(&t->bytes_in);
-    ret->bytes_out += load(&t->bytes_out);
+    ret->refused += load_number(&t->refused);
+    ret->limited += load_number(&t->limited);
+    ret->shed += load_number(&t->shed);
+    ret->timeouts += load_number(&t->timeouts);
+    ret->bytes_in += load_number(&t->bytes_in);
+    ret->bytes_out += load_number(&t->bytes_out);
 }
 
 void api_numbers(const struct api *a, struct api_numbers *ret)
@@ -310,10 +311,10 @@ void api_numbers(const struct api *a, struct api_numbers *ret)
     for (unsigned i = 0; i < a->nthreads; i++) {
         add_thread(&a->threads[i], ret);
     }
-    ret->values = load(&a->values);
+    ret->values = load_number(&a->values);
     for (unsigned i = 0; i < RATING_COUNT; i++) {
-        ret->url_checks[i] = load(&a->url_checks[i]);
+        ret->url_checks[i] = load_number(&a->url_checks[i]);
     }
-    ret->reports_ham = load(&a->reports_ham);
-    ret->reports_spam = load(&a->reports_spam);
+    ret->reports_ham = load_number(&a->reports_ham);
+    ret->reports_spam = load_number(&a->reports_spam);
 }

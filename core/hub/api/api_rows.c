@@ -166,8 +166,8 @@ static void set_value(struct place *p, const json_t *v)
     p->number = json_is_boolean(v) ? (double)json_is_true(v) : json_number_value(v);
 }
 
-static struct place place_of(json_t *row, const struct api_table *t,
-                             const struct api_rows_query *q)
+static struct place place_of_row(json_t *row, const struct api_table *t,
+                                 const struct api_rows_query *q)
 {
     struct place p = {.row = row, .is_falling = q->is_falling};
 
@@ -288,7 +288,7 @@ enum err api_rows_page(const json_t *all, const struct api_table *t,
     json_array_foreach(all, i, row)
     {
         if (v != NULL && has_words(row, t, q->words)) {
-            v[n++] = place_of(row, t, q);
+            v[n++] = place_of_row(row, t, q);
         }
     }
     ret->found = n;

@@ -59,7 +59,7 @@ static bool end_torn_line(int fd, off_t size)
            file_write_all(fd, SLICE_LIT("\n"));
 }
 
-static enum err append(const char *path, const char *text, struct errinfo *reterr)
+static enum err append_line(const char *path, const char *text, struct errinfo *reterr)
 {
     int fd =
         open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
@@ -102,7 +102,7 @@ enum err api_spool_add(const char *state_dir, const json_t *line,
         e = turn(state_dir, path, reterr);
         is_new = true;
     }
-    THEN(e, append(path, whole.p, reterr));
+    THEN(e, append_line(path, whole.p, reterr));
     THEN(e, is_new ? file_sync_dir(dir, reterr) : ERR_OK);
     buf_fini(&whole);
     return e;

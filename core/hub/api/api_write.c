@@ -41,7 +41,7 @@ static unsigned status_of(enum err e)
     }
 }
 
-static void refuse(struct api_call *call, enum err e, const struct errinfo *why)
+static void refuse_change(struct api_call *call, enum err e, const struct errinfo *why)
 {
     api_refuse(call, status_of(e), "%s",
                why->text[0] != '\0' ? why->text : err_text(e));
@@ -65,7 +65,7 @@ static void answer_changes(struct api_call *call, unsigned status, enum err e,
 {
     if (e != ERR_OK) {
         json_decref(rows);
-        refuse(call, e, why);
+        refuse_change(call, e, why);
         return;
     }
     const char *detail = json_array_size(rows) == 0 ? idle : NULL;
@@ -383,7 +383,7 @@ static void report_values(struct api_call *call)
         return;
     }
     if (!api_change_check(call->arena, values.v, values.n, &why)) {
-        refuse(call, ERR_RANGE, &why);
+        refuse_change(call, ERR_RANGE, &why);
         return;
     }
     act(call, kind, &values, json_pack("{s:o}", "values", texts(&values)));
@@ -483,7 +483,7 @@ static void ask_feed(struct api_call *call, bool rolls_back)
     enum err e = h->feed(h->context, name.p, rolls_back, &why);
 
     if (e != ERR_OK) {
-        refuse(call, e, &why);
+        refuse_change(call, e, &why);
     } else {
         api_answer_json(call,
                         json_pack("{s:s, s:s}", "feed", name.p, "state", "queued"));

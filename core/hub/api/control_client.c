@@ -28,7 +28,7 @@ static enum err late(const struct asking *a)
                        "gillnetd gave no answer in time; see its log");
 }
 
-static enum err fail(const struct asking *a, const char *what)
+static enum err fail_system(const struct asking *a, const char *what)
 {
     int e = errno;
     if (e == ENOENT || e == ECONNREFUSED) {
@@ -52,11 +52,11 @@ static enum err connect_to(struct asking *a)
     memcpy(un.sun_path, a->path, strlen(a->path) + 1);
     a->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (a->fd < 0) {
-        return fail(a, "no socket is to be had");
+        return fail_system(a, "no socket is to be had");
     }
     while (connect(a->fd, (const struct sockaddr *)&un, sizeof(un)) != 0) {
         if (errno != EAGAIN && errno != EINTR) {
-            return fail(a, "cannot connect to gillnetd");
+            return fail_system(a, "cannot connect to gillnetd");
         }
         if (clock_mono_us() >= a->deadline_us) {
             return late(a);
@@ -79,7 +79,7 @@ static enum err wait_for(const struct asking *a, short events)
             return ERR_OK;
         }
         if (n < 0 && errno != EINTR) {
-            return fail(a, "cannot wait for gillnetd");
+            return fail_system(a, "cannot wait for gillnetd");
         }
     }
 }
@@ -98,14 +98,14 @@ static enum err send_all(const struct asking *a, struct slice bytes)
             return ERR_OK;
         }
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
-            return fail(a, "cannot send to gillnetd");
+            return fail_system(a, "cannot send to gillnetd");
         }
         bytes = slice_from(bytes, n > 0 ? (size_t)n : 0);
     }
     return ERR_OK;
 }
 
-static enum err read_all(const struct asking *a, struct buf *ret)
+static enum err receive_all(const struct asking *a, struct buf *ret)
 {
     char piece[PIECE];
 
@@ -119,7 +119,7 @@ static enum err read_all(const struct asking *a, struct buf *ret)
             return ERR_OK;
         }
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
-            return fail(a, "cannot read from gillnetd");
+            return fail_system(a, "cannot read from gillnetd");
         }
         buf_add(ret, slice_of(piece, n > 0 ? (size_t)n : 0));
         if (buf_failed(ret)) {
@@ -172,7 +172,7 @@ enum err control_client_ask(const char *path, struct slice line, struct slice bo
     THEN(e, send_all(&a, line));
     THEN(e, send_all(&a, SLICE_LIT("\n")));
     THEN(e, send_all(&a, body));
-    THEN(e, read_all(&a, retanswer));
+    THEN(e, receive_all(&a, retanswer));
     THEN(e, judge_answer(&a, slice_from(buf_slice(retanswer), before)));
     fd_close(&a.fd);
     return e;

@@ -20,7 +20,7 @@ enum {
     GROUP_RECORD_MAX = 65536
 };
 
-static int fail(const char *what, const char *why)
+static int print_failure(const char *what, const char *why)
 {
     (void)fprintf(stderr, "gillnet-hub: %s: %s\n", what, why);
     return EX_CANTCREAT;
@@ -34,7 +34,7 @@ static void complain(const struct errinfo *why)
 }
 
 /* ERR_OK when there is no file, too. */
-static enum err read_all(const char *path, struct buf *ret)
+static enum err read_tokens(const char *path, struct buf *ret)
 {
     struct errinfo why;
     enum err e = ERR_OK;
@@ -105,12 +105,13 @@ static void give_to_service(const struct config *config, int fd)
 
     if (geteuid() == 0 && service_group(config, &group) &&
         fchown(fd, (uid_t)-1, group) != 0) {
-        (void)fail(config->api.tokens_file, "the file cannot be given to the group "
-                                            "of the service");
+        (void)print_failure(config->api.tokens_file,
+                            "the file cannot be given to the group "
+                            "of the service");
     }
 }
 
-static int append(const struct config *config, const char *line)
+static int append_token(const struct config *config, const char *line)
 {
     const char *path = config->api.tokens_file;
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
@@ -121,11 +122,11 @@ static int append(const struct config *config, const char *line)
         fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     }
     if (fd < 0) {
-        return fail(path, strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+        return print_failure(path, strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
     }
     give_to_service(config, fd);
     if (write(fd, line, (size_t)n) != n || fsync(fd) != 0) {
-        status = fail(path, "the token could not be written");
+        status = print_failure(path, "the token could not be written");
     }
     (void)close(fd);
     return status;
@@ -151,7 +152,7 @@ int token_make(const struct config *config, const char *name, const char *role)
                     stderr);
         return EX_USAGE;
     }
-    enum err e = read_all(path, &text);
+    enum err e = read_tokens(path, &text);
     bool is_taken = e == ERR_OK && has_name(buf_slice(&text), slice_str(name));
 
     buf_fini(&text);
@@ -159,8 +160,9 @@ int token_make(const struct config *config, const char *name, const char *role)
         return EX_CANTCREAT;
     }
     if (is_taken) {
-        return fail(path, "there is a token of this name; `gillnet hub token --revoke "
-                          "NAME` revokes it");
+        return print_failure(
+            path, "there is a token of this name; `gillnet hub token --revoke "
+                  "NAME` revokes it");
     }
     random_bytes(secret, sizeof(secret));
     hex_print(secret, sizeof(secret), token + sizeof(TOKEN_PREFIX) - 1);
@@ -171,7 +173,7 @@ int token_make(const struct config *config, const char *name, const char *role)
     sha256_add(&sum, slice_str(token));
     sha256_final_hex(&sum, hex);
     (void)snprintf(line, sizeof(line), "%s %s %s\n", name, api_role_name(r), hex);
-    int status = append(config, line);
+    int status = append_token(config, line);
 
     if (status == EX_OK) {
         printf("%s\n", token);
@@ -185,7 +187,7 @@ int token_list(const struct config *config)
     struct buf text;
     struct slice name;
     struct slice role;
-    enum err e = read_all(config->api.tokens_file, &text);
+    enum err e = read_tokens(config->api.tokens_file, &text);
     struct slice rest = buf_slice(&text);
 
     while (e == ERR_OK && rest.n > 0) {
@@ -239,7 +241,7 @@ int token_revoke(const struct config *config, const char *name)
     bool is_found = false;
     int status = EX_CANTCREAT;
 
-    if (read_all(config->api.tokens_file, &text) != ERR_OK) {
+    if (read_tokens(config->api.tokens_file, &text) != ERR_OK) {
         buf_fini(&text);
         return EX_NOINPUT;
     }
@@ -258,8 +260,9 @@ int token_revoke(const struct config *config, const char *name)
         buf_add_char(&left, '\n');
     }
     if (!is_found) {
-        (void)fail(config->api.tokens_file, "there is no token of this name; "
-                                            "`gillnet hub token --list` shows them");
+        (void)print_failure(config->api.tokens_file,
+                            "there is no token of this name; "
+                            "`gillnet hub token --list` shows them");
         status = EX_NOINPUT;
     } else if (!buf_failed(&left)) {
         status = replace(config, buf_slice(&left));

@@ -43,8 +43,8 @@ void count_publisher_free(struct count_publisher **c)
     *c = NULL;
 }
 
-static enum err publish(void *context, uint64_t start_s,
-                        const struct run_record *totals, size_t n, bool is_complete)
+static enum err publish_run(void *context, uint64_t start_s,
+                            const struct run_record *totals, size_t n, bool is_complete)
 {
     struct count_publisher *c = context;
     enum err e = array_room(&c->v, &c->room, n, SIZE_MAX, sizeof(*c->v))
@@ -73,7 +73,7 @@ enum err count_publisher_tick(struct count_publisher *c, struct errinfo *reterr)
         return ERR_OK;
     }
     c->reterr = reterr;
-    e = follow_look(c->follow, clock_wall_us() / 1000000, publish, c, reterr);
+    e = follow_look(c->follow, clock_wall_us() / 1000000, publish_run, c, reterr);
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 

@@ -130,8 +130,8 @@ static struct peer *new_peer(struct exchange *x, const struct manifest_member *m
 }
 
 /* Finds the former state of a peer, so that its counters survive new connections. */
-static struct peer *find(struct peer *const *v, unsigned n,
-                         const struct object_id *origin)
+static struct peer *find_peer(struct peer *const *v, unsigned n,
+                              const struct object_id *origin)
 {
     for (unsigned i = 0; i < n; i++) {
         if (memcmp(v[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
@@ -206,7 +206,7 @@ static void add_members(struct exchange *x, const struct config *config,
             add_member(x, member,
                        is_callable(x, member) &&
                            (!by_names || is_named(config, member->name)),
-                       find(before, nbefore, &member->origin));
+                       find_peer(before, nbefore, &member->origin));
         }
     }
     if (!x->is_once && by_names) {
@@ -311,7 +311,7 @@ bool exchange_is_done(const struct exchange *x, unsigned *retfailed)
 const struct exchange_peer *exchange_peer(const struct exchange *x,
                                           const struct object_id *origin)
 {
-    const struct peer *p = find(x->peers, x->npeers, origin);
+    const struct peer *p = find_peer(x->peers, x->npeers, origin);
 
     return p != NULL ? &p->stat : NULL;
 }

@@ -138,7 +138,7 @@ static bool is_shut_out(const struct client_call *call)
            agreed_us > 0 && sent == 0;
 }
 
-static void explain(struct client_call *call, CURLcode code)
+static void explain_call(struct client_call *call, CURLcode code)
 {
     const struct tls_pins *pins = call->r.pins;
 
@@ -157,7 +157,7 @@ static void explain(struct client_call *call, CURLcode code)
     }
 }
 
-static void finish(struct client_call *call, CURLcode code)
+static void finish_call(struct client_call *call, CURLcode code)
 {
     long status = 0;
     peer_client_done_fn *done = call->r.done;
@@ -170,7 +170,7 @@ static void finish(struct client_call *call, CURLcode code)
         call->answer.body = buf_slice(&call->body);
         call->answer.why = "";
     } else {
-        explain(call, code);
+        explain_call(call, code);
     }
     /* the body is needed in done, the call is not to be cancelled there */
     done(context, &call->answer);
@@ -188,12 +188,12 @@ static void finish_some(struct peer_client *c)
         if (m->msg == CURLMSG_DONE &&
             curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &call) == CURLE_OK &&
             call != NULL) {
-            finish(call, m->data.result);
+            finish_call(call, m->data.result);
         }
     }
 }
 
-static size_t on_body(char *p, size_t size, size_t n, void *context)
+static size_t on_call_body(char *p, size_t size, size_t n, void *context)
 {
     struct client_call *call = context;
     size_t bytes = size * n;
@@ -292,7 +292,7 @@ static bool set_safe(CURL *e, struct client_call *call)
     SET(CURLOPT_LOW_SPEED_LIMIT, 1024L);
     SET(CURLOPT_LOW_SPEED_TIME, (long)PEER_CLIENT_STALL_S);
     SET(CURLOPT_USERAGENT, "gillnet/" GILLNET_VERSION);
-    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEFUNCTION, on_call_body);
     SET(CURLOPT_WRITEDATA, call);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, call);

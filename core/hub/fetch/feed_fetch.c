@@ -158,7 +158,8 @@ static struct curl_slist *set_request(struct download *d)
 /* ---- what it says ---- */
 
 /* Explains a failure in terms of the feed's configuration. */
-static enum err explain(const struct download *d, enum err e, struct errinfo *reterr)
+static enum err explain_failure(const struct download *d, enum err e,
+                                struct errinfo *reterr)
 {
     const struct config_feed *feed = d->r->feed;
 
@@ -205,7 +206,7 @@ static enum err refuse_status(struct download *d, struct errinfo *reterr)
 /* ---- from place to place ---- */
 
 /* One request. Its answer is in d->fetched. */
-static enum err ask(struct download *d, struct errinfo *reterr)
+static enum err request_once(struct download *d, struct errinfo *reterr)
 {
     const char *proxy = proxy_of(d);
     CURL *easy = d->transfer.easy;
@@ -214,7 +215,7 @@ static enum err ask(struct download *d, struct errinfo *reterr)
     /* also for a proxy, as far as the address is known without DNS */
     d->is_refused = check_reach(d, feed_redirect_reach(&d->place)) != ERR_OK;
     if (d->is_refused) {
-        return explain(d, ERR_DENIED, reterr);
+        return explain_failure(d, ERR_DENIED, reterr);
     }
     if (ftruncate(d->transfer.fd, 0) != 0 || lseek(d->transfer.fd, 0, SEEK_SET) != 0) {
         return errinfo_errno(reterr, d->r->body, "what came before cannot be removed");
@@ -234,20 +235,20 @@ static enum err ask(struct download *d, struct errinfo *reterr)
     long status = d->fetched.status;
 
     if (e != ERR_OK || d->is_refused) {
-        return explain(d, e, reterr);
+        return explain_failure(d, e, reterr);
     }
     return status == FETCH_OK || status == FETCH_NOT_MODIFIED || status / 100 == 3
                ? ERR_OK
                : refuse_status(d, reterr);
 }
 
-static enum err run(struct download *d, struct errinfo *reterr)
+static enum err follow_redirects(struct download *d, struct errinfo *reterr)
 {
     bool is_known = d->r->etag[0] != '\0' || d->r->last_modified[0] != '\0';
     const char *to = NULL;
 
     for (unsigned steps = 0; steps <= FEED_REDIRECTS; steps++) {
-        enum err e = ask(d, reterr);
+        enum err e = request_once(d, reterr);
 
         if (e != ERR_OK || d->fetched.status == FETCH_OK) {
             return e;
@@ -315,7 +316,7 @@ static enum err download(struct download *d, struct errinfo *reterr)
         .context = d->r->context,
         .answer = &d->fetched,
     };
-    THEN(e, run(d, reterr));
+    THEN(e, follow_redirects(d, reterr));
     if (e == ERR_OK && !d->answer->is_same) {
         e = put_in_place(d, reterr);
     }

@@ -145,7 +145,7 @@ static void feeder_free(struct feeder *r)
 }
 
 /* Under the mutex. interval_s 0: at once. */
-static void begin(struct feeds *f, const char *name, uint64_t interval_s)
+static void begin_feeder(struct feeds *f, const char *name, uint64_t interval_s)
 {
     struct feeder *r = f->n < FEEDS_MAX ? calloc(1, sizeof(*r)) : NULL;
     uint64_t spread_s = interval_s < FEEDS_SPREAD_S ? interval_s : FEEDS_SPREAD_S;
@@ -175,7 +175,7 @@ static void begin(struct feeds *f, const char *name, uint64_t interval_s)
 }
 
 /* Under the mutex. */
-static struct feeder *find(const struct feeds *f, struct slice name)
+static struct feeder *find_feeder(const struct feeds *f, struct slice name)
 {
     for (size_t i = 0; i < f->n; i++) {
         if (slice_eq(slice_str(f->v[i]->name), name)) {
@@ -191,8 +191,8 @@ static void begin_all(struct feeds *f)
     for (size_t i = 0; i < f->config->nfeeds; i++) {
         const struct config_feed *feed = &f->config->feeds[i];
 
-        if (feed->enabled && find(f, slice_str(feed->name)) == NULL) {
-            begin(f, feed->name, feed->interval_s);
+        if (feed->enabled && find_feeder(f, slice_str(feed->name)) == NULL) {
+            begin_feeder(f, feed->name, feed->interval_s);
         }
     }
 }
@@ -211,8 +211,8 @@ static void begin_drops(struct feeds *f)
         struct slice name = slice_str(w.name);
 
         if (w.type == DT_DIR && list_name_is_valid(name) &&
-            feeds_find(f->config, name) == NULL && find(f, name) == NULL) {
-            begin(f, w.name, 0);
+            feeds_find(f->config, name) == NULL && find_feeder(f, name) == NULL) {
+            begin_feeder(f, w.name, 0);
         }
     }
     (void)dir_walk_end(&w, ERR_OK, NULL);
@@ -371,7 +371,7 @@ enum err feeds_ask(struct feeds *f, struct slice name, enum feeds_what what,
     enum err e = ERR_OK;
 
     (void)pthread_mutex_lock(&f->mutex);
-    struct feeder *r = find(f, name);
+    struct feeder *r = find_feeder(f, name);
     if (r == NULL || atomic_load(&r->stop)) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, "", 0,
                         "there is no enabled feed of this name in the configuration "
@@ -394,7 +394,7 @@ enum err feeds_answer(struct feeds *f, struct slice name, uint64_t job, struct b
     enum err e = ERR_NOT_FOUND;
 
     (void)pthread_mutex_lock(&f->mutex);
-    const struct feeder *r = find(f, name);
+    const struct feeder *r = find_feeder(f, name);
     if (r != NULL && job > r->answered && job <= r->last_job) {
         e = ERR_LOCKED;
     } else if (r != NULL && job == r->answered && r->answer != NULL) {

@@ -106,7 +106,7 @@ static bool is_large(const struct round *x)
 }
 
 /* The body that came. */
-static enum err take(struct round *x)
+static enum err apply_body(struct round *x)
 {
     struct update_state s;
     bool waits = is_large(x);
@@ -150,7 +150,7 @@ static void remember_body(struct round *x)
                    was_taken ? "" : x->fetched.last_modified);
 }
 
-static enum err ask(struct round *x)
+static enum err update_feed(struct round *x)
 {
     struct feeder *r = x->r;
     enum err e = ERR_OK;
@@ -164,7 +164,7 @@ static enum err ask(struct round *x)
     set_now(r, FEED_FETCHING);
     e = fetch(x);
     if (e == ERR_OK && !x->fetched.is_same) {
-        e = take(x);
+        e = apply_body(x);
         if (e == ERR_OK) {
             remember_body(x);
         }
@@ -240,7 +240,7 @@ static void count_refusal(struct feed_row *row, const char *reason)
     (void)json_object_set_new(row->refused, reason, json_integer(n + 1));
 }
 
-static void note(struct round *x, enum err e, const char *result)
+static void note_result(struct round *x, enum err e, const char *result)
 {
     struct feeder *r = x->r;
     struct feed_row *row = &r->row;
@@ -279,7 +279,7 @@ static void note(struct round *x, enum err e, const char *result)
 }
 
 /* Keeps the answer for the client that made the request. */
-static void answer(struct round *x, enum err e, const char *result)
+static void keep_answer(struct round *x, enum err e, const char *result)
 {
     json_t *all = NULL;
     char *line = NULL;
@@ -384,7 +384,7 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
     if (e == ERR_OK) {
         x.lines = is_asked(&x, FEEDS_TEST) ? json_array() : NULL;
         r->task = status_board_task_begin(r->all->board, "feed", feed->name);
-        e = ask(&x);
+        e = update_feed(&x);
         status_board_task_end(&r->task);
         if (!is_asked(&x, FEEDS_TEST)) {
             expire_silent(&x);
@@ -402,9 +402,9 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
         (is_asked(&x, FEEDS_ROLLBACK) && e == ERR_NOT_FOUND)) {
         set_now(r, before); /* the state of the feed did not change */
     } else if (!atomic_load(&r->stop) || e == ERR_OK) {
-        note(&x, e, result_of(&x, e));
+        note_result(&x, e, result_of(&x, e));
     }
-    answer(&x, e, result_of(&x, e));
+    keep_answer(&x, e, result_of(&x, e));
     *retwait_s = x.fetched.retry_after_s;
     return e == ERR_OK;
 }

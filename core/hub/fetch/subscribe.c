@@ -106,8 +106,8 @@ static enum err open_one(struct subscribe *s, struct follower *f,
 }
 
 /* Stores the result of a round. Logs it if it differs from the last one. */
-static void note(struct subscribe *s, struct follower *f, enum err result,
-                 const struct errinfo *why)
+static void note_round(struct subscribe *s, struct follower *f, enum err result,
+                       const struct errinfo *why)
 {
     char text[sizeof(f->trouble)] = "";
     bool is_new = false;
@@ -156,7 +156,7 @@ static void do_round(struct subscribe *s, struct follower *f)
 
     THEN(e, subscribe_round(s, f, &why));
     if (!atomic_load(&s->stop)) {
-        note(s, f, e, &why);
+        note_round(s, f, e, &why);
         plan_next(f);
     }
 }
@@ -250,7 +250,7 @@ static bool was_used(const struct config *config)
            access(path, F_OK) == 0;
 }
 
-static enum err prepare(struct subscribe *s, struct errinfo *reterr)
+static enum err open_files(struct subscribe *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = make_dirs(s, reterr);
@@ -301,7 +301,7 @@ enum err subscribe_new(const struct config *config, bool is_once,
     for (size_t i = 0; i < config->nsubscriptions && s->n < SUBSCRIBE_MAX; i++) {
         describe(&s->v[s->n++], &config->subscriptions[i]);
     }
-    enum err e = prepare(s, reterr);
+    enum err e = open_files(s, reterr);
     THEN(e, start(s, reterr));
     if (e != ERR_OK) {
         subscribe_free(&s);

@@ -171,8 +171,8 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
 
 /* Tries the place with the newest heads first, then the others: objects never change. False: no
  * place has it, or it was refused. */
-static bool take(struct subscribe *s, struct follower *f,
-                 const struct subscription_want *w)
+static bool take_object(struct subscribe *s, struct follower *f,
+                        const struct subscription_want *w)
 {
     const unsigned n = (unsigned)f->config->urls.n;
     struct errinfo why = {.text = ""};
@@ -212,7 +212,7 @@ enum err subscribe_round(struct subscribe *s, struct follower *f,
         }
     }
     while (!atomic_load(&s->stop) && subscription_wants(f->subscription, &want)) {
-        (void)take(s, f, &want);
+        (void)take_object(s, f, &want);
     }
     enum err e = subscription_end(f->subscription, reterr);
     if (e == ERR_OK && answered == 0) {

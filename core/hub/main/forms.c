@@ -42,7 +42,7 @@ static void make_anew(struct forms *f, const struct config *config, struct slice
     }
 }
 
-static void look(struct forms *f, const struct config *config)
+static void rewrite_lists(struct forms *f, const struct config *config)
 {
     struct arena *arena = arena_new(NAMES_ARENA);
     struct slice *names = NULL;
@@ -60,7 +60,7 @@ static void look(struct forms *f, const struct config *config)
     arena_free(&arena);
 }
 
-static void *run(void *context)
+static void *watch_forms(void *context)
 {
     struct forms *f = context;
 
@@ -71,7 +71,7 @@ static void *run(void *context)
         struct timespec until;
 
         (void)pthread_mutex_unlock(&f->mutex);
-        look(f, config);
+        rewrite_lists(f, config);
         config_release(&config);
         (void)pthread_mutex_lock(&f->mutex);
         (void)clock_gettime(CLOCK_REALTIME, &until);
@@ -95,7 +95,7 @@ enum err forms_new(const struct config *config, struct forms **ret,
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_cond_init(&f->wake, NULL);
     f->config = config_acquire(config);
-    if (pthread_create(&f->thread, NULL, run, f) != 0) {
+    if (pthread_create(&f->thread, NULL, watch_forms, f) != 0) {
         config_release(&f->config);
         (void)pthread_cond_destroy(&f->wake);
         (void)pthread_mutex_destroy(&f->mutex);

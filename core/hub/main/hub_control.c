@@ -73,7 +73,7 @@ static void hold(struct visitor *v, struct buf *ret)
     buf_add_str(ret, "ok held\n");
 }
 
-static void answer(struct visitor *v, struct slice line, struct buf *ret)
+static void answer_line(struct visitor *v, struct slice line, struct buf *ret)
 {
     struct control *c = v->control;
     const struct {
@@ -119,10 +119,10 @@ static void on_read(struct bufferevent *bev, void *context)
     }
     buf_init(&text, CONTROL_ANSWER_MAX);
     v->is_answered = true;
-    answer(v,
-           end > CONTROL_LINE_MAX ? SLICE_LIT("(too long)")
-                                  : slice_trim(slice_head(got, end)),
-           &text);
+    answer_line(v,
+                end > CONTROL_LINE_MAX ? SLICE_LIT("(too long)")
+                                       : slice_trim(slice_head(got, end)),
+                &text);
     (void)evbuffer_add(bufferevent_get_output(bev), text.p, text.n);
     buf_fini(&text);
 }
@@ -145,7 +145,7 @@ static void on_event(struct bufferevent *bev, short what, void *context)
 }
 
 /* A free place. If there is none, the oldest connection without a hold is closed. */
-static struct visitor *place_of(struct control *c)
+static struct visitor *free_place(struct control *c)
 {
     struct visitor *oldest = NULL;
 
@@ -180,7 +180,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
                       struct sockaddr *from, int from_len, void *context)
 {
     struct control *c = context;
-    struct visitor *v = place_of(c);
+    struct visitor *v = free_place(c);
     struct timeval most = {.tv_sec = CONTROL_TIMEOUT_S};
 
     (void)listener;

@@ -172,7 +172,7 @@ static void warn_of_expiry(struct hub *h)
         at <= now_ms ? "expired" : "expiring");
 }
 
-static void publish(struct hub *h)
+static void publish_all(struct hub *h)
 {
     struct errinfo why = {.text = ""};
 
@@ -202,7 +202,7 @@ void hub_ring_tick(struct hub *h)
     if (sync_tick(h->node.sync, &why) != ERR_OK) {
         hub_trouble(h, "sync", &why);
     }
-    publish(h);
+    publish_all(h);
     turn_keys(h);
     warn_of_expiry(h);
     peer_server_wake(h->server);
@@ -271,7 +271,7 @@ void hub_ring_hold(void *context)
     struct hub *h = context;
 
     if (h->node.is_open) {
-        publish(
+        publish_all(
             h); /* a back-up that copied the counts just now must not have more than peers */
     }
     h->is_held = true;

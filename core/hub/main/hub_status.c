@@ -77,7 +77,7 @@ static const char *state_name(enum member_state s)
     return "dropped";
 }
 
-static void put(json_t *to, const char *name, uint64_t v)
+static void put_number(json_t *to, const char *name, uint64_t v)
 {
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
@@ -113,7 +113,7 @@ static void add_refused(json_t *line, const struct exchange_peer *p,
             n = s->refused[i];
         }
         if (n > 0 && i != SYNC_APPLIED && i != SYNC_DUPLICATE && i != SYNC_GAP) {
-            put(refused, sync_result_name((enum sync_result)i), n);
+            put_number(refused, sync_result_name((enum sync_result)i), n);
         }
     }
     (void)json_object_set_new(line, "refused", refused);
@@ -130,26 +130,26 @@ static void add_exchange(json_t *line, const struct exchange_peer *p)
 {
     (void)json_object_set_new(line, "called", json_boolean(p->is_called));
     (void)json_object_set_new(line, "connected", json_boolean(p->is_connected));
-    put(line, "answered_ms", p->answered_ms);
-    put(line, "heads", p->heads);
-    put(line, "wants", p->wants);
-    put(line, "bytes_in", p->bytes_in);
-    put(line, "objects", p->objects);
-    put(line, "round_ms", p->round_ms);
+    put_number(line, "answered_ms", p->answered_ms);
+    put_number(line, "heads", p->heads);
+    put_number(line, "wants", p->wants);
+    put_number(line, "bytes_in", p->bytes_in);
+    put_number(line, "objects", p->objects);
+    put_number(line, "round_ms", p->round_ms);
     (void)json_object_set_new(line, "last_failure", json_string(p->last_failure));
     (void)json_object_set_new(line, "last_refusal", json_string(p->last_refusal));
 }
 
 static void add_origin(json_t *line, const struct sync_origin_stat *s)
 {
-    put(line, "streams", s->streams);
-    put(line, "records", s->records);
-    put(line, "stored_bytes", s->bytes);
-    put(line, "applied", s->applied);
-    put(line, "quota", s->quota);
-    put(line, "quota_used", s->quota_used);
-    put(line, "seen_ms", s->seen_ms);
-    put(line, "lag_s", lag_s(s->seen_ms));
+    put_number(line, "streams", s->streams);
+    put_number(line, "records", s->records);
+    put_number(line, "stored_bytes", s->bytes);
+    put_number(line, "applied", s->applied);
+    put_number(line, "quota", s->quota);
+    put_number(line, "quota_used", s->quota_used);
+    put_number(line, "seen_ms", s->seen_ms);
+    put_number(line, "lag_s", lag_s(s->seen_ms));
     (void)json_object_set_new(line, "is_stale", json_boolean(s->is_stale));
     (void)json_object_set_new(line, "is_set_aside", json_boolean(s->is_set_aside));
 }
@@ -184,8 +184,8 @@ static json_t *member(const struct hub *h, const struct manifest_member *m,
     if (p != NULL) {
         add_exchange(line, p);
     }
-    put(line, "bytes_out", served != NULL ? served->bytes_out : 0);
-    put(line, "came_ms", served != NULL ? served->seen_ms : 0);
+    put_number(line, "bytes_out", served != NULL ? served->bytes_out : 0);
+    put_number(line, "came_ms", served != NULL ? served->seen_ms : 0);
     if (s != NULL) {
         add_origin(line, s);
     }

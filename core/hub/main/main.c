@@ -116,7 +116,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
     return EX_OK;
 }
 
-static int load(const char *file, struct config **ret)
+static int load_config(const char *file, struct config **ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
                                               sign_is_known, feed_format_is_known};
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         (void)fputs("gillnet-hub: a library cannot be initialised\n", stderr);
         return EX_SOFTWARE;
     }
-    status = load(a.o.config_file, &config);
+    status = load_config(a.o.config_file, &config);
     if (status != EX_OK) {
         return status;
     }

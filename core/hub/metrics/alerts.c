@@ -166,8 +166,8 @@ static void judge(struct alert_state *a, size_t i, const struct alerts_sight *si
     say(i, sight, a->is_firing, message);
 }
 
-static json_t *row_of(size_t i, const struct alert_state *a,
-                      const struct alerts_sight *sight, const char *message)
+static json_t *alert_row(size_t i, const struct alert_state *a,
+                         const struct alerts_sight *sight, const char *message)
 {
     return json_pack("{s:s, s:s, s:b, s:I, s:f, s:f, s:s, s:s}", "name", table[i].name,
                      "severity", severities[table[i].severity], "firing",
@@ -196,7 +196,7 @@ void alerts_look(struct alerts *a, const struct metrics_snapshot *s)
         (void)snprintf(message, sizeof(message), "%s%s%s", table[i].message,
                        sight.subjects[0] != '\0' ? ": " : "", sight.subjects);
         judge(&a->state[i], i, &sight, s->now_s, message);
-        (void)json_array_append_new(rows, row_of(i, &a->state[i], &sight, message));
+        (void)json_array_append_new(rows, alert_row(i, &a->state[i], &sight, message));
     }
     if (s->has_stats) {
         keep(a, &now);

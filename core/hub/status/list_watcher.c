@@ -160,7 +160,7 @@ static void set_trouble(struct list_watcher *l, enum err e, const struct errinfo
     }
 }
 
-static void look(struct list_watcher *l, unsigned looks)
+static void look_at_set(struct list_watcher *l, unsigned looks)
 {
     struct errinfo why = {.text = ""};
 
@@ -189,7 +189,7 @@ static void look(struct list_watcher *l, unsigned looks)
     }
 }
 
-static void *run(void *context)
+static void *watch_lists(void *context)
 {
     struct list_watcher *l = context;
     unsigned looks = 0;
@@ -199,7 +199,7 @@ static void *run(void *context)
         struct timespec until;
 
         (void)pthread_mutex_unlock(&l->mutex);
-        look(l, looks++);
+        look_at_set(l, looks++);
         (void)pthread_mutex_lock(&l->mutex);
         (void)clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += LOOK_MS * 1000000L;
@@ -235,7 +235,7 @@ enum err list_watcher_new(const struct config *config, struct list_watcher **ret
         set_trouble(l, list_manager_refresh(l->hold, config, &why), &why);
         l->now = make_view(l, config_acquire(config));
     }
-    if (l->now == NULL || pthread_create(&l->thread, NULL, run, l) != 0) {
+    if (l->now == NULL || pthread_create(&l->thread, NULL, watch_lists, l) != 0) {
         if (l->now != NULL) {
             free_held(l->now);
         }

@@ -152,9 +152,10 @@ void api_check_urls(struct api_call *call)
 
 /* ---- POST /v1/check ---- */
 
+/* name: with all that stands before the value. */
 static void add_member(struct buf *b, const char *name, const char *value)
 {
-    buf_printf(b, "\"%s\":", name);
+    buf_add_str(b, name);
     if (value == NULL) {
         buf_add_str(b, "null");
     } else {
@@ -175,20 +176,14 @@ static const char *silent_because(const struct query_list *list,
 static void print_match(struct buf *b, const struct query_list *list,
                         const struct query_match *m)
 {
-    buf_add_char(b, '{');
-    add_member(b, "list", list_reader_name(list->reader));
-    buf_add_char(b, ',');
-    add_member(b, "origin", list->origin);
-    buf_add_char(b, ',');
-    add_member(b, "type", feature_type_name(m->key->class_type));
+    add_member(b, "{\"list\":", list_reader_name(list->reader));
+    add_member(b, ",\"origin\":", list->origin);
+    add_member(b, ",\"type\":", feature_type_name(m->key->class_type));
     buf_add_str(b, ",\"key\":");
     api_add_text(b, m->key->text);
-    buf_add_char(b, ',');
-    add_member(b, "status", list_answer_name(m->answer));
-    buf_add_char(b, ',');
-    add_member(b, "silent", silent_because(list, m));
-    buf_add_char(b, ',');
-    add_member(b, "source", m->from.source);
+    add_member(b, ",\"status\":", list_answer_name(m->answer));
+    add_member(b, ",\"silent\":", silent_because(list, m));
+    add_member(b, ",\"source\":", m->from.source);
     buf_printf(b, ",\"explicit\":%s,\"first_seen_s\":%" PRIu32 ",\"expiry_s\":",
                m->from.is_explicit ? "true" : "false", m->from.first_seen_s);
     if (m->from.expiry_s == 0) {

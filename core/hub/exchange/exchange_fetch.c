@@ -188,13 +188,13 @@ static bool start_fetch(struct peer *p, const struct want *w)
         (void)snprintf(path, sizeof(path), "/v1/chain/%s/%llu-%llu", hex,
                        (unsigned long long)w->from, (unsigned long long)w->to);
     }
-    const struct query ask = {
-        .most = OBJECT_HEADER_BYTES +
-                (size_t)(is_snap ? OBJECT_SNAP_MAX : OBJECT_PACKED_MAX),
+    const struct peer_client_request ask = {
+        .max_bytes = OBJECT_HEADER_BYTES +
+                     (size_t)(is_snap ? OBJECT_SNAP_MAX : OBJECT_PACKED_MAX),
         .look = is_snap ? look_at_snap : NULL,
         .done = on_object,
         .context = f};
-    if (exchange_call(p, path, &ask, &f->call) != ERR_OK) {
+    if (exchange_call(p, path, ask, &f->call) != ERR_OK) {
         return false;
     }
     p->nfetches++;

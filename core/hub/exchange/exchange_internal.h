@@ -95,14 +95,8 @@ void exchange_end(struct peer *p, unsigned rest_ms);
 void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s);
 void exchange_rest(struct peer *p, unsigned ms);
 void exchange_forget(struct peer *p); /* the heads and wants of the round */
-/* Size and callbacks of one request. */
-struct query {
-    size_t most; /* bytes */
-    peer_client_look_fn *look;
-    peer_client_done_fn *done;
-    void *context;
-};
-enum err exchange_call(struct peer *p, const char *path, const struct query *ask,
+/* r: size and callbacks of the request. */
+enum err exchange_call(struct peer *p, const char *path, struct peer_client_request r,
                        struct client_call **ret);
 /* Requests a newer manifest or a missing ring key. False: neither is needed. */
 bool exchange_ask(struct peer *p);

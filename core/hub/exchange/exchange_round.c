@@ -94,22 +94,18 @@ static bool is_good(struct peer *p, const struct peer_client_answer *a,
     return false;
 }
 
-enum err exchange_call(struct peer *p, const char *path, const struct query *ask,
+enum err exchange_call(struct peer *p, const char *path, struct peer_client_request r,
                        struct client_call **ret)
 {
     char url[HTTP_ADDRESS_MAX + PATH_MAX_HERE];
     struct errinfo why;
-    const struct peer_client_request r = {.url = url,
-                                          .pins = &p->pins,
-                                          .max_bytes = ask->most,
-                                          .timeout_s = ANSWER_S,
-                                          .look = ask->look,
-                                          .done = ask->done,
-                                          .context = ask->context};
-    enum err e;
 
     (void)snprintf(url, sizeof(url), "https://%s%s", p->address, path);
-    e = peer_client_start(p->x->client, &r, ret, &why);
+    r.url = url;
+    r.pins = &p->pins;
+    r.timeout_s = ANSWER_S;
+    enum err e = peer_client_start(p->x->client, &r, ret, &why);
+
     if (e != ERR_OK) {
         log_error("event=exchange peer=%s error=\"%s\"", p->name, why.text);
     }
@@ -161,16 +157,19 @@ static void on_look(void *context, const struct peer_client_answer *a)
     }
 }
 
-static const struct query manifest_ask = {.most = MANIFEST_BYTES_MAX + 65536};
+static bool ask_for_manifest(struct peer *p, peer_client_done_fn *done)
+{
+    return exchange_call(
+               p, "/v1/manifest",
+               (struct peer_client_request){
+                   .max_bytes = MANIFEST_BYTES_MAX + 65536, .done = done, .context = p},
+               &p->call) == ERR_OK;
+}
 
 void exchange_look(struct peer *p)
 {
-    struct query ask = manifest_ask;
-
-    ask.done = on_look;
-    ask.context = p;
     if (p->call == NULL) {
-        (void)exchange_call(p, "/v1/manifest", &ask, &p->call);
+        (void)ask_for_manifest(p, on_look);
     }
 }
 
@@ -216,9 +215,9 @@ static bool ask_for_ring_key(struct peer *p)
     p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
     (void)snprintf(path, sizeof(path), "/v1/ringkey/%u", p->ring_key);
     return exchange_call(p, path,
-                         &(const struct query){.most = DIGEST_KEY_TEXT_MAX,
-                                               .done = on_ring_key,
-                                               .context = p},
+                         (struct peer_client_request){.max_bytes = DIGEST_KEY_TEXT_MAX,
+                                                      .done = on_ring_key,
+                                                      .context = p},
                          &p->call) == ERR_OK;
 }
 
@@ -226,11 +225,7 @@ bool exchange_ask(struct peer *p)
 {
     if (p->manifest_seen > p->x->node->manifest.version &&
         p->manifest_seen != p->manifest_refused) {
-        struct query ask = manifest_ask;
-
-        ask.done = on_manifest;
-        ask.context = p;
-        return exchange_call(p, "/v1/manifest", &ask, &p->call) == ERR_OK;
+        return ask_for_manifest(p, on_manifest);
     }
     return ask_for_ring_key(p);
 }
@@ -315,8 +310,9 @@ void exchange_begin(struct peer *p)
     (void)snprintf(path, sizeof(path), "/v1/heads?after=%llu",
                    (unsigned long long)p->after);
     if (exchange_call(p, path,
-                      &(const struct query){
-                          .most = HEADS_ANSWER_MAX, .done = on_heads, .context = p},
+                      (struct peer_client_request){.max_bytes = HEADS_ANSWER_MAX,
+                                                   .done = on_heads,
+                                                   .context = p},
                       &p->call) != ERR_OK) {
         exchange_fail(p, "heads", "no request can be made", 0);
     }

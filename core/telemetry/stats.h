@@ -4,7 +4,12 @@
  * stats.def is the only list; enum, page layout, `gillnet stat` and documentation come from it.
  * The page also carries a few lines of text, the current faults, so that `gillnet stat` can
  * name them while gillnetd runs. Without an open page (command line, tests, a full disk) the
- * numbers live in anonymous memory. Threads: any; counters are relaxed atomics.
+ * numbers live in anonymous memory.
+ * Reading order of the room: stats.def, stats, stats_read; history, history_read; ham_log;
+ * scan_request.
+ * To add a number: append a row to stats.def and call stats_add or stats_set where it changes.
+ * `gillnet stat` and GET /metrics then have it.
+ * Threads: any; counters are relaxed atomics.
  */
 #ifndef CORE_TELEMETRY_STATS_H
 #define CORE_TELEMETRY_STATS_H

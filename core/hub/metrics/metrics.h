@@ -4,6 +4,11 @@
  * All names begin with gillnet_. The names of the source document (requirement 152) follow on
  * request. gillnet-metrics(7) describes all of them. Rows are bounded: one or a few for each list,
  * feed, peer, route, symbol and alert.
+ * Reading order of the room: metrics_snapshot (the input), prom (the format), metrics_mail,
+ * metrics_lists, metrics_hub, metrics; then alert.def, alerts_evaluate, alerts.
+ * To add a number of a list: a row in list_families and its value in list_number (metrics_lists.c).
+ * To add an alert: a row in alert.def, its function in alerts_evaluate.c, its rule in
+ * contrib/prometheus/gillnet.rules.yml, and an example in test_alerts.c.
  * Depends: base, config, list, jansson.   Threads: as said.   Owns: the times of feeds.
  */
 #ifndef CORE_HUB_METRICS_METRICS_H

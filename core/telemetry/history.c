@@ -1,4 +1,3 @@
-/* history - gillnetd's side of the page. */
 #include "core/telemetry/history.h"
 
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* stats - the page: its layout, and the process's side of it. */
 #include "core/telemetry/stats.h"
 
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* feed_address - networks that are not the public internet. */
 #include "core/hub/fetch/feed_address.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,3 @@
-/* feed_credentials - files of passwords and header fields. */
 #include "core/hub/fetch/feed_credentials.h"
 
 #include <curl/curl.h>

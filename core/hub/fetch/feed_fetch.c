@@ -1,4 +1,3 @@
-/* feed_fetch - transfers of one feed, from redirect to redirect. */
 #include "core/hub/fetch/feed_fetch.h"
 
 #include <sys/socket.h>

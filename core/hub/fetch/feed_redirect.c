@@ -1,4 +1,3 @@
-/* feed_redirect - addresses of the web, and which may follow which. */
 #include "core/hub/fetch/feed_redirect.h"
 
 #include <strings.h>

@@ -1,4 +1,3 @@
-/* feeds - threads of feeds: begun, woken, ended. */
 #include "core/hub/fetch/feeds.h"
 
 #include "core/base/clock.h"

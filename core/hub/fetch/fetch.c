@@ -1,4 +1,3 @@
-/* fetch - one transfer, and files in memory and on disk. */
 #include "core/hub/fetch/fetch.h"
 
 #include <strings.h>
@@ -169,33 +168,6 @@ enum err transfer_run(struct transfer *t, const char *source, struct errinfo *re
 
 /* ---- files ---- */
 
-struct fetch {
-    CURL *easy;
-    const atomic_bool *stop;
-};
-
-enum err fetch_new(const atomic_bool *stop, struct fetch **ret)
-{
-    struct fetch *f = calloc(1, sizeof(*f));
-
-    if (f == NULL || (f->easy = curl_easy_init()) == NULL) {
-        free(f);
-        return ERR_NOMEM;
-    }
-    f->stop = stop;
-    *ret = f;
-    return ERR_OK;
-}
-
-void fetch_free(struct fetch **f)
-{
-    if (*f != NULL) {
-        curl_easy_cleanup((*f)->easy);
-        free(*f);
-    }
-    *f = NULL;
-}
-
 static struct transfer transfer_of(const struct fetch *f, unsigned whole_s,
                                    uint64_t most, struct fetch_answer *answer)
 {
@@ -223,7 +195,7 @@ static enum err get(struct transfer *t, const char *url, struct errinfo *reterr)
                        "the server answers %ld", status);
 }
 
-enum err fetch_small(struct fetch *f, const char *url, const char *etag,
+enum err fetch_small(const struct fetch *f, const char *url, const char *etag,
                      struct buf *ret, struct fetch_answer *retanswer,
                      struct errinfo *reterr)
 {
@@ -244,7 +216,7 @@ enum err fetch_small(struct fetch *f, const char *url, const char *etag,
 }
 
 /* From where the file ends. */
-static enum err resume(struct fetch *f, const char *url, int fd, uint64_t most,
+static enum err resume(const struct fetch *f, const char *url, int fd, uint64_t most,
                        struct fetch_answer *retanswer, struct errinfo *reterr)
 {
     struct transfer t = transfer_of(f, FETCH_LARGE_S, most, retanswer);
@@ -260,7 +232,7 @@ static enum err resume(struct fetch *f, const char *url, int fd, uint64_t most,
     return get(&t, url, reterr);
 }
 
-enum err fetch_large(struct fetch *f, const char *url, const char *path,
+enum err fetch_large(const struct fetch *f, const char *url, const char *path,
                      uint64_t most_bytes, struct fetch_answer *retanswer,
                      struct errinfo *reterr)
 {

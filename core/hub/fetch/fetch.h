@@ -76,18 +76,19 @@ enum err transfer_run(struct transfer *t, const char *source, struct errinfo *re
 
 /* ---- files ---- */
 
-struct fetch;
-/* *stop: as above. Borrowed. */
-enum err fetch_new(const atomic_bool *stop, struct fetch **ret);
-void fetch_free(struct fetch **f);
+/* A handle for many transfers; the caller frees easy. */
+struct fetch {
+    CURL *easy;
+    const atomic_bool *stop; /* as above */
+};
 
 /* Appends the body to ret, up to its cap. etag: of the known body, or "". The answer to a known one
  * may be 304. ERR_OK: an answer 200 or 304. */
-enum err fetch_small(struct fetch *f, const char *url, const char *etag,
+enum err fetch_small(const struct fetch *f, const char *url, const char *etag,
                      struct buf *ret, struct fetch_answer *retanswer,
                      struct errinfo *reterr);
 /* Resumes the file where it ends. ERR_OK: it is whole. */
-enum err fetch_large(struct fetch *f, const char *url, const char *path,
+enum err fetch_large(const struct fetch *f, const char *url, const char *path,
                      uint64_t most_bytes, struct fetch_answer *retanswer,
                      struct errinfo *reterr);
 

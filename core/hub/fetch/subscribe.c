@@ -259,25 +259,12 @@ static enum err open_files(struct subscribe *s, struct errinfo *reterr)
     THEN(e, filelock_take(&s->lock, path, reterr));
     THEN(e, keyring_load_or_create(s->config->state_dir, &s->keys, reterr));
     THEN(e, peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, reterr));
-    THEN(e, fetch_new(&s->stop, &s->fetch));
+    THEN(e, s->fetch.easy != NULL ? ERR_OK : errinfo_nomem(reterr, "libcurl"));
     if (e == ERR_OK) {
         drop_others(s);
         e = write_origins(s, reterr);
     }
     return e;
-}
-
-static enum err start(struct subscribe *s, struct errinfo *reterr)
-{
-    if (s->n == 0) {
-        return ERR_OK;
-    }
-    int errnum = thread_start(&s->thread, work, s);
-
-    s->is_running = errnum == 0;
-    return errnum == 0 ? ERR_OK
-                       : errinfo_set(reterr, err_of_errno(errnum), s->dir, 0,
-                                     "no thread for the subscriptions");
 }
 
 enum err subscribe_new(const struct config *config, bool is_once,
@@ -296,13 +283,17 @@ enum err subscribe_new(const struct config *config, bool is_once,
     s->config = config_acquire(config);
     s->is_once = is_once;
     s->lock.fd = -1;
+    s->fetch = (struct fetch){.easy = curl_easy_init(), .stop = &s->stop};
     atomic_init(&s->stop, false);
     (void)pthread_mutex_init(&s->mutex, NULL);
     for (size_t i = 0; i < config->nsubscriptions && s->n < SUBSCRIBE_MAX; i++) {
         describe(&s->v[s->n++], &config->subscriptions[i]);
     }
     enum err e = open_files(s, reterr);
-    THEN(e, start(s, reterr));
+    if (e == ERR_OK && s->n > 0) {
+        s->is_running = thread_start(&s->thread, work, s) == 0;
+        e = s->is_running ? ERR_OK : errinfo_nomem(reterr, "subscriptions");
+    }
     if (e != ERR_OK) {
         subscribe_free(&s);
         return e;
@@ -323,7 +314,7 @@ void subscribe_free(struct subscribe **subscribe)
         (void)pthread_join(s->thread, NULL);
     }
     close_all(s);
-    fetch_free(&s->fetch);
+    curl_easy_cleanup(s->fetch.easy);
     filelock_drop(&s->lock);
     (void)pthread_mutex_destroy(&s->mutex);
     config_release(&s->config);

@@ -41,7 +41,7 @@ struct subscribe {
     struct filelock lock;
     struct keyring keys;
     struct peerlists *lists;
-    struct fetch *fetch;
+    struct fetch fetch;
     struct follower v[SUBSCRIBE_MAX];
     size_t n;
     pthread_t thread;

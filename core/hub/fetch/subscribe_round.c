@@ -31,7 +31,7 @@ static enum err get(struct subscribe *s, struct follower *f, const char *url,
                     struct errinfo *reterr)
 {
     const struct fetch_answer known = *answer;
-    enum err e = fetch_small(s->fetch, url, known.etag, ret, answer, reterr);
+    enum err e = fetch_small(&s->fetch, url, known.etag, ret, answer, reterr);
 
     add_traffic(s, f, answer, 0);
     return e;
@@ -154,7 +154,7 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
 
     THEN(e, part_path(s, f, w, path, reterr));
     if (e == ERR_OK) {
-        e = fetch_large(s->fetch, url, path, w->most_bytes, &answer, reterr);
+        e = fetch_large(&s->fetch, url, path, w->most_bytes, &answer, reterr);
         add_traffic(s, f, &answer, 0);
     }
     THEN(e, filemap_open(&map, path, FILEMAP_READ, reterr));

@@ -80,16 +80,13 @@ void hub_api_start(struct hub *h)
     if (e == ERR_OK && h->history == NULL) {
         e = errinfo_nomem(&why, "api");
     }
-
     o.lists = h->lists;
-    if (e == ERR_OK) {
-        metrics_collector_set_lists(h->surveyor, h->lists);
-        e = api_new(&o, &h->api, &why);
-    }
+    metrics_collector_set(h->surveyor, h->lists, NULL);
+    THEN(e, api_new(&o, &h->api, &why));
     if (e != ERR_OK) {
         log_errinfo("api", &why);
     }
-    metrics_collector_set_api(h->surveyor, h->api);
+    metrics_collector_set(h->surveyor, h->lists, h->api);
 }
 
 void hub_api_renew(struct hub *h)
@@ -108,7 +105,7 @@ void hub_api_renew(struct hub *h)
 void hub_api_stop(struct hub *h)
 {
     if (h->surveyor != NULL) {
-        metrics_collector_set_api(h->surveyor, NULL);
+        metrics_collector_set(h->surveyor, NULL, NULL);
     }
     api_free(&h->api);
     api_history_free(&h->history);

@@ -1,4 +1,3 @@
-/* alerts - when an alert fires and when it ends. */
 #include "core/hub/metrics/alerts.h"
 
 #include "core/base/clock.h"

@@ -1,4 +1,3 @@
-/* metrics_snapshot - the status of this server at one moment. */
 #include "core/hub/metrics/metrics_snapshot.h"
 
 #include <pthread.h>
@@ -60,14 +59,10 @@ void metrics_collector_renew(struct metrics_collector *s, const struct config *c
     (void)pthread_mutex_unlock(&s->mutex);
 }
 
-void metrics_collector_set_lists(struct metrics_collector *s,
-                                 struct list_watcher *lists)
+void metrics_collector_set(struct metrics_collector *s, struct list_watcher *lists,
+                           const struct api *api)
 {
     atomic_store_explicit(&s->lists, lists, memory_order_release);
-}
-
-void metrics_collector_set_api(struct metrics_collector *s, const struct api *api)
-{
     atomic_store_explicit(&s->api, api, memory_order_release);
 }
 

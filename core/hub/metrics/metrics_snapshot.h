@@ -56,10 +56,9 @@ struct metrics_collector *metrics_collector_new(const struct config *config,
 void metrics_collector_free(struct metrics_collector **s);
 /* Sets another configuration. */
 void metrics_collector_renew(struct metrics_collector *s, const struct config *config);
-/* Adds a source, borrowed. NULL removes it; call that only while no snapshot is taken. */
-void metrics_collector_set_lists(struct metrics_collector *s,
-                                 struct list_watcher *lists);
-void metrics_collector_set_api(struct metrics_collector *s, const struct api *api);
+/* Sets lists and API as sources, borrowed. NULL removes one; free it only while no snapshot is taken. */
+void metrics_collector_set(struct metrics_collector *s, struct list_watcher *lists,
+                           const struct api *api);
 
 /* Takes a snapshot. NULL: no memory. */
 struct metrics_snapshot *metrics_snapshot_take(struct metrics_collector *s);

@@ -418,8 +418,7 @@ enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
     }
     pthread_mutex_lock(&lock);
     close_locked();
-    (void)history_page_read(path, &last,
-                            NULL); /* without a readable one the page is empty */
+    (void)history_page_read(path, &last, NULL); /* without one it is empty */
     e = file_allocate(fresh, sizeof(struct history_page), HISTORY_MODE, reterr);
     THEN(e, map_page(fresh, last, now_s, reterr));
     if (e == ERR_OK && rename(fresh, path) != 0) {

@@ -214,8 +214,7 @@ enum err stats_open(const char *path, struct errinfo *reterr)
     }
     struct stats_view last;
     if (stats_read(path, &last, NULL) != ERR_OK) {
-        memset(&last, 0,
-               sizeof(last)); /* without a readable page counters start at 0 */
+        memset(&last, 0, sizeof(last)); /* counters start at 0 */
     }
     e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
     THEN(e, map_page(fresh, &last, reterr));

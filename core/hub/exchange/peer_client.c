@@ -415,8 +415,9 @@ void peer_client_free(struct peer_client **c)
     if (*c == NULL) {
         return;
     }
-    while ((*c)->calls != NULL) {
-        drop((*c)->calls);
+    for (struct client_call *call = (*c)->calls; call != NULL; call = (*c)->calls) {
+        (*c)->calls = call->next;
+        destroy(call);
     }
     if ((*c)->multi != NULL) {
         (void)curl_multi_cleanup((*c)->multi);

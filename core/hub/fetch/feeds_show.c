@@ -88,8 +88,7 @@ void feeds_show(struct feeds *f)
         }
         (void)json_array_append_new(rows, feed_row_json(feed, row));
     }
-    status_board_put(
-        f->board, STATUS_BOARD_FEEDS,
-        rows); /* under the mutex, so that an older state never replaces a newer one */
+    /* under the mutex, so that an older state never replaces a newer one */
+    status_board_put(f->board, STATUS_BOARD_FEEDS, rows);
     (void)pthread_mutex_unlock(&f->mutex);
 }

@@ -59,8 +59,8 @@ struct transfer {
     unsigned connect_s;
     unsigned stall_s;
     uint64_t whole_ms;
-    void (*progress)(void *context,
-                     double share); /* 0..1, below 0: unknown; may be NULL */
+    /* share: 0..1, below 0: unknown. May be NULL */
+    void (*progress)(void *context, double share);
     void *context;
     struct fetch_answer *answer;
     /* set by the transfer */

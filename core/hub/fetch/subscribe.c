@@ -143,8 +143,7 @@ static void plan_next(struct follower *f)
     uint32_t dice = 0;
 
     s = s << doublings < most ? s << doublings : most;
-    random_bytes(&dice,
-                 sizeof(dice)); /* so that the subscribers of a publisher spread */
+    random_bytes(&dice, sizeof(dice)); /* spreads the subscribers */
     f->due_us = clock_mono_us() + s * 1000000 -
                 s * 10000 * (dice % JITTER_PERCENT); /* up to a fifth sooner */
 }

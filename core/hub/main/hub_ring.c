@@ -271,8 +271,7 @@ void hub_ring_hold(void *context)
     struct hub *h = context;
 
     if (h->node.is_open) {
-        publish_all(
-            h); /* a back-up that copied the counts just now must not have more than peers */
+        publish_all(h); /* peers then have at least the counts of a back-up */
     }
     h->is_held = true;
     hub_ring_close(h);

@@ -1,12 +1,12 @@
-// ask - the look-up box, a message that is examined, and what may be done about what they show.
+// ask - the look-up box, the check of a message, and the actions for their results.
 import { post, postMessage } from "./api.js";
 import { spark } from "./chart.js";
 import { confirm, doAs, signIn, tell } from "./dialogs.js";
 import { byId, bytes, chip, count, el, list, number, plural, say, seconds, share, table, text, timeOf, under, WINDOWS } from "./dom.js";
 
-const MESSAGE_MAX = 64 * 1024 * 1024; // bytes that are read into the page at all
+const MESSAGE_MAX = 64 * 1024 * 1024; // largest message that the page reads
 
-// The words of core/list/rating.def, as gillnet lookup --help has them.
+// The ratings of core/list/rating.def, with the texts of gillnet lookup --help.
 export const STANDING = {
   CLEAN: ["well", "no list holds it, a person revoked it, or only an allow list does"],
   FALSE_POSITIVE: ["well", "a filter said perhaps and the exact index knows better"],
@@ -16,7 +16,7 @@ export const STANDING = {
 };
 const ACTION = { accept: "well", header: "warning", quarantine: "warning", defer: "warning", reject: "critical", discard: "critical" };
 
-// Asks, shows that it does, and puts what comes in its place.
+// Sends a request, shows that it runs, and shows the answer in its place.
 async function answered(at, button, call, show) {
   at.setAttribute("aria-busy", "true");
   button.disabled = true;
@@ -39,12 +39,12 @@ async function answered(at, button, call, show) {
 
 const button = (words, click, more = {}) => el("button", { type: "button", on: { click }, ...more }, words);
 
-// ---- what may be done ----
+// ---- actions ----
 
-// Where nothing was changed the hub says why, and that is shown instead.
+// If nothing was changed, the reason of the hub is shown instead.
 const cameOf = (what, words) => (answer) => (answer?.detail ? `${what}: ${text(answer.detail)}` : words);
 
-// again(): the card it was asked from is to show what came of it.
+// again(): updates the card after the change.
 async function revoke(value, name, again) {
   if (await confirm("Revoke an entry", `${value} will no longer count as listed on ${name}, whatever feeds and peers say later.`, "Revoke") &&
       await doAs(() => post("v1/revoke", { values: [value], list: name }), cameOf(value, `Revoked on ${name}: ${value}`))) again();
@@ -67,7 +67,7 @@ const matchTable = (matches) => table("On lists", [
 ]).show(matches);
 
 const newestFirst = (v) => (Array.isArray(v) ? [...v].reverse() : []);
-// Who counted it in the fortnight, where peers did.
+// Counts of the fortnight by server, if peers counted it.
 const sharesOf = (c) => (list(c.peers).length === 0 ? "" : [["own", number(c.own?.w14d)], ...list(c.peers).map((p) => [text(p.name), number(p.w14d)])]
   .map(([who, n]) => `${who} ${count(n)}`).join(", "));
 const countTable = (counts) => table("How often it was seen", [
@@ -82,7 +82,7 @@ const AGAIN_MS = 500, AGAIN = 10; // a change is in force within a second
 const checked = async (value) => list((await post("v1/check", { values: [value], counts: true })).results)[0];
 const saysOf = (r) => JSON.stringify([r.status, r.matches, r.confidence]);
 
-// Puts what the hub says now in the card's place, as soon as it is something else than before.
+// Replaces the card as soon as the hub has another answer than before.
 async function renew(card, r) {
   try {
     for (let i = 0; i < AGAIN && card.isConnected; i++) {
@@ -134,7 +134,7 @@ function lookUp() {
   });
 }
 
-// Looks a value up that stands elsewhere on the page.
+// Looks up a value from another part of the page.
 export function find(value) {
   byId("value").value = value;
   byId("look-up").scrollIntoView();
@@ -186,7 +186,7 @@ function verdict(answer, message) {
       button("Report message as ham", () => reportMessage("ham", message))))];
 }
 
-let file = null; // what was dropped or chosen; else the text counts
+let file = null; // the dropped or chosen file; null: the text is used
 function take(files) {
   file = files[0] ?? null;
   say(byId("file-name"), file ? `${file.name}, ${bytes(file.size)}` : "");

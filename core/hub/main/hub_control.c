@@ -4,11 +4,11 @@
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/slice.h"
+#include "core/base/unix_place.h"
 
 enum { BACKLOG = 128 };
 
@@ -26,9 +26,7 @@ struct control {
     struct control_hooks hooks;
     struct evconnlistener *listener;
     struct visitor v[CONTROL_CLIENTS_MAX];
-    char path[CONTROL_PATH_MAX + 1];
-    dev_t device;
-    ino_t inode;
+    struct unix_place place;
 };
 
 static void leave(struct visitor *v)
@@ -205,84 +203,28 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 
 /* ---- the socket ---- */
 
-static enum err failed(const char *path, int errnum, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, err_of_errno(errnum), path, 0,
-                       "cannot make the control socket: %s; check the folder's rights",
-                       strerrordesc_np(errnum));
-}
-
-static bool answers(const struct sockaddr_un *un)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool is = fd >= 0 && (connect(fd, (const struct sockaddr *)un, sizeof(*un)) == 0 ||
-                          errno == EAGAIN);
-
-    fd_close(&fd);
-    return is;
-}
-
-/* Binds the socket under another name first, so that it has its rights when it appears. */
-static enum err bind_at(struct control *c, struct errinfo *reterr)
-{
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    char before[sizeof(un.sun_path)];
-    struct stat st;
-    mode_t mask = 0;
-    unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC;
-
-    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", c->path);
-    if (lstat(c->path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
-        return errinfo_set(reterr, ERR_EXISTS, c->path, 0,
-                           "something that is no socket lies here; remove it");
-    }
-    if (answers(&un)) {
-        return errinfo_set(reterr, ERR_EXISTS, c->path, 0,
-                           "another hub is running and answers here; stop it first");
-    }
-    (void)snprintf(before, sizeof(before), "%s.%ld.new", c->path, (long)getpid());
-    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", before);
-    (void)unlink(before);
-    mask = umask(0177);
-    c->listener = evconnlistener_new_bind(c->base, on_accept, c, flags, BACKLOG,
-                                          (const struct sockaddr *)&un, sizeof(un));
-    (void)umask(mask);
-    if (c->listener == NULL) {
-        return failed(c->path, errno, reterr);
-    }
-    if (chmod(before, 0660) != 0 || lstat(before, &st) != 0 ||
-        rename(before, c->path) != 0) {
-        int errnum = errno;
-
-        (void)unlink(before);
-        return failed(c->path, errnum, reterr);
-    }
-    c->device = st.st_dev;
-    c->inode = st.st_ino;
-    return ERR_OK;
-}
-
 enum err control_new(struct event_base *base, const char *path,
                      const struct control_hooks *hooks, struct control **ret,
                      struct errinfo *reterr)
 {
     struct control *c = calloc(1, sizeof(*c));
-    enum err e;
+    int fd = -1;
 
     if (c == NULL) {
         return errinfo_nomem(reterr, path);
     }
     c->base = base;
     c->hooks = *hooks;
-    if ((size_t)snprintf(c->path, sizeof(c->path), "%s", path) >= sizeof(c->path)) {
-        free(c);
-        return errinfo_set(reterr, ERR_LIMIT, path, 0,
-                           "the path of a socket may have at most %d bytes; set "
-                           "hub.control_socket to a shorter one",
-                           (int)CONTROL_PATH_MAX);
+    enum err e =
+        unix_place_listen(&c->place, path, "hub.control_socket", BACKLOG, &fd, reterr);
+
+    if (e == ERR_OK) {
+        c->listener = evconnlistener_new(
+            base, on_accept, c, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+        e = c->listener != NULL ? ERR_OK : errinfo_nomem(reterr, path);
     }
-    e = bind_at(c, reterr);
     if (e != ERR_OK) {
+        fd_close(&fd);
         control_free(&c);
         return e;
     }
@@ -293,7 +235,6 @@ enum err control_new(struct event_base *base, const char *path,
 void control_free(struct control **control)
 {
     struct control *c = *control;
-    struct stat st;
 
     if (c == NULL) {
         return;
@@ -307,10 +248,7 @@ void control_free(struct control **control)
     if (c->listener != NULL) {
         evconnlistener_free(c->listener);
     }
-    if (c->inode != 0 && lstat(c->path, &st) == 0 && st.st_dev == c->device &&
-        st.st_ino == c->inode) {
-        (void)unlink(c->path);
-    }
+    unix_place_remove(&c->place);
     free(c);
     *control = NULL;
 }

@@ -22,8 +22,7 @@ enum {
     CONTROL_CLIENTS_MAX = 8,  /* at once; a new one closes the oldest */
     CONTROL_TIMEOUT_S = 5,
     CONTROL_HOLD_S = 20,
-    CONTROL_ANSWER_MAX = 1 << 20,
-    CONTROL_PATH_MAX = 90
+    CONTROL_ANSWER_MAX = 1 << 20
 };
 
 struct control_hooks {

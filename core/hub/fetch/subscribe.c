@@ -249,7 +249,7 @@ static bool was_used(const struct config *config)
            access(path, F_OK) == 0;
 }
 
-static enum err open_files(struct subscribe *s, struct errinfo *reterr)
+static enum err open_subscriptions(struct subscribe *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = make_dirs(s, reterr);
@@ -288,7 +288,7 @@ enum err subscribe_new(const struct config *config, bool is_once,
     for (size_t i = 0; i < config->nsubscriptions && s->n < SUBSCRIBE_MAX; i++) {
         describe(&s->v[s->n++], &config->subscriptions[i]);
     }
-    enum err e = open_files(s, reterr);
+    enum err e = open_subscriptions(s, reterr);
     if (e == ERR_OK && s->n > 0) {
         s->is_running = thread_start(&s->thread, work, s) == 0;
         e = s->is_running ? ERR_OK : errinfo_nomem(reterr, "subscriptions");

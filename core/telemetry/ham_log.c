@@ -94,7 +94,7 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     struct ham_log *j = calloc(1, sizeof(*j));
     if (!j) {
         filemap_close(&m);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for the ham log");
+        return errinfo_nomem(reterr, path);
     }
     j->map = m;
     j->page = (struct page *)(void *)m.p;

@@ -1,4 +1,3 @@
-/* history - gillnetd's side of the page. */
 #include "core/telemetry/history.h"
 
 #include <pthread.h>
@@ -27,8 +26,8 @@ const uint32_t history_time_us[HISTORY_TIMES - 1] = {
     500,    1000,   2500,    5000,    10000,   25000,   50000, 100000,
     250000, 500000, 1000000, 2500000, 5000000, 10000000};
 
-/* As in stats.c: the page is never unmapped, a thread may just be counting in it. Release where it is
- * set, acquire in every reader: the new page's contents come first. */
+/* As in stats.c: the page is never unmapped, a thread may just be counting in it. Release where it
+ * is set, acquire in every reader: the new page's contents come first. */
 static struct history_page early;
 static _Atomic(struct history_page *) current = &early;
 static _Atomic uint64_t key_floor = HISTORY_KEY_LEAST;
@@ -43,7 +42,7 @@ static struct history_page *page_now(void)
 }
 
 /* Relaxed, as all numbers here: they order nothing, a reader wants each and not a moment. */
-static void add(_Atomic uint64_t *to, uint64_t n)
+static void add_relaxed(_Atomic uint64_t *to, uint64_t n)
 {
     atomic_fetch_add_explicit(to, n, memory_order_relaxed);
 }
@@ -70,7 +69,8 @@ double history_score_edge(unsigned i)
 
 /* ---- ten minutes and hours ---- */
 
-/* The stamp is 0 meanwhile, and each release store comes after it: a slot half emptied belongs to no time. */
+/* The stamp is 0 meanwhile, and each release store comes after it: a slot half emptied belongs to
+ * no time. */
 static void empty_bucket(struct history_slot *s, uint64_t stamp)
 {
     pthread_mutex_lock(&lock);
@@ -133,11 +133,11 @@ void history_message(uint64_t now_s, const uint64_t number[HISTORY_NUMBERS],
     }
     for (unsigned i = 0; i < HISTORY_NUMBERS; i++) {
         if (number[i] != 0) {
-            add(&s->number[i], number[i]);
+            add_relaxed(&s->number[i], number[i]);
         }
     }
     if (score != NULL) {
-        add(&hour_at(page, now_s)->score[score_range(*score)], 1);
+        add_relaxed(&hour_at(page, now_s)->score[score_range(*score)], 1);
     }
 }
 
@@ -151,14 +151,14 @@ void history_time(enum history_stage stage, uint64_t ns, uint64_t n)
     while (i < HISTORY_TIMES - 1 && ns > (uint64_t)history_time_us[i] * US_NS) {
         i++;
     }
-    add(&t->count[i], n);
-    add(&t->sum_ns, ns * n);
+    add_relaxed(&t->count[i], n);
+    add_relaxed(&t->sum_ns, ns * n);
 }
 
 void history_url_checks(unsigned status, uint64_t n)
 {
     if (status < HISTORY_STATUSES && n > 0) {
-        add(&page_now()->url_checks[status], n);
+        add_relaxed(&page_now()->url_checks[status], n);
     }
 }
 
@@ -220,7 +220,7 @@ void history_symbol(uint64_t now_s, struct slice name)
         i = make_row(page, padded);
         pthread_mutex_unlock(&lock);
     }
-    add(&page->row[i].total, 1);
+    add_relaxed(&page->row[i].total, 1);
     atomic_store_explicit(&page->row[i].last_s, now_s, memory_order_relaxed);
     atomic_fetch_add_explicit(&hour_at(page, now_s)->symbol[i], 1,
                               memory_order_relaxed);
@@ -228,7 +228,7 @@ void history_symbol(uint64_t now_s, struct slice name)
 
 /* ---- keys ---- */
 
-/* What is left of a key's count as its last sight grows old: a day later nothing is known of it. */
+/* A key's count, reduced by the age of its last occurrence: 0 after a day. */
 static uint64_t weight_now(const struct history_key *k, uint64_t now_s)
 {
     uint64_t age = now_s > k->at_s ? now_s - k->at_s : 0;
@@ -269,7 +269,8 @@ static unsigned place_for(const struct history_page *page, const struct history_
     return lightest;
 }
 
-/* The number is odd first, hence the exchange, which nothing that follows gets before; and even last. */
+/* key_seq is odd while the key changes. The exchange keeps later stores behind it; the last store
+ * makes it even. */
 static void store_key(struct history_page *page, unsigned i,
                       const struct history_key *k)
 {
@@ -347,7 +348,7 @@ static void take_keys(struct history_page *page, const struct history_page *last
     }
 }
 
-/* What a page starts with: what the last run left, nothing of which is trusted beyond its numbers. */
+/* Fills a new page from the page of the last run. Only numbers are copied; names are checked. */
 static void fill_page(struct history_page *page, const struct history_page *last,
                       uint64_t now_s)
 {
@@ -358,22 +359,13 @@ static void fill_page(struct history_page *page, const struct history_page *last
     if (last == NULL) {
         return;
     }
-    for (unsigned i = 0; i < HISTORY_BUCKET_SLOTS; i++) {
-        page->bucket[i].stamp = last->bucket[i].stamp;
-        for (unsigned n = 0; n < HISTORY_NUMBERS; n++) {
-            page->bucket[i].number[n] = last->bucket[i].number[n];
-        }
-    }
+    /* No other thread has these pages yet, so their atomic numbers are copied as bytes. */
+    memcpy((void *)page->bucket, last->bucket, sizeof(page->bucket));
+    memcpy((void *)page->time, last->time, sizeof(page->time));
     for (unsigned i = 0; i < HISTORY_HOUR_SLOTS; i++) {
         page->hour[i].stamp = last->hour[i].stamp;
         for (unsigned n = 0; n < HISTORY_SCORES; n++) {
             page->hour[i].score[n] = last->hour[i].score[n];
-        }
-    }
-    for (unsigned i = 0; i < HISTORY_STAGES; i++) {
-        page->time[i].sum_ns = last->time[i].sum_ns;
-        for (unsigned n = 0; n < HISTORY_TIMES; n++) {
-            page->time[i].count[n] = last->time[i].count[n];
         }
     }
     for (unsigned i = 0; i < HISTORY_STATUSES; i++) {

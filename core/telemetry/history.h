@@ -1,12 +1,12 @@
 /*
- * history - what gillnetd did over the last day, in a mmapped page that everybody may read.
+ * history - mail of the last day in a mmapped page: written by gillnetd, read by others.
  *
- * Beside the plain numbers of stats.h: messages and actions by ten minutes, scores, times by stage, symbols, URLs by
- * what they were called, and the keys seen most often. Derived data (class E): without the page, or
- * with one that is damaged or of another version, all begins anew and nothing but these numbers is lost.
- * Without an open page the numbers live in anonymous memory.
- * Threads: any; numbers are relaxed atomics, a lock is taken where ten minutes or an hour begin, for a
- * symbol never seen, and for a key that is among the most seen (only if it is free).   ADR 0040.
+ * It has messages and actions by ten minutes, scores, times by stage, symbols, URLs by rating, and
+ * the most frequent keys. Derived data (class E): if the page is missing, damaged or of another
+ * version, an empty one replaces it. Without an open page the numbers live in anonymous memory.
+ * Threads: any; numbers are relaxed atomics, a lock is taken where ten minutes or an hour begin,
+ * for a symbol never seen, and for a key that is among the most seen (only if it is free).   ADR
+ * 0040.
  */
 #ifndef CORE_TELEMETRY_HISTORY_H
 #define CORE_TELEMETRY_HISTORY_H
@@ -16,24 +16,25 @@
 #include "core/base/keyring.h"
 #include "core/base/slice.h"
 
-/* The page of gillnetd, in the state folder; it holds texts of mail, so only the group may read it. */
+/* The page of gillnetd, in the state folder; it holds texts of mail, so only the group may read
+ * it. */
 #define STATE_HISTORY_FILE "counts/gillnetd.history"
 
 enum {
     HISTORY_BUCKET_S = 600,
-    HISTORY_BUCKETS = 145, /* the running one and those of a day before it */
+    HISTORY_BUCKETS = 145, /* the current one and those of a day before it */
     HISTORY_HOURS = 25,    /* likewise */
     HISTORY_SCORES = 72,   /* ranges of scores */
     HISTORY_TIMES = 23,    /* ranges of times */
     HISTORY_STATUSES = 8,  /* words for URLs: enum rating */
-    HISTORY_SYMBOLS = 512, /* with names of their own; the others are one more */
+    HISTORY_SYMBOLS = 512, /* with own names; all others share one more */
     HISTORY_SYMBOL_NAME = 48,
     HISTORY_KEYS = 32,
     HISTORY_KEY_TEXT = 96,
     HISTORY_KEY_LEAST = 10 /* seen less often in a day is not bulk */
 };
 
-/* Of ten minutes. The order is the layout of the page, as in all enums here. */
+/* Numbers of ten minutes. The order is the layout of the page, as in all enums here. */
 enum history_number {
     HISTORY_MESSAGES, /* that got a final answer */
     HISTORY_ACCEPT,
@@ -43,15 +44,15 @@ enum history_number {
     HISTORY_REJECT,
     HISTORY_DISCARD,
     HISTORY_SKIPPED,  /* not examined, or let through; in accept, too */
-    HISTORY_ON_ERROR, /* internal error; in no action */
+    HISTORY_ON_ERROR, /* internal errors; in no action */
     HISTORY_BYTES,
     HISTORY_NUMBERS
 };
 const char *history_number_name(enum history_number n); /* "messages", ... */
 
-/* What time is measured of, for each message. */
+/* Stages whose time is measured for each message. */
 enum history_stage {
-    HISTORY_PARSE,   /* core/mail and extraction, processor time but for the end */
+    HISTORY_PARSE,   /* parsing and extraction; processor time, except at the end */
     HISTORY_LOOKUP,  /* all lists */
     HISTORY_COUNT,   /* counting, and reading counts */
     HISTORY_VERDICT, /* exact counts and the score */
@@ -61,15 +62,16 @@ enum history_stage {
 };
 const char *history_stage_name(enum history_stage s); /* "parse", ... */
 
-/* Upper ends of the ranges of times but the last, microseconds: 1, 2, 5, 10, 25, 50, 100, ... 10 s. */
+/* Upper ends of the ranges of times but the last, microseconds: 1, 2, 5, 10, 25, 50, 100, ... 10
+ * s. */
 extern const uint32_t history_time_us[HISTORY_TIMES - 1];
 /* Upper end (not in it) of the i-th range of scores, i < HISTORY_SCORES - 1: -5, -4.5, ... 30. */
 double history_score_edge(unsigned i);
 
 /* ---- gillnetd's side ---- */
 
-/* Makes or takes over the page: everything goes on from what it was. On failure numbers go to anonymous
- * memory. */
+/* Opens the page, or makes it. Numbers continue from their last values. On failure they go to
+ * anonymous memory. */
 enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr);
 void history_close(void);
 
@@ -90,9 +92,9 @@ struct history_key {
     size_t n;
     char text[HISTORY_KEY_TEXT]; /* the first n bytes of the value, of any kind */
 };
-/* A key that was seen less often in a day than this is not among the most seen. */
+/* A key with a lower count a day is not among the most frequent ones. */
 uint64_t history_key_floor(void);
-/* Puts k among the most seen if it is one. Where another thread does so just now, nothing. */
+/* Puts k among the most frequent keys if it is one. Does nothing while another thread does so. */
 void history_key(const struct history_key *k);
 
 /* ---- every reader's side ---- */
@@ -121,7 +123,8 @@ struct history_view {                              /* 60 KB */
     size_t nkeys; /* of the last day, the most seen first */
     struct history_key key[HISTORY_KEYS];
 };
-/* The page as it is at now_s. ERR_NOT_FOUND: gillnetd has not run yet. On failure *ret is an empty day. */
+/* The page as it is at now_s. ERR_NOT_FOUND: gillnetd has not run yet. On failure *ret is an empty
+ * day. */
 enum err history_read(const char *path, uint64_t now_s, struct history_view *ret,
                       struct errinfo *reterr);
 

@@ -1,9 +1,10 @@
 /*
  * history_page - the layout of the page of history; shared by its writer and its reader.
  *
- * Native byte order and words: the page never leaves the machine, and a magic number read in the other order
- * does not match. Ring slots carry the number of their ten minutes or hour; one of another number is empty.
- * There are more than a reader wants, so that none it reads is being emptied.
+ * Native byte order and words: the page never leaves the machine, and a magic number read in the
+ * other order does not match. Ring slots carry the number of their ten minutes or hour; one of
+ * another number is empty. There are more than a reader wants, so that none it reads is being
+ * emptied.
  */
 #ifndef CORE_TELEMETRY_HISTORY_PAGE_H
 #define CORE_TELEMETRY_HISTORY_PAGE_H
@@ -21,7 +22,7 @@ enum {
     HISTORY_HOUR_S = 3600,
     HISTORY_DAY_S = 86400,
     HISTORY_OTHER = HISTORY_SYMBOLS, /* row of the symbols without one */
-    HISTORY_KEEP_S = 365 * 86400     /* a symbol not seen so long gives its row up */
+    HISTORY_KEEP_S = 365 * 86400     /* of a symbol without a hit */
 };
 
 struct history_slot {
@@ -41,7 +42,8 @@ struct history_stage_times {
     _Atomic uint64_t sum_ns;
 };
 
-/* A place of a hash table by name; rows never move, and are never given up while the page is open. */
+/* A place of a hash table by name; rows never move, and are never given up while the page is
+ * open. */
 struct history_row {
     _Atomic uint64_t is_used; /* 1: the name is whole. Set last, with release */
     char name[HISTORY_SYMBOL_NAME];
@@ -69,7 +71,7 @@ enum err history_page_check(const struct history_page *page, size_t n, const cha
 /* A copy of the page at path, to be freed. */
 enum err history_page_read(const char *path, struct history_page **ret,
                            struct errinfo *reterr);
-/* Whether a symbol's name is one. */
+/* True if it is a valid name of a symbol. */
 bool history_name_is_sound(const char name[HISTORY_SYMBOL_NAME]);
 
 #endif

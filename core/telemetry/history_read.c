@@ -1,10 +1,11 @@
 /* history_read - the page as another process sees it. */
 
+#include "core/base/file.h"
 #include "core/base/file_internal.h"
 #include "core/telemetry/history_page.h"
 
-/* Tries, a millisecond apart, to meet the keys while they do not change; a writer that was killed in the
- * middle leaves the number odd for ever, and then they are taken as they are. */
+/* Tries, a millisecond apart, to meet the keys while they do not change; a writer that was killed
+ * in the middle leaves the number odd for ever, and then they are taken as they are. */
 enum { KEY_TRIES = 50, KEY_WAIT_NS = 1000000 };
 
 bool history_name_is_sound(const char name[HISTORY_SYMBOL_NAME])
@@ -40,26 +41,15 @@ enum err history_page_check(const struct history_page *page, size_t n, const cha
     return ERR_OK;
 }
 
-/* Read, not mapped: a file that somebody truncates must not kill the reader. */
+/* Reads instead of mapping: a truncated file must not kill the reader. */
 static enum err read_page(int fd, struct history_page *page, const char *path,
                           struct errinfo *reterr)
 {
-    size_t n = 0;
+    size_t n = file_read_at(fd, 0, page, sizeof(*page));
 
-    while (n < sizeof(*page)) {
-        ssize_t got = pread(fd, (char *)page + n, sizeof(*page) - n, (off_t)n);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return file_sys_fail(reterr, path, "cannot read the page of history");
-        }
-        if (got == 0) {
-            break;
-        }
-        n += (size_t)got;
-    }
-    return history_page_check(page, n, path, reterr);
+    return n < sizeof(*page) && errno != 0
+               ? file_sys_fail(reterr, path, "cannot read the page of history")
+               : history_page_check(page, n, path, reterr);
 }
 
 /* Two reads with the same even number have the keys of one moment between them. */
@@ -71,9 +61,8 @@ static enum err read_settled(int fd, struct history_page *page, const char *path
     for (int i = 0; i < KEY_TRIES && e == ERR_OK; i++) {
         uint64_t seq = page->key_seq;
         uint64_t after = 0;
-        if (pread(fd, &after, sizeof(after),
-                  (off_t)offsetof(struct history_page, key_seq)) ==
-                (ssize_t)sizeof(after) &&
+        if (file_read_at(fd, offsetof(struct history_page, key_seq), &after,
+                         sizeof(after)) == sizeof(after) &&
             after == seq && seq % 2 == 0) {
             break;
         }
@@ -95,7 +84,7 @@ enum err history_page_read(const char *path, struct history_page **ret,
         return e;
     }
     struct history_page *page = calloc(1, sizeof(*page));
-    e = page == NULL ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it")
+    e = page == NULL ? errinfo_nomem(reterr, path)
                      : read_settled(fd, page, path, reterr);
     (void)close(fd);
     if (e != ERR_OK) {
@@ -106,7 +95,7 @@ enum err history_page_read(const char *path, struct history_page **ret,
     return ERR_OK;
 }
 
-/* ---- what a reader is told ---- */
+/* ---- the view ---- */
 
 /* page NULL: there is none. */
 static void view_buckets(const struct history_page *page, uint64_t now_s,

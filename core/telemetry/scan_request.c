@@ -41,20 +41,9 @@ void scan_request_print(const struct scan_request *s, struct buf *ret)
 
 /* ---- reading ---- */
 
-static enum err refuse(struct errinfo *reterr, const char *what)
+static enum err refuse_line(struct errinfo *reterr, const char *what)
 {
     return errinfo_set(reterr, ERR_SYNTAX, source, 0, "%s", what);
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Decodes text to *at, which moves on. */
@@ -70,11 +59,12 @@ static enum err decode(struct slice text, char **at, struct slice *ret,
             *to++ = text.p[i];
             continue;
         }
-        high = i + 2 < text.n && text.p[i] == '%' ? hex_digit(text.p[i + 1]) : -1;
-        low = high >= 0 ? hex_digit(text.p[i + 2]) : -1;
+        high = i + 2 < text.n && text.p[i] == '%' ? hex_digit_value(text.p[i + 1]) : -1;
+        low = high >= 0 ? hex_digit_value(text.p[i + 2]) : -1;
         if (low < 0 || high + low == 0) {
-            return refuse(reterr, "a value has a byte that must be written as %XX, "
-                                  "which is not 00");
+            return refuse_line(reterr,
+                               "a value has a byte that must be written as %XX, "
+                               "which is not 00");
         }
         *to++ = (char)(high * 16 + low);
         i += 2;
@@ -92,11 +82,11 @@ static enum err read_number(struct slice text, struct scan_request *ret,
                             struct errinfo *reterr)
 {
     if (text.n == 0 || (text.n > 1 && text.p[0] == '0')) {
-        return refuse(reterr, "the number of the message's bytes must follow");
+        return refuse_line(reterr, "the number of the message's bytes must follow");
     }
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] < '0' || text.p[i] > '9') {
-            return refuse(reterr, "the number of the message's bytes must follow");
+            return refuse_line(reterr, "the number of the message's bytes must follow");
         }
         ret->bytes = ret->bytes * 10 + (uint64_t)(text.p[i] - '0');
         if (ret->bytes > SCAN_REQUEST_BYTES_MAX) {
@@ -111,7 +101,8 @@ static enum err read_number(struct slice text, struct scan_request *ret,
 static enum err read_flag(struct slice value, bool *ret, struct errinfo *reterr)
 {
     if (*ret || !slice_eq(value, SLICE_LIT("1"))) {
-        return refuse(reterr, "auth and count are given once, as 1, or not at all");
+        return refuse_line(reterr,
+                           "auth and count are given once, as 1, or not at all");
     }
     *ret = true;
     return ERR_OK;
@@ -131,7 +122,7 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
     for (size_t i = 0; i < LENGTH(once); i++) {
         if (slice_eq(name, once[i].name)) {
             return once[i].value->n > 0
-                       ? refuse(reterr, "client, helo and from are given once")
+                       ? refuse_line(reterr, "client, helo and from are given once")
                        : decode(pair, at, once[i].value, reterr);
         }
     }
@@ -147,8 +138,8 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
     if (slice_eq(name, SLICE_LIT("count"))) {
         return read_flag(pair, &ret->is_counting, reterr);
     }
-    return refuse(reterr, "understood are client=, helo=, from=, rcpt=, auth= and "
-                          "count=");
+    return refuse_line(reterr, "understood are client=, helo=, from=, rcpt=, auth= and "
+                               "count=");
 }
 
 enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],

@@ -1,10 +1,11 @@
 /*
  * scan_request - the request line of a scan over gillnetd's control socket.
  *
- *   scan BYTES [client=ADDRESS] [helo=NAME] [from=ADDRESS] [rcpt=ADDRESS]... [auth=1] [count=1]
+ * scan BYTES [client=ADDRESS] [helo=NAME] [from=ADDRESS] [rcpt=ADDRESS]... [auth=1] [count=1]
  *
- * BYTES of a message follow the line. Values are percent-encoded: every byte but printable ASCII without space and
- * percent sign. auth: the client had logged in; count: the message is counted, as mail is.
+ * BYTES of a message follow the line. In values every byte is percent-encoded, except printable
+ * ASCII without space and percent sign. auth: the client was logged in. count: the message is
+ * counted like mail.
  * Depends: -   Threads: pure.   Allocates: nothing but in the buf.
  */
 #ifndef CORE_TELEMETRY_SCAN_REQUEST_H
@@ -35,8 +36,7 @@ struct scan_request {
 
 /* Appends the line with its end. */
 void scan_request_print(const struct scan_request *s, struct buf *ret);
-/* Reads what follows "scan "; values lie in room afterwards. ERR_SYNTAX, ERR_LIMIT: the text of reterr says
- * why. */
+/* Reads the rest of the line after "scan ". Values point into room. */
 enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],
                             struct scan_request *ret, struct errinfo *reterr);
 

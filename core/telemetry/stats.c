@@ -1,4 +1,3 @@
-/* stats - the page: its layout, and the process's side of it. */
 #include "core/telemetry/stats.h"
 
 #include <pthread.h>
@@ -154,8 +153,7 @@ void stats_fault(const char *key, const char *text)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* What a page starts with: the counters of the last run plus what this process has counted and
- * the gauges it has set. */
+/* Fills a new page: the counters of the last run plus those of this process, and its gauges. */
 static void fill_page(struct stats_page *page, const struct stats_view *last)
 {
     page->magic = STATS_MAGIC;
@@ -191,20 +189,25 @@ static void close_locked(void)
 
 enum err stats_open(const char *path, struct errinfo *reterr)
 {
-    struct filemap m; /* stays mapped until the process ends */
+    /* A fresh file is filled under another name and renamed: nobody ever reads half a page, and
+     * nothing that lay at path is trusted beyond its numbers. */
+    char fresh[FILE_PATH_MAX];
+    enum err e = path_make(fresh, reterr, "%s.new", path);
+    if (e != ERR_OK) {
+        return e;
+    }
     (void)pthread_mutex_lock(&lock);
     if (page_now() != &early) {
         close_locked();
     }
     struct stats_view last;
     if (stats_read(path, &last, NULL) != ERR_OK) {
-        memset(&last, 0,
-               sizeof(last)); /* none, damaged, or of another version: start anew */
+        memset(&last, 0, sizeof(last)); /* counters start at 0 */
     }
-    const struct filemap_new fresh = {sizeof(struct stats_page), STATS_MODE, begin_page,
-                                      &last};
-    enum err e = filemap_make(&m, path, &fresh, reterr);
-    if (e != ERR_OK) {
+    e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
+    THEN(e, map_page(fresh, &last, reterr));
+    if (e == ERR_OK && rename(fresh, path) != 0) {
+        e = file_sys_fail(reterr, path, "cannot put the statistics page in place");
         close_locked();
     }
     (void)pthread_mutex_unlock(&lock);

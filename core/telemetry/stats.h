@@ -4,7 +4,12 @@
  * stats.def is the only list; enum, page layout, `gillnet stat` and documentation come from it.
  * The page also carries a few lines of text, the current faults, so that `gillnet stat` can
  * name them while gillnetd runs. Without an open page (command line, tests, a full disk) the
- * numbers live in anonymous memory. Threads: any; counters are relaxed atomics.
+ * numbers live in anonymous memory.
+ * Reading order of the room: stats.def, stats, stats_read; history, history_read; ham_log;
+ * scan_request.
+ * To add a number: append a row to stats.def and call stats_add or stats_set where it changes.
+ * `gillnet stat` and GET /metrics then have it.
+ * Threads: any; counters are relaxed atomics.
  */
 #ifndef CORE_TELEMETRY_STATS_H
 #define CORE_TELEMETRY_STATS_H
@@ -23,8 +28,8 @@ enum stat_id {
 
 enum { STATS_FAULTS_MAX = 16, STATS_FAULT_TEXT = 240 };
 
-/* Makes (or takes over) the page at path for writing: counters go on from their last values,
- * gauges and faults are cleared. On failure numbers go to anonymous memory. */
+/* Makes or opens the page at path for writing. Counters continue from their last values, gauges and
+ * faults are cleared. On failure numbers go to anonymous memory. */
 enum err stats_open(const char *path, struct errinfo *reterr);
 void stats_close(void);
 
@@ -49,10 +54,11 @@ struct stats_view {
 };
 enum err stats_read(const char *path, struct stats_view *ret, struct errinfo *reterr);
 
-/* gillnetd says four times a second that it is at work: without a sign for so long it is not known to be. */
+/* gillnetd sets STAT_alive_time four times a second. Without a sign for STATS_ALIVE_S it is not
+ * known to run. */
 enum { STATS_ALIVE_S = 3 };
-/* Whether gillnetd was at work less than STATS_ALIVE_S before now_s. A sign from the future, as one from before the
- * clock was set back, is none. */
+/* True if gillnetd gave a sign less than STATS_ALIVE_S before now_s. A sign from the future does
+ * not count: the clock was set back. */
 bool stats_is_alive(const struct stats_view *view, uint64_t now_s);
 
 #endif

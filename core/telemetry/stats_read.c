@@ -1,5 +1,6 @@
 /* stats_read - a page as another process sees it. */
 
+#include "core/base/file.h"
 #include "core/base/file_internal.h"
 #include "core/telemetry/stats.h"
 #include "core/telemetry/stats_page.h"
@@ -13,14 +14,11 @@ enum { FAULT_TRIES = 50, FAULT_WAIT_NS = 1000000 };
 static enum err read_page(int fd, struct stats_page *page, const char *path,
                           struct errinfo *reterr)
 {
-    ssize_t n = 0;
-    do {
-        n = pread(fd, page, sizeof(*page), 0);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) {
+    size_t n = file_read_at(fd, 0, page, sizeof(*page));
+    if (n < sizeof(*page) && errno != 0) {
         return file_sys_fail(reterr, path, "cannot read the statistics page");
     }
-    if (n < (ssize_t)sizeof(*page) || page->magic != STATS_MAGIC) {
+    if (n < sizeof(*page) || page->magic != STATS_MAGIC) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this is not a statistics page of gillnet");
     }

@@ -1,11 +1,16 @@
 /*
- * api - the HTTP API of the hub: look-ups, what the hub and gillnetd show of themselves, and what clients report.
+ * api - the HTTP API of the hub: look-ups, status, reports and the status page.
  *
- * Threads of its own, each with an event loop and its share of the connections; what may wait (a scan, counts, history,
- * changes of lists) goes to a few workers with short queues. Everything is bounded: heads, bodies, their memory in all,
- * connections, requests a second of one address, time for each step. What is optional gives way first: 503 with
- * Retry-After. The peers' loop is not touched.
- * Depends: base, config, list, libevent, OpenSSL, jansson.   Threads: api_new to api_free by one; the rest as said.
+ * It has its own threads, each with an event loop and a share of the connections. Slow requests (scan,
+ * counts, history, changes of lists) go to a few workers with short queues. Heads, bodies, memory,
+ * connections, requests a second of one address and the time of each step are bounded. Under load
+ * optional requests are rejected first, with 503 and Retry-After.
+ * Reading order of the room: api_route.def, api_route, api_auth; the handlers api_check, api_tables,
+ * api_status, api_history, api_counts, api_scan, api_write; api_list_change, api_spool; api_body,
+ * api_rows, api_answer; api, api_conn, api_pool; page/.
+ * To add a route: a row in api_route.def, its handler in the file of its subject, its path in
+ * contrib/openapi.yaml.
+ * Depends: base, config, list, libevent, OpenSSL, jansson.   Threads: api_new to api_free by one.
  * Owns: its sockets and threads.   ADR 0042.
  */
 #ifndef CORE_HUB_API_API_H

@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/checksum.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/hub/http/http_syntax.h"
 
@@ -17,7 +18,7 @@ struct row {
 struct api_tokens {
     pthread_mutex_t reading; /* the file; before mutex */
     pthread_mutex_t mutex;   /* the table */
-    struct stat sign;        /* of the file that was read; st_ino 0: none */
+    struct stat sign;        /* of the file that was read last; st_ino 0: none */
     struct row *v;
     size_t n;
 };
@@ -71,7 +72,7 @@ static bool is_hash(struct slice s)
     return s.n == SHA256_HEX;
 }
 
-static struct slice next_word(struct slice *line)
+struct slice api_token_word(struct slice *line)
 {
     *line = slice_trim(*line);
     size_t n = 0;
@@ -87,9 +88,9 @@ static struct slice next_word(struct slice *line)
 
 static bool read_row(struct slice line, struct row *ret)
 {
-    struct slice name = next_word(&line);
-    struct slice role = next_word(&line);
-    struct slice hash = next_word(&line);
+    struct slice name = api_token_word(&line);
+    struct slice role = api_token_word(&line);
+    struct slice hash = api_token_word(&line);
 
     *ret = (struct row){.hash = ""};
     if (!api_token_name_is_valid(name) || !is_hash(hash) || slice_trim(line).n > 0 ||
@@ -126,7 +127,7 @@ static void read_rows(const char *path, struct slice text, struct row **retv,
     }
 }
 
-/* NULL: it may be used. */
+/* NULL: the file may be used. */
 static const char *unsafe(const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {
@@ -155,14 +156,14 @@ static bool read_text(int fd, struct buf *ret)
     return got == 0 && !buf_failed(ret);
 }
 
-/* For want of what may be there again soon, which the file does not show. */
+/* True for a shortage that may end soon without a change of the file. */
 static bool is_passing(int errnum)
 {
     return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
 }
 
-/* False: it is to be read again though it does not change. */
-static bool read_file(const char *path, struct row **retv, size_t *retn)
+/* False: the file must be read again even if it does not change. */
+static bool read_token_file(const char *path, struct row **retv, size_t *retn)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -187,9 +188,7 @@ static bool read_file(const char *path, struct row **retv, size_t *retn)
         }
         buf_fini(&text);
     }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    fd_close(&fd);
     if (why != NULL) {
         log_error("event=tokens error=\"%s: %s; no token of it is accepted\"", path,
                   why);
@@ -197,7 +196,7 @@ static bool read_file(const char *path, struct row **retv, size_t *retn)
     return is_final;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
            a->st_size == b->st_size && a->st_mode == b->st_mode &&
@@ -205,7 +204,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-static void look(struct api_tokens *t, const char *path)
+static void look_at_file(struct api_tokens *t, const char *path)
 {
     struct stat st = {.st_ino = 0};
     struct row *v = NULL;
@@ -214,10 +213,10 @@ static void look(struct api_tokens *t, const char *path)
     if (stat(path, &st) != 0) {
         st = (struct stat){.st_ino = 0};
     }
-    if (is_same(&st, &t->sign)) {
+    if (is_same_file(&st, &t->sign)) {
         return;
     }
-    if (!read_file(path, &v, &n)) {
+    if (!read_token_file(path, &v, &n)) {
         st = (struct stat){.st_ino = 0};
     }
     t->sign = st;
@@ -232,7 +231,7 @@ static void look(struct api_tokens *t, const char *path)
 void api_tokens_look(struct api_tokens *t, const char *path)
 {
     (void)pthread_mutex_lock(&t->reading);
-    look(t, path);
+    look_at_file(t, path);
     (void)pthread_mutex_unlock(&t->reading);
 }
 
@@ -247,7 +246,7 @@ static struct slice host_name(struct slice host)
     return slice_head(host, slice_find(host, ':'));
 }
 
-/* What can only be an address: digits and dots, or it has a colon. Names end in a letter. */
+/* True for an address: it has a colon or ends in a digit. Host names end in a letter. */
 static bool is_address(struct slice name)
 {
     struct slice last = slice_from(name, name.n > 0 ? name.n - 1 : 0);
@@ -268,7 +267,8 @@ static bool find_token(struct api_tokens *t, struct slice token, struct api_who 
     sha256_add(&sum, token);
     sha256_final_hex(&sum, hash);
     (void)pthread_mutex_lock(&t->mutex);
-    for (size_t i = 0; i < t->n; i++) { /* all of them, whichever it is */
+    for (size_t i = 0; i < t->n;
+         i++) { /* always all, so that the time does not depend on the token */
         if (CRYPTO_memcmp(hash, t->v[i].hash, SHA256_HEX) == 0) {
             *ret = t->v[i].who;
             found = true;
@@ -278,8 +278,8 @@ static bool find_token(struct api_tokens *t, struct slice token, struct api_who 
     return found;
 }
 
-/* Whether who calls himself so is on this machine. A client that asks here by another name was sent by something that has
- * that name, or by a page of it. */
+/* Whether the host is a name of this machine. A local client that uses another name was redirected
+ * by the owner of that name, or by a page of that site. */
 static bool is_here(struct slice host)
 {
     struct slice name = host_name(host);
@@ -300,7 +300,7 @@ static struct slice url_host(struct slice url)
 
 static bool is_near(const struct http_request *r, bool is_unix)
 {
-    /* any name does for a socket file, but for one that is known outside: that has dots */
+    /* a client of the socket file may use any name without a dot */
     bool is_free = is_unix && slice_find(r->host, '.') == r->host.n;
 
     return !r->is_passed_on && (is_free || is_here(r->host)) &&

@@ -10,7 +10,7 @@ struct reader {
     struct errinfo *reterr;
 };
 
-static enum err refuse(const struct reader *r, enum err e, const char *what)
+static enum err refuse_at(const struct reader *r, enum err e, const char *what)
 {
     return errinfo_set(r->reterr, e, "", 0, "%s, at byte %zu of the body", what,
                        (size_t)(r->p - r->begin));
@@ -31,7 +31,7 @@ static unsigned char peek(struct reader *r)
     return r->p < r->end ? *r->p : 0;
 }
 
-static bool take(struct reader *r, unsigned char c)
+static bool take_byte(struct reader *r, unsigned char c)
 {
     bool is_there = peek(r) == c && r->p < r->end;
 
@@ -43,25 +43,14 @@ static bool take(struct reader *r, unsigned char c)
 
 static bool take_hex(struct reader *r, uint32_t *ret)
 {
-    *ret = 0;
-    if (r->end - r->p < 4) {
+    uint64_t v = 0;
+    size_t n = r->end - r->p < 4 ? 0 : 4;
+
+    if (!slice_to_u64(slice_of((const char *)r->p, n), 16, UINT32_MAX, &v)) {
         return false;
     }
-    for (int i = 0; i < 4; i++, r->p++) {
-        unsigned char c = *r->p;
-        uint32_t lower = c | 0x20U;
-        uint32_t digit = 16;
-
-        if (c >= '0' && c <= '9') {
-            digit = c - (uint32_t)'0';
-        } else if (lower >= 'a' && lower <= 'f') {
-            digit = lower - 'a' + 10;
-        }
-        if (digit > 15) {
-            return false;
-        }
-        *ret = *ret * 16 + digit;
-    }
+    r->p += n;
+    *ret = (uint32_t)v;
     return true;
 }
 
@@ -89,7 +78,8 @@ static size_t put_utf8(uint32_t c, char *dst)
     return 4;
 }
 
-/* Behind "\u": one character, or two halves of one. False: half a one, or NUL. */
+/* Reads the digits after "\u": one character, or both surrogates of one. False: a single surrogate,
+ * or NUL. */
 static bool take_unicode(struct reader *r, uint32_t *ret)
 {
     uint32_t low = 0;
@@ -111,7 +101,7 @@ static bool take_unicode(struct reader *r, uint32_t *ret)
     return true;
 }
 
-/* Behind a backslash. Writes at most 4 bytes; 0: no such escape. */
+/* Reads the escape that follows a backslash. Writes at most 4 bytes; 0: not a valid escape. */
 static size_t take_escape(struct reader *r, char *dst)
 {
     static const char names[] = "\"\\/bfnrt";
@@ -155,17 +145,17 @@ static enum err unescape(struct reader *r, const unsigned char *begin,
     const unsigned char *end = r->p;
     size_t n = 0;
 
-    /* the text is never longer than what stands for it */
+    /* an escape is never shorter than its text */
     while (end < r->end && *end != '"') {
         end += *end == '\\' ? 2 : 1;
     }
     if (end >= r->end) {
-        return refuse(r, ERR_SYNTAX, "a string has no end");
+        return refuse_at(r, ERR_SYNTAX, "a string has no end");
     }
     char *dst = arena_bytes(r->arena, (size_t)(end - begin) + 4);
 
     if (dst == NULL) {
-        return refuse(r, ERR_NOMEM, "out of memory");
+        return refuse_at(r, ERR_NOMEM, "out of memory");
     }
     while (*r->p == '\\') {
         memcpy(dst + n, from, (size_t)(r->p - from));
@@ -176,8 +166,8 @@ static enum err unescape(struct reader *r, const unsigned char *begin,
         n += made;
         from = r->p;
         if (made == 0 || !skip_text(r)) {
-            return refuse(r, ERR_SYNTAX,
-                          "a string has an escape that is none, or is no UTF-8");
+            return refuse_at(r, ERR_SYNTAX,
+                             "a string has an unknown escape or is not UTF-8");
         }
     }
     memcpy(dst + n, from, (size_t)(r->p - from));
@@ -188,14 +178,14 @@ static enum err unescape(struct reader *r, const unsigned char *begin,
 
 static enum err take_string(struct reader *r, struct slice *ret)
 {
-    if (!take(r, '"')) {
-        return refuse(r, ERR_RANGE, "a string is wanted");
+    if (!take_byte(r, '"')) {
+        return refuse_at(r, ERR_RANGE, "a string is wanted");
     }
     const unsigned char *begin = r->p;
 
     if (!skip_text(r)) {
-        return refuse(r, ERR_SYNTAX,
-                      "a string has no end, a control byte or is no UTF-8");
+        return refuse_at(r, ERR_SYNTAX,
+                         "a string has no end, a control byte or is no UTF-8");
     }
     if (*r->p == '\\') {
         return unescape(r, begin, ret);
@@ -213,21 +203,21 @@ static enum err take_strings(struct reader *r, struct api_strings *ret)
     enum err e = ERR_OK;
 
     ret->n = 0;
-    if (!take(r, '[')) {
-        return refuse(r, ERR_RANGE, "an array of strings is wanted");
+    if (!take_byte(r, '[')) {
+        return refuse_at(r, ERR_RANGE, "an array of strings is wanted");
     }
-    if (take(r, ']')) {
+    if (take_byte(r, ']')) {
         return ERR_OK;
     }
     do {
         if (ret->n == ret->most) {
-            return refuse(r, ERR_LIMIT, "the array is longer than api.values");
+            return refuse_at(r, ERR_LIMIT, "the array is longer than api.values");
         }
         if (ret->n == room) {
             struct slice *more = arena_array(r->arena, room * 2 + 16, sizeof(*more));
 
             if (more == NULL) {
-                return refuse(r, ERR_NOMEM, "out of memory");
+                return refuse_at(r, ERR_NOMEM, "out of memory");
             }
             if (room > 0) {
                 memcpy(more, ret->v, room * sizeof(*more));
@@ -237,9 +227,10 @@ static enum err take_strings(struct reader *r, struct api_strings *ret)
         }
         e = take_string(r, &ret->v[ret->n]);
         ret->n += e == ERR_OK;
-    } while (e == ERR_OK && take(r, ','));
-    return e != ERR_OK || take(r, ']') ? e
-                                       : refuse(r, ERR_SYNTAX, "an array has no end");
+    } while (e == ERR_OK && take_byte(r, ','));
+    return e != ERR_OK || take_byte(r, ']')
+               ? e
+               : refuse_at(r, ERR_SYNTAX, "an array has no end");
 }
 
 static bool take_word(struct reader *r, struct slice word)
@@ -258,7 +249,7 @@ static enum err take_bool(struct reader *r, bool *ret)
     *ret = take_word(r, SLICE_LIT("true"));
     return *ret || take_word(r, SLICE_LIT("false"))
                ? ERR_OK
-               : refuse(r, ERR_RANGE, "true or false is wanted");
+               : refuse_at(r, ERR_RANGE, "true or false is wanted");
 }
 
 static enum err take_value(struct reader *r, const struct api_member *m)
@@ -281,7 +272,7 @@ static enum err take_member(struct reader *r, const struct api_member *members,
     size_t at = 0;
     enum err e = peek(r) == '"'
                      ? take_string(r, &name)
-                     : refuse(r, ERR_SYNTAX, "the name of a member is wanted");
+                     : refuse_at(r, ERR_SYNTAX, "the name of a member is wanted");
 
     if (e != ERR_OK) {
         return e;
@@ -290,14 +281,14 @@ static enum err take_member(struct reader *r, const struct api_member *members,
         at++;
     }
     if (at == n) {
-        return refuse(r, ERR_RANGE, "there is no such member");
+        return refuse_at(r, ERR_RANGE, "there is no such member");
     }
     if ((*seen >> at & 1) != 0) {
-        return refuse(r, ERR_RANGE, "a member stands there twice");
+        return refuse_at(r, ERR_RANGE, "a member stands there twice");
     }
     *seen |= 1U << at;
-    return take(r, ':') ? take_value(r, &members[at])
-                        : refuse(r, ERR_SYNTAX, "a colon is wanted");
+    return take_byte(r, ':') ? take_value(r, &members[at])
+                             : refuse_at(r, ERR_SYNTAX, "a colon is wanted");
 }
 
 enum err api_body_read(struct slice body, const struct api_member *members, size_t n,
@@ -309,19 +300,19 @@ enum err api_body_read(struct slice body, const struct api_member *members, size
     uint32_t seen = 0;
     enum err e = ERR_OK;
 
-    if (!take(&r, '{')) {
-        return refuse(&r, ERR_SYNTAX, "the body is no JSON object");
+    if (!take_byte(&r, '{')) {
+        return refuse_at(&r, ERR_SYNTAX, "the body is no JSON object");
     }
-    if (!take(&r, '}')) {
+    if (!take_byte(&r, '}')) {
         do {
             e = take_member(&r, members, n, &seen);
-        } while (e == ERR_OK && take(&r, ','));
-        if (e == ERR_OK && !take(&r, '}')) {
-            e = refuse(&r, ERR_SYNTAX, "the object has no end");
+        } while (e == ERR_OK && take_byte(&r, ','));
+        if (e == ERR_OK && !take_byte(&r, '}')) {
+            e = refuse_at(&r, ERR_SYNTAX, "the object has no end");
         }
     }
     if (e == ERR_OK && (peek(&r) != 0 || r.p != r.end)) {
-        e = refuse(&r, ERR_SYNTAX, "something stands behind the object");
+        e = refuse_at(&r, ERR_SYNTAX, "something stands behind the object");
     }
     for (size_t i = 0; i < n && e == ERR_OK; i++) {
         if (members[i].is_needed && (seen >> i & 1) == 0) {

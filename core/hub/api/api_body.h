@@ -1,9 +1,10 @@
 /*
  * api_body - the JSON body of a request: one flat object of the members that a route knows.
  *
- * Strict: UTF-8 without overlong forms, no member twice, none that is not known, nothing behind the object; values are
- * strings, arrays of strings, true and false. Nothing nests deeper, so nothing recurses.
- * Depends: base.   Threads: pure.   Allocates: from the arena; strings without escapes point into the body.   Source: RFC 8259.
+ * Strict: valid UTF-8 only, each member once, no unknown member, no bytes after the object. Values
+ * are strings, arrays of strings, true and false. Nothing nests deeper, so nothing recurses.
+ * Depends: base.   Threads: pure.   Allocates: from the arena; strings without escapes point into
+ * the body.   Source: RFC 8259.
  */
 #ifndef CORE_HUB_API_API_BODY_H
 #define CORE_HUB_API_API_BODY_H
@@ -24,11 +25,12 @@ struct api_member {
     enum api_member_kind kind;
     bool is_needed;
     void *
-        value; /* struct slice, struct api_strings or bool; as it was when the member is not there */
+        value; /* struct slice, struct api_strings or bool; unchanged without the member */
 };
 enum { API_MEMBERS_MAX = 16 };
 
-/* ERR_SYNTAX: no JSON. ERR_RANGE: JSON, but not what is asked for. ERR_LIMIT: too many strings. ERR_NOMEM. */
+/* ERR_SYNTAX: no JSON. ERR_RANGE: JSON, but not what is asked for. ERR_LIMIT: too many strings.
+ * ERR_NOMEM. */
 enum err api_body_read(struct slice body, const struct api_member *members, size_t n,
                        struct arena *arena, struct errinfo *reterr);
 

@@ -8,7 +8,7 @@
 #include "core/list/query.h"
 #include "core/message/feature/feature_value.h"
 
-/* How one value's answer is written; result NULL: it cannot be read, why says so. */
+/* Writes the answer for one value. result NULL: the value is not valid, for the reason why. */
 typedef void print_fn(struct api_call *call, const struct list_watcher_view *view,
                       struct slice value, const struct query_result *result,
                       const char *why);
@@ -152,9 +152,10 @@ void api_check_urls(struct api_call *call)
 
 /* ---- POST /v1/check ---- */
 
+/* name: with all that stands before the value. */
 static void add_member(struct buf *b, const char *name, const char *value)
 {
-    buf_printf(b, "\"%s\":", name);
+    buf_add_str(b, name);
     if (value == NULL) {
         buf_add_str(b, "null");
     } else {
@@ -162,7 +163,7 @@ static void add_member(struct buf *b, const char *name, const char *value)
     }
 }
 
-/* Why it makes nothing listed; NULL: it does. */
+/* Reason why a match has no effect; NULL: it has one. */
 static const char *silent_because(const struct query_list *list,
                                   const struct query_match *m)
 {
@@ -175,20 +176,14 @@ static const char *silent_because(const struct query_list *list,
 static void print_match(struct buf *b, const struct query_list *list,
                         const struct query_match *m)
 {
-    buf_add_char(b, '{');
-    add_member(b, "list", list_reader_name(list->reader));
-    buf_add_char(b, ',');
-    add_member(b, "origin", list->origin);
-    buf_add_char(b, ',');
-    add_member(b, "type", feature_type_name(m->key->class_type));
+    add_member(b, "{\"list\":", list_reader_name(list->reader));
+    add_member(b, ",\"origin\":", list->origin);
+    add_member(b, ",\"type\":", feature_type_name(m->key->class_type));
     buf_add_str(b, ",\"key\":");
     api_add_text(b, m->key->text);
-    buf_add_char(b, ',');
-    add_member(b, "status", list_answer_name(m->answer));
-    buf_add_char(b, ',');
-    add_member(b, "silent", silent_because(list, m));
-    buf_add_char(b, ',');
-    add_member(b, "source", m->from.source);
+    add_member(b, ",\"status\":", list_answer_name(m->answer));
+    add_member(b, ",\"silent\":", silent_because(list, m));
+    add_member(b, ",\"source\":", m->from.source);
     buf_printf(b, ",\"explicit\":%s,\"first_seen_s\":%" PRIu32 ",\"expiry_s\":",
                m->from.is_explicit ? "true" : "false", m->from.first_seen_s);
     if (m->from.expiry_s == 0) {
@@ -256,11 +251,11 @@ void api_v1_check(struct api_call *call)
         return;
     }
     if (wants_counts && call->kind == API_INLINE) {
-        call->kind = API_COUNTS; /* once more, on a worker */
+        call->kind = API_COUNTS; /* runs again on a worker */
         return;
     }
     if (wants_counts && values.n > API_COUNTS_VALUES) {
-        api_refuse(call, 413, "counts are told of %d values at once",
+        api_refuse(call, 413, "counts are limited to %d values a request",
                    API_COUNTS_VALUES);
         return;
     }
@@ -268,7 +263,7 @@ void api_v1_check(struct api_call *call)
 
     if (wants_counts) {
         api_counts_begin(&counts, call->config);
-        /* cppcheck-suppress autoVariables ; taken back below */
+        /* cppcheck-suppress autoVariables ; reset below */
         call->counts = &counts;
     }
     answer_values(call, &values, FEATURE_NONE, print_value);

@@ -22,8 +22,8 @@ void api_counts_end(struct api_counts *c)
 }
 
 /* *ret: to be freed, also when it is false. */
-static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
-                struct count_breakdown *ret)
+static bool ask_shares(struct api_counts *c, enum feature_type type, struct slice text,
+                       struct count_breakdown *ret)
 {
     struct digest digest[KEYRING_MAX];
     struct buf request;
@@ -46,8 +46,8 @@ static bool ask(struct api_counts *c, enum feature_type type, struct slice text,
 }
 
 /* One feature, to rows, if anybody counted it. */
-static void add(json_t *rows, enum feature_type type, struct slice text,
-                const struct count_breakdown *s)
+static void add_row(json_t *rows, enum feature_type type, struct slice text,
+                    const struct count_breakdown *s)
 {
     const struct count_history *h = &s->v[0].history;
     uint64_t first_s = 0;
@@ -61,7 +61,6 @@ static void add(json_t *rows, enum feature_type type, struct slice text,
     for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
         w[i] = count_breakdown_sum(s, i);
     }
-    json_t *windows = count_json_windows(w);
     json_t *o = json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "counted_as",
                           feature_type_name((uint16_t)type), "key", json_text(text),
                           "exact", (int)(h->ndamaged == 0), "first_seen_s",
@@ -70,8 +69,7 @@ static void add(json_t *rows, enum feature_type type, struct slice text,
                           count_json_row(h->bucket, COUNT_BUCKETS + 1), "days",
                           count_json_row(h->day, COUNT_DAYS + 1));
 
-    (void)json_object_update(o, windows);
-    json_decref(windows);
+    (void)json_object_update_new(o, count_json_windows(w));
     if (o != NULL) {
         count_json_add_shares(o, s);
     }
@@ -91,9 +89,10 @@ void api_counts_add(struct api_counts *c, struct slice value, struct arena *aren
     for (size_t i = 0; c->is_answering && i < features.n; i++) {
         struct count_breakdown shares;
 
-        c->is_answering = ask(c, features.v[i].type, features.v[i].text, &shares);
+        c->is_answering =
+            ask_shares(c, features.v[i].type, features.v[i].text, &shares);
         if (c->is_answering) {
-            add(rows, features.v[i].type, features.v[i].text, &shares);
+            add_row(rows, features.v[i].type, features.v[i].text, &shares);
         }
         count_breakdown_fini(&shares);
     }

@@ -1,5 +1,5 @@
 /*
- * api_counts - how often a value was counted, asked of gillnetd.
+ * api_counts - counts of a value, from gillnetd.
  *
  * Blocking, within a deadline: for a worker's thread.
  * Depends: base, config, feature, count, gillnetd.h.   Threads: one for a struct.   Owns: nothing.
@@ -18,12 +18,12 @@ struct api_counts {
     const struct config *config;
     struct keyring keys;
     uint64_t deadline_us;
-    bool is_answering; /* false: gillnetd is down, or too slow: nothing more is asked */
+    bool is_answering; /* false: gillnetd is down or too slow */
 };
 void api_counts_begin(struct api_counts *c, const struct config *config);
 void api_counts_end(struct api_counts *c);
-/* Appends the array of what was counted of the value, one row for each feature that it may stand for and that was seen;
- * null where gillnetd does not answer. */
+/* Appends an array with one row for each counted feature that the value may stand for, or null if
+ * gillnetd does not answer. */
 void api_counts_add(struct api_counts *c, struct slice value, struct arena *arena,
                     struct buf *ret);
 

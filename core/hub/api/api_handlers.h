@@ -1,5 +1,5 @@
 /*
- * api_handlers - what answers each route of api_route.def.
+ * api_handlers - the handler functions of api_route.def.
  */
 #ifndef CORE_HUB_API_API_HANDLERS_H
 #define CORE_HUB_API_API_HANDLERS_H

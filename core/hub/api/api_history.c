@@ -16,7 +16,7 @@ enum { US_PER_S = 1000000, US_PER_MS = 1000, NS_PER_US = 1000, SPARK_BUCKETS = 3
 _Static_assert((int)API_HISTORY_SPARKS *(int)SPARK_BUCKETS <= (int)COUNT_BUCKETS,
                "what a history has");
 
-/* What the exact counts said of a key. */
+/* Exact counts of one key. */
 struct known {
     struct history_key key; /* day 0: free */
     struct count_history counts;
@@ -71,7 +71,7 @@ static bool ask_one(const struct config *config, const struct keyring *keys,
     return is_known;
 }
 
-/* All keys of the page anew; those that gillnetd does not answer for are not known. */
+/* Requests the counts of all keys of the page. Keys without an answer stay unknown. */
 static void ask_counts(struct api_history *h, const struct config *config)
 {
     struct keyring keys;
@@ -105,21 +105,6 @@ static const struct known *find_known(const struct api_history *h,
 
 /* ---- JSON ---- */
 
-static json_t *number(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-static json_t *numbers(const uint64_t *v, size_t n)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < n; i++) {
-        (void)json_array_append_new(array, number(v[i]));
-    }
-    return array;
-}
-
 static json_t *buckets_json(const struct history_view *v)
 {
     json_t *array = json_array();
@@ -129,7 +114,7 @@ static json_t *buckets_json(const struct history_view *v)
         json_t *row = json_pack("{s:I}", "at", (json_int_t)b->at_s);
         for (unsigned n = HISTORY_MESSAGES; n <= HISTORY_DISCARD; n++) {
             (void)json_object_set_new(row, history_number_name((enum history_number)n),
-                                      number(b->number[n]));
+                                      json_integer((json_int_t)b->number[n]));
         }
         (void)json_array_append_new(array, row);
     }
@@ -150,7 +135,8 @@ static json_t *scores_json(const struct history_view *v, const struct config *co
                                   isfinite(t) ? json_real(t) : json_null());
     }
     return json_pack("{s:o, s:o, s:o}", "edges", edges, "counts",
-                     numbers(v->score, HISTORY_SCORES), "thresholds", thresholds);
+                     count_json_row(v->score, HISTORY_SCORES), "thresholds",
+                     thresholds);
 }
 
 static json_t *symbols_json(const struct history_view *v)
@@ -174,18 +160,19 @@ static json_t *latency_json(const struct history_view *v)
         const struct history_times *t = &v->time[s];
         json_t *le = json_array();
         for (unsigned i = 0; i < HISTORY_TIMES - 1; i++) {
-            (void)json_array_append_new(le, number(history_time_us[i]));
+            (void)json_array_append_new(le,
+                                        json_integer((json_int_t)history_time_us[i]));
         }
         (void)json_object_set_new(
             object, history_stage_name((enum history_stage)s),
             json_pack("{s:o, s:o, s:I, s:I}", "le_us", le, "counts",
-                      numbers(t->count, HISTORY_TIMES), "sum_us",
+                      count_json_row(t->count, HISTORY_TIMES), "sum_us",
                       (json_int_t)(t->sum_ns / NS_PER_US), "count", (json_int_t)t->n));
     }
     return object;
 }
 
-/* What came in each half hour; bucket[0] of a history is the running one. */
+/* Sums by half hour. bucket[0] of a history is the current one. */
 static json_t *spark_json(const struct count_history *h)
 {
     uint64_t v[API_HISTORY_SPARKS] = {0};
@@ -195,10 +182,10 @@ static json_t *spark_json(const struct count_history *h)
             v[API_HISTORY_SPARKS - 1 - i] += h->bucket[i * SPARK_BUCKETS + k];
         }
     }
-    return numbers(v, API_HISTORY_SPARKS);
+    return count_json_row(v, API_HISTORY_SPARKS);
 }
 
-/* Where gillnetd cannot be asked: how often it was seen in a day, the last time. */
+/* Without an answer of gillnetd the row has the count of one day from the page. */
 static json_t *bulk_one(const struct api_history *h, const struct history_key *key)
 {
     const struct known *known = find_known(h, key);
@@ -209,9 +196,7 @@ static json_t *bulk_one(const struct api_history *h, const struct history_key *k
     }
     json_t *row = json_pack("{s:s, s:o}", "type", feature_type_name(key->type), "value",
                             json_text(slice_of(key->text, key->n)));
-    json_t *windows = count_json_windows(w);
-    (void)json_object_update(row, windows);
-    json_decref(windows);
+    (void)json_object_update_new(row, count_json_windows(w));
     (void)json_object_set_new(
         row, "spark", known != NULL ? spark_json(&known->counts) : json_array());
     return row;

@@ -1,10 +1,10 @@
 /*
- * api_history - what gillnetd did over the last day, as GET /v1/history tells it.
+ * api_history - the answer of GET /v1/history: mail of the last day.
  *
- * The page of history is read at each call; how the keys seen most often came in time is asked from gillnetd's
- * exact counts, once a minute, or when there are new ones.
- * Depends: base, config, count, feature, hub/gillnetd.h.   Threads: any; callers wait for each other, and for
- * gillnetd at most API_HISTORY_WAIT_MS.   ADR 0042.
+ * The page of history is read at each call. The counts of the most frequent keys come from
+ * gillnetd, once a minute or when there are new keys.
+ * Depends: base, config, count, feature, hub/gillnetd.h.   Threads: any; callers wait for each
+ * other, and for gillnetd at most API_HISTORY_WAIT_MS.   ADR 0042.
  */
 #ifndef CORE_HUB_API_API_HISTORY_H
 #define CORE_HUB_API_API_HISTORY_H
@@ -15,8 +15,8 @@
 
 enum {
     API_HISTORY_SPARKS = 48, /* half hours of a key, the oldest first */
-    API_HISTORY_KEEP_S = 60, /* until its counts are asked for anew, and */
-    API_HISTORY_AGAIN_S = 5, /* where a key is there that was not asked for */
+    API_HISTORY_KEEP_S = 60, /* between two requests for all counts */
+    API_HISTORY_AGAIN_S = 5, /* the same, if there is a new key */
     API_HISTORY_WAIT_MS = 2000
 };
 
@@ -25,8 +25,8 @@ struct api_history;
 struct api_history *api_history_new(void);
 void api_history_free(struct api_history **h);
 
-/* {"bucket_s", "buckets", "scores", "symbols", "latency", "bulk"}; without a page of zeros. NULL: no
- * memory. */
+/* {"bucket_s", "buckets", "scores", "symbols", "latency", "bulk"}; all numbers are 0 without a
+ * page. NULL: no memory. */
 json_t *api_history_json(struct api_history *h, const struct config *config);
 
 #endif

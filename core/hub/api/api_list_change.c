@@ -63,7 +63,7 @@ static enum err open_list(struct api_change *c, const char *name, bool create,
     return e;
 }
 
-static void note(struct api_change *c, const struct change *v, bool is_revoke)
+static void note_change(struct api_change *c, const struct change *v, bool is_revoke)
 {
     (void)json_array_append_new(
         c->rows, json_pack("{s:o, s:s, s:o, s:s, s:s}", "value", json_text(v->value),
@@ -72,7 +72,7 @@ static void note(struct api_change *c, const struct change *v, bool is_revoke)
                            is_revoke ? "revoked" : "added"));
 }
 
-/* All changes of the list of v[0], which go from the array. */
+/* Makes all changes of the list of v[0] and removes them from the array. */
 static enum err write_list(struct api_change *c, struct change *v, size_t *n,
                            bool is_revoke, struct errinfo *reterr)
 {
@@ -94,7 +94,7 @@ static enum err write_list(struct api_change *c, struct change *v, size_t *n,
     list_writer_close(&w);
     for (size_t i = 0; e == ERR_OK && i < *n; i++) {
         if (strcmp(v[i].list, name) == 0) {
-            note(c, &v[i], is_revoke);
+            note_change(c, &v[i], is_revoke);
         } else {
             v[left++] = v[i];
         }
@@ -116,11 +116,6 @@ static enum err write_all(struct api_change *c, struct change *v, size_t n,
 
 /* ---- which lists ---- */
 
-static enum err no_memory(struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
-}
-
 static enum err change_named(struct api_change *c, struct slice list,
                              const struct slice *values, size_t n, bool is_revoke,
                              struct errinfo *reterr)
@@ -130,7 +125,7 @@ static enum err change_named(struct api_change *c, struct slice list,
     enum err e = ERR_OK;
 
     if (v == NULL || name.p == NULL) {
-        return no_memory(reterr);
+        return errinfo_nomem(reterr, "");
     }
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         v[i] = (struct change){.value = values[i], .list = name.p};
@@ -139,7 +134,8 @@ static enum err change_named(struct api_change *c, struct slice list,
     return e == ERR_OK ? write_all(c, v, n, is_revoke, reterr) : e;
 }
 
-/* Whether the list holds the value itself: a URL also in its looser forms, all else by that very name. */
+/* Whether the list holds the value itself: a URL also in its looser forms, all else by that very
+ * name. */
 static bool is_itself(const struct feature_entry *e, const struct query_match *m)
 {
     uint16_t class_type = m->key->class_type;
@@ -158,7 +154,8 @@ struct feed_diff {
     size_t room;
 };
 
-static bool put(struct arena *arena, struct feed_diff *all, const struct change *one)
+static bool add_change(struct arena *arena, struct feed_diff *all,
+                       const struct change *one)
 {
     if (all->n == all->room) {
         struct change *more = arena_array(arena, all->room * 2 + 16, sizeof(*more));
@@ -176,7 +173,7 @@ static bool put(struct arena *arena, struct feed_diff *all, const struct change 
     return true;
 }
 
-/* The changes that take one value back. */
+/* The changes that revoke one value. */
 static enum err find_changes(struct api_change *c, const struct query_lists *lists,
                              struct slice value, struct feed_diff *all,
                              struct errinfo *reterr)
@@ -200,9 +197,9 @@ static enum err find_changes(struct api_change *c, const struct query_lists *lis
         if (is_itself(&entry, &r.v[i]) && !l->voice.is_allow) {
             one.list = arena_copy(c->arena, name).p;
             one.entry.text = arena_copy(c->arena, r.v[i].key->text);
-            e = put(c->arena, all, &one) && !arena_is_full(c->arena)
+            e = add_change(c->arena, all, &one) && !arena_is_full(c->arena)
                     ? ERR_OK
-                    : no_memory(reterr);
+                    : errinfo_nomem(reterr, "");
         }
     }
     return e;

@@ -1,8 +1,9 @@
 /*
- * api_list_change - changes of lists that clients of the API ask for: values taken back, values allowed.
+ * api_list_change - changes of lists by clients of the API: values are revoked or added.
  *
  * Waits for STATE/lists/LOCK; durable and seen by gillnetd at once when it returns.
- * Depends: base, config, feature, list.   Threads: a worker's; one at a time for a struct.   Owns: nothing.
+ * Depends: base, config, feature, list.   Threads: a worker's; one at a time for a struct.   Owns:
+ * nothing.
  */
 #ifndef CORE_HUB_API_API_LIST_CHANGE_H
 #define CORE_HUB_API_API_LIST_CHANGE_H
@@ -21,11 +22,11 @@ struct api_change {
     json_t *rows;    /* what was changed: [{value, list, entry, type, status}] */
 };
 
-/* Whether all can be read; why names the first that cannot. */
+/* True if all values are valid; why names the first that is not. */
 bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
                       struct errinfo *reterr);
-/* Takes the values back: from this list, or (list n 0) from each that holds one of them itself, not only what it lies
- * below. What peers list is taken back here. */
+/* Revokes the values on this list, or (list n 0) on each list that holds one of them itself, not
+ * only a parent of it. Entries of peers are revoked on the local list of the same name. */
 enum err api_change_revoke(struct api_change *c, struct slice list,
                            const struct slice *values, size_t n,
                            struct errinfo *reterr);

@@ -1,4 +1,4 @@
-/* api_route - the table of what can be asked, and who may ask. */
+/* api_route - the table of routes, and the checks before a handler runs. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -23,8 +23,8 @@ const double api_latency_le_s[API_LATENCY_BUCKETS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5};
 
 /* The route; NULL: none, and *retallow names the methods of this path, or is "". */
-static const struct api_route *find(const struct http_request *r, char *retallow,
-                                    size_t size)
+static const struct api_route *find_route(const struct http_request *r, char *retallow,
+                                          size_t size)
 {
     const struct api_route *found = NULL;
 
@@ -75,7 +75,7 @@ static void answer_page(struct api_call *call, const struct page_file *file)
     a->fixed = file->bytes;
 }
 
-/* ---- what may be asked ---- */
+/* ---- checks ---- */
 
 static bool has_right_type(const struct api_call *call)
 {
@@ -110,7 +110,7 @@ static bool has_name(const char *names, struct slice name)
     return false;
 }
 
-/* Whether the path takes every parameter of the query: one that is mistyped would do nothing, unseen. */
+/* Whether the path takes every parameter of the query. A mistyped one must not be ignored. */
 static bool has_right_query(struct api_call *call)
 {
     struct slice rest = call->request.query;
@@ -192,7 +192,8 @@ static void refuse_path(struct api_call *call, const char *allow)
                                  : "POST, OPTIONS";
 }
 
-static bool begin(struct api_call *call, bool is_local, bool is_unix, uint64_t lag_us)
+static bool may_begin(struct api_call *call, bool is_local, bool is_unix,
+                      uint64_t lag_us)
 {
     const char *foreign = api_foreign(call->config, &call->request, is_unix);
 
@@ -222,7 +223,7 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
     const struct page_file *file = NULL;
 
     *retwaits = false;
-    call->route = find(&call->request, allow, sizeof(allow));
+    call->route = find_route(&call->request, allow, sizeof(allow));
     if (call->route == NULL) {
         char path[64];
 
@@ -235,7 +236,7 @@ void api_dispatch(struct api_call *call, bool is_local, bool is_unix, uint64_t l
         }
         return;
     }
-    if (!begin(call, is_local, is_unix, lag_us)) {
+    if (!may_begin(call, is_local, is_unix, lag_us)) {
         return;
     }
     call->answer.type = call->route->type;
@@ -269,17 +270,20 @@ void api_count(struct api_thread *t, const struct api_call *call)
     }
 }
 
+static uint64_t load_number(const _Atomic uint64_t *n)
+{
+    return atomic_load_explicit(n, memory_order_relaxed);
+}
+
 static void add_cell(const struct api_cell *cell, struct api_route_numbers *ret)
 {
     for (unsigned i = 0; i < API_STATUS_CLASSES; i++) {
-        ret->requests[i] +=
-            atomic_load_explicit(&cell->requests[i], memory_order_relaxed);
+        ret->requests[i] += load_number(&cell->requests[i]);
     }
     for (unsigned i = 0; i < API_LATENCY_BUCKETS; i++) {
-        ret->latency[i] +=
-            atomic_load_explicit(&cell->latency[i], memory_order_relaxed);
+        ret->latency[i] += load_number(&cell->latency[i]);
     }
-    ret->latency_us += atomic_load_explicit(&cell->latency_us, memory_order_relaxed);
+    ret->latency_us += load_number(&cell->latency_us);
 }
 
 static void add_thread(const struct api_thread *t, struct api_numbers *ret)
@@ -310,11 +314,10 @@ void api_numbers(const struct api *a, struct api_numbers *ret)
     for (unsigned i = 0; i < a->nthreads; i++) {
         add_thread(&a->threads[i], ret);
     }
-    ret->values = atomic_load_explicit(&a->values, memory_order_relaxed);
+    ret->values = load_number(&a->values);
     for (unsigned i = 0; i < RATING_COUNT; i++) {
-        ret->url_checks[i] =
-            atomic_load_explicit(&a->url_checks[i], memory_order_relaxed);
+        ret->url_checks[i] = load_number(&a->url_checks[i]);
     }
-    ret->reports_ham = atomic_load_explicit(&a->reports_ham, memory_order_relaxed);
-    ret->reports_spam = atomic_load_explicit(&a->reports_spam, memory_order_relaxed);
+    ret->reports_ham = load_number(&a->reports_ham);
+    ret->reports_spam = load_number(&a->reports_spam);
 }

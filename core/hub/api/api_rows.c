@@ -16,13 +16,11 @@ static enum err bad(struct errinfo *reterr, const char *why)
 
 static enum err read_limit(const char *value, size_t *ret)
 {
-    char *end = NULL;
-    unsigned long n = strtoul(value, &end, 10);
+    uint64_t n = 0;
+    bool ok = slice_to_u64(slice_str(value), 10, API_ROWS_MAX, &n) && *value != '0';
 
     *ret = n;
-    return *value >= '1' && *value <= '9' && *end == '\0' && n <= API_ROWS_MAX
-               ? ERR_OK
-               : ERR_SYNTAX;
+    return ok ? ERR_OK : ERR_SYNTAX;
 }
 
 static enum err read_sort(const char *value, const struct api_table *t,
@@ -39,7 +37,7 @@ static enum err read_sort(const char *value, const struct api_table *t,
     return ERR_SYNTAX;
 }
 
-/* Only its form: whether it fits the order is known later. */
+/* Checks only the form; check_cursor compares the order. */
 static json_t *read_cursor(const char *value)
 {
     uint8_t bytes[API_ROWS_CURSOR_MAX / 2];
@@ -77,7 +75,7 @@ static enum err read_one(struct slice name, const char *value,
     if (slice_eq(name, SLICE_LIT("sort"))) {
         return read_sort(value, t, ret) == ERR_OK
                    ? ERR_OK
-                   : bad(reterr, "this cannot be sorted by what sort names");
+                   : bad(reterr, "the field that sort names cannot be sorted by");
     }
     if (slice_eq(name, SLICE_LIT("cursor"))) {
         json_decref(ret->after);
@@ -98,7 +96,7 @@ static enum err read_one(struct slice name, const char *value,
     return bad(reterr, "the query is made of limit, cursor, q and sort");
 }
 
-/* A cursor of another order says nothing about this one. */
+/* A cursor is valid only for the order that it was made for. */
 static enum err check_cursor(const struct api_rows_query *q, struct errinfo *reterr)
 {
     const char *order = json_string_value(json_array_get(q->after, 0));
@@ -146,7 +144,7 @@ void api_rows_fini(struct api_rows_query *q)
 
 /* ---- rows ---- */
 
-/* By what one row is ordered. All point into it. */
+/* Sort keys of one row. All pointers point into the row. */
 struct place {
     json_t *row;
     const char *text; /* NULL: number counts, or nothing is there */
@@ -168,8 +166,8 @@ static void set_value(struct place *p, const json_t *v)
     p->number = json_is_boolean(v) ? (double)json_is_true(v) : json_number_value(v);
 }
 
-static struct place place_of(json_t *row, const struct api_table *t,
-                             const struct api_rows_query *q)
+static struct place place_of_row(json_t *row, const struct api_table *t,
+                                 const struct api_rows_query *q)
 {
     struct place p = {.row = row, .is_falling = q->is_falling};
 
@@ -194,7 +192,7 @@ static struct place place_after(const struct api_rows_query *q)
     return p;
 }
 
-/* Nothing, then numbers, then texts. */
+/* Missing values come first, then numbers, then texts. */
 static int compare_values(const struct place *a, const struct place *b)
 {
     int kind_a = a->text != NULL ? 2 : a->has_number;
@@ -255,7 +253,7 @@ static json_t *cursor_of(const struct place *p, const struct api_rows_query *q)
     return fits ? json_string(hex) : NULL;
 }
 
-/* The rows behind the cursor, at most as many as are wanted. */
+/* The rows after the cursor, at most q->limit. */
 static enum err cut(struct place *v, size_t n, const struct api_rows_query *q,
                     struct api_rows *ret)
 {
@@ -290,7 +288,7 @@ enum err api_rows_page(const json_t *all, const struct api_table *t,
     json_array_foreach(all, i, row)
     {
         if (v != NULL && has_words(row, t, q->words)) {
-            v[n++] = place_of(row, t, q);
+            v[n++] = place_of_row(row, t, q);
         }
     }
     ret->found = n;

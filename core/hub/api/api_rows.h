@@ -1,9 +1,10 @@
 /*
  * api_rows - one page of a table: rows filtered, sorted and cut as a query wants them.
  *
- * A cursor names the last row that was given by its place in the order, not by a number: rows that come and go meanwhile neither
- * hide another one nor show it twice. It is only good for the order in which it was given.
- * Depends: base, http_request.h, jansson.   Threads: pure.   Allocates: what it returns.
+ * A cursor holds the sort keys of the last row of a page. Rows that are added or removed meanwhile
+ * do not make another row disappear or appear twice. A cursor is valid only for the order that it
+ * was made for.
+ * Depends: base, http_request.h, jansson.   Threads: pure.   Allocates: its results.
  */
 #ifndef CORE_HUB_API_API_ROWS_H
 #define CORE_HUB_API_API_ROWS_H
@@ -22,8 +23,7 @@ enum {
 
 /* Names of fields; NULL ends each. */
 struct api_table {
-    const char *const *
-        sorts; /* by which it may be sorted; the first where only a limit or a cursor is given */
+    const char *const *sorts; /* the first is the default */
     const char *const *words; /* texts in which q is looked for */
     const char *const *key;   /* at most two texts, which name a row */
 };

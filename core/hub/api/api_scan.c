@@ -1,9 +1,9 @@
-/* api_scan - a message's bytes go to gillnetd; nothing of it is parsed here. */
+/* api_scan - forwards a message to gillnetd without parsing it. */
 
 #include "core/hub/api/api_handlers.h"
 
-/* Where a name of the query goes; NULL: nowhere. */
-static const char **place_of(struct api_envelope *e, struct slice name)
+/* The field for a name of the query; NULL: unknown name. */
+static const char **field_for(struct api_envelope *e, struct slice name)
 {
     if (slice_eq(name, SLICE_LIT("client"))) {
         return &e->client;
@@ -29,7 +29,7 @@ static bool read_envelope(struct api_call *call, struct api_envelope *ret)
 
     *ret = (struct api_envelope){.nrcpt = 0};
     while (http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
-        const char **place = place_of(ret, name);
+        const char **place = field_for(ret, name);
         struct slice copy = arena_copy(call->arena, slice_str(value));
 
         if (place == NULL || *place != NULL || copy.p == NULL) {

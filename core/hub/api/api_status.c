@@ -1,4 +1,4 @@
-/* api_status - what the hub, its lists and gillnetd show of themselves. */
+/* api_status - the status of the hub, its lists and gillnetd. */
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -98,7 +98,7 @@ void api_v1_history(struct api_call *call)
     }
 }
 
-/* names=all: those of the source document as well. */
+/* Reads the parameter names. all: also the names of the source document. */
 static bool read_names(struct api_call *call, bool *retall)
 {
     struct slice rest = call->request.query;
@@ -195,7 +195,7 @@ static json_t *filters_json(const struct listset *set)
                      "estimated_error", error);
 }
 
-/* What look-ups of mail came to in all lists. */
+/* Sums over all lists of the look-ups for mail. */
 static json_t *hits_json(const struct list_watcher_view *view)
 {
     struct lookup_stats_counts sum = {.since_s = 0};

@@ -3,7 +3,7 @@
 #include "core/hub/api/api_handlers.h"
 #include "core/hub/api/api_rows.h"
 
-/* What is wanted of the table; false: refused. */
+/* Reads the query. False: it was refused. */
 static bool read_query(struct api_call *call, const struct api_table *t,
                        struct api_rows_query *ret)
 {
@@ -73,7 +73,7 @@ static json_t *list_json(const struct listset *set, size_t i)
         "fault", list_reader_fault(r));
 }
 
-/* What costs little to know of it, and its place: enough to find and to sort it. */
+/* The cheap fields of a row, and its index: enough to filter and to sort. */
 static json_t *list_sketch(const struct listset *set, size_t i)
 {
     const struct list_reader *r = listset_reader(set, i);
@@ -91,7 +91,7 @@ static json_t *list_sketch(const struct listset *set, size_t i)
         list_reader_fault(r), "at", (json_int_t)i);
 }
 
-/* The rows in full in the place of their sketches: their filters are looked at. */
+/* Replaces the sketches by full rows, which needs a look at the filters. */
 static void fill_lists(const struct listset *set, json_t *rows)
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {

@@ -1,4 +1,5 @@
-/* api_write - what changes something: reports, values taken back or allowed, feeds asked now. One at a time. */
+/* api_write - requests that change something: reports, revoked and allowed values, updates of
+ * feeds. One at a time. */
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
@@ -11,7 +12,7 @@
 
 enum { US_PER_S = 1000000 };
 
-/* Every write stands in the log: who, what, how much, and what came of it. */
+/* Logs a write: client, kind, number of values and result. */
 static void audit(const struct api_call *call, const char *what, size_t n)
 {
     char path[LOG_STR_MAX];
@@ -40,7 +41,7 @@ static unsigned status_of(enum err e)
     }
 }
 
-static void refuse(struct api_call *call, enum err e, const struct errinfo *why)
+static void refuse_change(struct api_call *call, enum err e, const struct errinfo *why)
 {
     api_refuse(call, status_of(e), "%s",
                why->text[0] != '\0' ? why->text : err_text(e));
@@ -58,13 +59,13 @@ static struct api_change change_of(struct api_call *call)
                                .rows = json_array()};
 }
 
-/* idle: what is said where nothing was changed. */
+/* idle: the text of the answer if nothing was changed. */
 static void answer_changes(struct api_call *call, unsigned status, enum err e,
                            const struct errinfo *why, const char *idle, json_t *rows)
 {
     if (e != ERR_OK) {
         json_decref(rows);
-        refuse(call, e, why);
+        refuse_change(call, e, why);
         return;
     }
     const char *detail = json_array_size(rows) == 0 ? idle : NULL;
@@ -95,7 +96,7 @@ static bool read_values(struct api_call *call, struct api_strings *values,
     return true;
 }
 
-/* A list that was made by a slip of the pen would be asked for ever. */
+/* A mistyped name would make a list that stays. */
 static bool is_there(struct api_call *call, struct slice list)
 {
     const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
@@ -158,8 +159,8 @@ void api_v1_allow(struct api_call *call)
 
 /* ---- POST /v1/report ---- */
 
-/* Whether what is listed under the type stands for the message or something that it alone leads to: not a name, network,
- * program or habit, which other mail has too. */
+/* Whether a feature of the type belongs to this message alone. Names, networks, programs and habits
+ * occur in other mail too. */
 static bool is_its_own(const char *type)
 {
     const struct feature_info *info = feature_info_by_name(slice_str(type));
@@ -182,7 +183,8 @@ static bool is_its_own(const char *type)
     }
 }
 
-/* "TYPE:VALUE" of a row of what lists hold of a message; NONE: a report does not take it back, or there is no memory. */
+/* "TYPE:VALUE" of a row about a listed feature. NONE: a report does not revoke it, or out of
+ * memory. */
 static struct slice listed_value(struct arena *arena, const json_t *row)
 {
     const char *status = json_string_value(json_object_get(row, "status"));
@@ -201,7 +203,7 @@ static struct slice listed_value(struct arena *arena, const json_t *row)
     return copy;
 }
 
-/* Several lists may hold one. */
+/* True if values has value: several lists may hold it. */
 static bool has(const struct api_strings *values, struct slice value)
 {
     size_t i = 0;
@@ -212,7 +214,7 @@ static bool has(const struct api_strings *values, struct slice value)
     return i < values->n;
 }
 
-/* What lists hold of the message itself, as gillnetd judges it now. False: it was refused. */
+/* The listed values of the message itself, by a new check of gillnetd. False: refused. */
 static bool listed_values(struct api_call *call, struct api_strings *ret)
 {
     const struct api_envelope nobody = {.nrcpt = 0};
@@ -229,7 +231,7 @@ static bool listed_values(struct api_call *call, struct api_strings *ret)
         struct slice value = listed_value(call->arena, json_array_get(rows, i));
         struct errinfo why;
 
-        /* what only its lists can read, such as hashes of URLs, is left to /v1/revoke */
+        /* values that only their lists can read, such as hashes of URLs, are left to /v1/revoke */
         if (value.n > 0 && !has(ret, value) &&
             api_change_check(call->arena, &value, 1, &why)) {
             ret->v[ret->n++] = value;
@@ -258,7 +260,7 @@ static json_t *texts(const struct api_strings *values)
     return rows;
 }
 
-/* Of a message its name is kept, and the values that lists hold of it. NULL: no memory. */
+/* A report of a message has its hash and its listed values. NULL: no memory. */
 static json_t *message_line(const struct api_call *call,
                             const struct api_strings *listed)
 {
@@ -297,7 +299,7 @@ static enum err spool(const struct api_call *call, struct slice kind, json_t *li
     return e;
 }
 
-/* What the query says; false: refused. */
+/* Reads the query. False: refused. */
 static bool read_kind(struct api_call *call, char *ret, size_t size)
 {
     struct slice rest = call->request.query;
@@ -327,7 +329,7 @@ static bool is_kind(struct api_call *call, struct slice kind)
     return false;
 }
 
-/* Keeps the report and, of ham, takes back what lists hold of the values. Takes line. */
+/* Stores the report. For ham it also revokes the values on all lists. Takes line. */
 static void act(struct api_call *call, struct slice kind,
                 const struct api_strings *values, json_t *line)
 {
@@ -338,7 +340,7 @@ static void act(struct api_call *call, struct slice kind,
 
     if (e == ERR_OK && is_ham) {
         e = api_change_revoke(&c, SLICE_NONE, values->v, values->n, &why);
-        /* what is spooled and failed is acted on at the next start */
+        /* a spooled report that failed is handled at the next start */
         call->api->has_open_reports = call->api->has_open_reports || e != ERR_OK;
     }
     if (e == ERR_OK && !call->api->has_open_reports) {
@@ -381,7 +383,7 @@ static void report_values(struct api_call *call)
         return;
     }
     if (!api_change_check(call->arena, values.v, values.n, &why)) {
-        refuse(call, ERR_RANGE, &why);
+        refuse_change(call, ERR_RANGE, &why);
         return;
     }
     act(call, kind, &values, json_pack("{s:o}", "values", texts(&values)));
@@ -481,7 +483,7 @@ static void ask_feed(struct api_call *call, bool rolls_back)
     enum err e = h->feed(h->context, name.p, rolls_back, &why);
 
     if (e != ERR_OK) {
-        refuse(call, e, &why);
+        refuse_change(call, e, &why);
     } else {
         api_answer_json(call,
                         json_pack("{s:s, s:s}", "feed", name.p, "state", "queued"));

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 
 enum {
     PIECE = 64 * 1024,
@@ -27,7 +28,7 @@ static enum err late(const struct asking *a)
                        "gillnetd gave no answer in time; see its log");
 }
 
-static enum err fail(const struct asking *a, const char *what)
+static enum err fail_system(const struct asking *a, const char *what)
 {
     int e = errno;
     if (e == ENOENT || e == ECONNREFUSED) {
@@ -51,11 +52,11 @@ static enum err connect_to(struct asking *a)
     memcpy(un.sun_path, a->path, strlen(a->path) + 1);
     a->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (a->fd < 0) {
-        return fail(a, "no socket is to be had");
+        return fail_system(a, "no socket is to be had");
     }
     while (connect(a->fd, (const struct sockaddr *)&un, sizeof(un)) != 0) {
         if (errno != EAGAIN && errno != EINTR) {
-            return fail(a, "cannot connect to gillnetd");
+            return fail_system(a, "cannot connect to gillnetd");
         }
         if (clock_mono_us() >= a->deadline_us) {
             return late(a);
@@ -78,12 +79,13 @@ static enum err wait_for(const struct asking *a, short events)
             return ERR_OK;
         }
         if (n < 0 && errno != EINTR) {
-            return fail(a, "cannot wait for gillnetd");
+            return fail_system(a, "cannot wait for gillnetd");
         }
     }
 }
 
-/* Who is refused may find the connection closed before all is sent: then the answer says why. */
+/* gillnetd may close the connection before all is sent if it refuses the request. Its answer then
+ * has the reason. */
 static enum err send_all(const struct asking *a, struct slice bytes)
 {
     while (bytes.n > 0) {
@@ -96,14 +98,14 @@ static enum err send_all(const struct asking *a, struct slice bytes)
             return ERR_OK;
         }
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
-            return fail(a, "cannot send to gillnetd");
+            return fail_system(a, "cannot send to gillnetd");
         }
         bytes = slice_from(bytes, n > 0 ? (size_t)n : 0);
     }
     return ERR_OK;
 }
 
-static enum err read_all(const struct asking *a, struct buf *ret)
+static enum err receive_all(const struct asking *a, struct buf *ret)
 {
     char piece[PIECE];
 
@@ -117,7 +119,7 @@ static enum err read_all(const struct asking *a, struct buf *ret)
             return ERR_OK;
         }
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
-            return fail(a, "cannot read from gillnetd");
+            return fail_system(a, "cannot read from gillnetd");
         }
         buf_add(ret, slice_of(piece, n > 0 ? (size_t)n : 0));
         if (buf_failed(ret)) {
@@ -127,7 +129,7 @@ static enum err read_all(const struct asking *a, struct buf *ret)
     }
 }
 
-/* Most of what gillnetd refuses is a request that is none. */
+/* Most refusals of gillnetd are about invalid requests. */
 static enum err code_of(struct slice why)
 {
     if (slice_has_prefix(why, SLICE_LIT("busy"))) {
@@ -136,7 +138,7 @@ static enum err code_of(struct slice why)
     return slice_eq(why, SLICE_LIT("out of memory")) ? ERR_NOMEM : ERR_SYNTAX;
 }
 
-/* What the first line says. */
+/* Checks the first line. */
 static enum err judge_answer(const struct asking *a, struct slice answer)
 {
     struct slice line = slice_cut(&answer, '\n');
@@ -170,11 +172,9 @@ enum err control_client_ask(const char *path, struct slice line, struct slice bo
     THEN(e, send_all(&a, line));
     THEN(e, send_all(&a, SLICE_LIT("\n")));
     THEN(e, send_all(&a, body));
-    THEN(e, read_all(&a, retanswer));
+    THEN(e, receive_all(&a, retanswer));
     THEN(e, judge_answer(&a, slice_from(buf_slice(retanswer), before)));
-    if (a.fd >= 0) {
-        close(a.fd);
-    }
+    fd_close(&a.fd);
     return e;
 }
 
@@ -191,7 +191,7 @@ enum err control_client_scan(const char *path, struct scan_request *line,
     scan_request_print(line, &request);
     enum err e =
         buf_failed(&request)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+            ? errinfo_nomem(reterr, path)
             : control_client_ask(path, slice_head(buf_slice(&request), request.n - 1),
                                  message, deadline_mono_us, &answer, reterr);
     if (e == ERR_OK) {

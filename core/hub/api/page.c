@@ -1,4 +1,3 @@
-/* page - which file of the status page a path names. */
 #include "core/hub/api/page.h"
 
 const struct page_file *page_find(const char *path)

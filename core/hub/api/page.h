@@ -1,5 +1,6 @@
 /*
- * page - the files of the status page, as the build put them into the program (contrib/cmake/Embed.cmake).
+ * page - the files of the status page, as the build put them into the program
+ * (contrib/cmake/Embed.cmake).
  *
  * The page asks the HTTP API of this hub and nothing else; the policy sees to it.
  * Depends: base.   Threads: pure.   Allocates: nothing.
@@ -9,8 +10,8 @@
 
 #include "core/base/slice.h"
 
-/* Content-Security-Policy of each of them. To be sent with it: X-Content-Type-Options: nosniff,
- * Referrer-Policy: no-referrer, Cache-Control: no-cache. */
+/* Content-Security-Policy of each of them. The answer also needs nosniff, no-referrer and
+ * no-cache. */
 #define PAGE_POLICY                                                                 \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; "                   \

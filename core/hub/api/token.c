@@ -1,5 +1,4 @@
-#include "core/hub/api/token.h"
-
+/* token - `gillnet hub token`. */
 #include <grp.h>
 #include <strings.h>
 #include <sysexits.h>
@@ -11,8 +10,7 @@
 #include "core/base/uninitialized.h"
 #include "core/hub/api/api_auth.h"
 
-#define TOKEN_PREFIX \
-    "gnt-" /* so that people, and searches for lost secrets, know one */
+#define TOKEN_PREFIX  "gnt-" /* so that people and secret scanners recognise a token */
 #define SERVICE_GROUP "_gillnet-keys"
 
 enum {
@@ -22,17 +20,23 @@ enum {
     GROUP_RECORD_MAX = 65536
 };
 
-static int fail(const char *what, const char *why)
+static int print_failure(const char *what, const char *why)
 {
     (void)fprintf(stderr, "gillnet-hub: %s: %s\n", what, why);
     return EX_CANTCREAT;
 }
 
+static void complain(const struct errinfo *why)
+{
+    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+
+    (void)fprintf(stderr, "gillnet-hub: %s\n", errinfo_format(why, text, sizeof(text)));
+}
+
 /* ERR_OK when there is no file, too. */
-static enum err read_all(const char *path, struct buf *ret)
+static enum err read_tokens(const char *path, struct buf *ret)
 {
     struct errinfo why;
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     enum err e = ERR_OK;
 
     buf_init(ret, API_TOKENS_BYTES);
@@ -40,56 +44,39 @@ static enum err read_all(const char *path, struct buf *ret)
         e = file_read(path, ret, &why);
     }
     if (e != ERR_OK) {
-        (void)fprintf(stderr, "gillnet-hub: %s\n",
-                      errinfo_format(&why, text, sizeof(text)));
+        complain(&why);
     }
     return e;
 }
 
-static size_t word_end(struct slice s)
+/* Cuts the next line off *rest. Name and role are empty for a comment. */
+static struct slice cut_line(struct slice *rest, struct slice *retname,
+                             struct slice *retrole)
 {
-    size_t n = 0;
+    struct slice whole = slice_cut(rest, '\n');
+    struct slice line = slice_trim(whole);
 
-    while (n < s.n && s.p[n] != ' ' && s.p[n] != '\t') {
-        n++;
+    if (slice_has_prefix(line, SLICE_LIT("#"))) {
+        line = SLICE_NONE;
     }
-    return n;
-}
-
-/* The next token of the text, whole lines of comments aside. *retline: all of its line. */
-static bool next_token(struct slice *rest, struct slice *retline, struct slice *retname,
-                       struct slice *retrole)
-{
-    while (rest->n > 0) {
-        *retline = slice_cut(rest, '\n');
-        struct slice line = slice_trim(*retline);
-
-        if (line.n > 0 && line.p[0] != '#') {
-            *retname = slice_head(line, word_end(line));
-            line = slice_trim(slice_from(line, retname->n));
-            *retrole = slice_head(line, word_end(line));
-            return true;
-        }
-    }
-    return false;
+    *retname = api_token_word(&line);
+    *retrole = api_token_word(&line);
+    return whole;
 }
 
 static bool has_name(struct slice text, struct slice name)
 {
-    struct slice line;
-    struct slice is;
+    struct slice is = SLICE_NONE;
     struct slice role;
 
-    while (next_token(&text, &line, &is, &role)) {
-        if (slice_eq(is, name)) {
-            return true;
-        }
+    while (text.n > 0 && !slice_eq(is, name)) {
+        (void)cut_line(&text, &is, &role);
     }
-    return false;
+    return slice_eq(is, name);
 }
 
-/* The group of the digest key, which the service must read: Group= of its unit is the MTA's user's, too, and a group of its
- * own it has not. Else SERVICE_GROUP. False: no group is known. */
+/* The group of the digest key, which the service must be able to read, or SERVICE_GROUP. Group= of
+ * the unit does not help: the MTA's user is in that group too. False: no group is known. */
 static bool service_group(const struct config *config, gid_t *ret)
 {
     char keys[FILE_PATH_MAX];
@@ -111,19 +98,20 @@ static bool service_group(const struct config *config, gid_t *ret)
     return true;
 }
 
-/* Who writes it is root, who reads it the service. */
+/* root writes the file, the service reads it. */
 static void give_to_service(const struct config *config, int fd)
 {
     gid_t group = 0;
 
     if (geteuid() == 0 && service_group(config, &group) &&
         fchown(fd, (uid_t)-1, group) != 0) {
-        (void)fail(config->api.tokens_file, "the file cannot be given to the group "
-                                            "of the service");
+        (void)print_failure(config->api.tokens_file,
+                            "the file cannot be given to the group "
+                            "of the service");
     }
 }
 
-static int append(const struct config *config, const char *line)
+static int append_token(const struct config *config, const char *line)
 {
     const char *path = config->api.tokens_file;
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
@@ -134,11 +122,11 @@ static int append(const struct config *config, const char *line)
         fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     }
     if (fd < 0) {
-        return fail(path, strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+        return print_failure(path, strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
     }
     give_to_service(config, fd);
     if (write(fd, line, (size_t)n) != n || fsync(fd) != 0) {
-        status = fail(path, "the token could not be written");
+        status = print_failure(path, "the token could not be written");
     }
     (void)close(fd);
     return status;
@@ -164,7 +152,7 @@ int token_make(const struct config *config, const char *name, const char *role)
                     stderr);
         return EX_USAGE;
     }
-    enum err e = read_all(path, &text);
+    enum err e = read_tokens(path, &text);
     bool is_taken = e == ERR_OK && has_name(buf_slice(&text), slice_str(name));
 
     buf_fini(&text);
@@ -172,8 +160,9 @@ int token_make(const struct config *config, const char *name, const char *role)
         return EX_CANTCREAT;
     }
     if (is_taken) {
-        return fail(path, "there is a token of this name; `gillnet hub token --revoke "
-                          "NAME` revokes it");
+        return print_failure(
+            path, "there is a token of this name; `gillnet hub token --revoke "
+                  "NAME` revokes it");
     }
     random_bytes(secret, sizeof(secret));
     hex_print(secret, sizeof(secret), token + sizeof(TOKEN_PREFIX) - 1);
@@ -184,7 +173,7 @@ int token_make(const struct config *config, const char *name, const char *role)
     sha256_add(&sum, slice_str(token));
     sha256_final_hex(&sum, hex);
     (void)snprintf(line, sizeof(line), "%s %s %s\n", name, api_role_name(r), hex);
-    int status = append(config, line);
+    int status = append_token(config, line);
 
     if (status == EX_OK) {
         printf("%s\n", token);
@@ -196,17 +185,16 @@ int token_make(const struct config *config, const char *name, const char *role)
 int token_list(const struct config *config)
 {
     struct buf text;
-    struct slice line;
     struct slice name;
     struct slice role;
-    enum err e = read_all(config->api.tokens_file, &text);
+    enum err e = read_tokens(config->api.tokens_file, &text);
     struct slice rest = buf_slice(&text);
 
-    while (e == ERR_OK && next_token(&rest, &line, &name, &role)) {
+    while (e == ERR_OK && rest.n > 0) {
         enum api_role known = API_NONE;
-        bool is_good = api_token_name_is_valid(name) && api_role_by_name(role, &known);
 
-        if (is_good) {
+        (void)cut_line(&rest, &name, &role);
+        if (api_token_name_is_valid(name) && api_role_by_name(role, &known)) {
             (void)printf("%-32.*s %s\n", SLICE_ARGS(name), api_role_name(known));
         }
     }
@@ -214,12 +202,11 @@ int token_list(const struct config *config)
     return e == ERR_OK ? EX_OK : EX_NOINPUT;
 }
 
-/* What is left, in place of the file: its owner, group and mode stay. */
+/* Replaces the text of the file. Owner, group and mode stay. */
 static int replace(const struct config *config, struct slice text)
 {
     const char *path = config->api.tokens_file;
     struct errinfo why = {.code = ERR_OK};
-    char words[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
     struct file_out out UNINITIALIZED;
     struct stat st = {.st_uid = 0};
     enum err e = ERR_OK;
@@ -242,8 +229,7 @@ static int replace(const struct config *config, struct slice text)
         }
     }
     if (e != ERR_OK) {
-        (void)fprintf(stderr, "gillnet-hub: %s\n",
-                      errinfo_format(&why, words, sizeof(words)));
+        complain(&why);
     }
     return e == ERR_OK ? EX_OK : EX_CANTCREAT;
 }
@@ -255,20 +241,18 @@ int token_revoke(const struct config *config, const char *name)
     bool is_found = false;
     int status = EX_CANTCREAT;
 
-    if (read_all(config->api.tokens_file, &text) != ERR_OK) {
+    if (read_tokens(config->api.tokens_file, &text) != ERR_OK) {
         buf_fini(&text);
         return EX_NOINPUT;
     }
     buf_init(&left, API_TOKENS_BYTES + 1);
     struct slice rest = buf_slice(&text);
     while (rest.n > 0) {
-        struct slice line = slice_cut(&rest, '\n');
-        struct slice one = line;
-        struct slice whole;
         struct slice is;
         struct slice role;
+        struct slice line = cut_line(&rest, &is, &role);
 
-        if (next_token(&one, &whole, &is, &role) && slice_eq(is, slice_str(name))) {
+        if (is.n > 0 && slice_eq(is, slice_str(name))) {
             is_found = true;
             continue;
         }
@@ -276,10 +260,9 @@ int token_revoke(const struct config *config, const char *name)
         buf_add_char(&left, '\n');
     }
     if (!is_found) {
-        (void)fprintf(stderr,
-                      "gillnet-hub: %s: there is no token of this name; "
-                      "`gillnet hub token --list` shows them\n",
-                      config->api.tokens_file);
+        (void)print_failure(config->api.tokens_file,
+                            "there is no token of this name; "
+                            "`gillnet hub token --list` shows them");
         status = EX_NOINPUT;
     } else if (!buf_failed(&left)) {
         status = replace(config, buf_slice(&left));

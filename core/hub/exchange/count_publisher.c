@@ -1,5 +1,6 @@
 #include "core/hub/exchange/count_publisher.h"
 
+#include "core/base/array.h"
 #include "core/base/clock.h"
 #include "core/count/follow.h"
 
@@ -7,7 +8,7 @@ struct count_publisher {
     struct node *node;
     struct follow *follow;
     struct count_record *v;
-    size_t size;
+    size_t room;
     uint64_t published;
     struct errinfo *reterr; /* of the look under way */
 };
@@ -19,7 +20,7 @@ enum err count_publisher_new(struct node *node, struct count_publisher **ret,
     enum err e;
 
     if (c == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "counts", 0, "out of memory");
+        return errinfo_nomem(reterr, "counts");
     }
     c->node = node;
     e = follow_open(node->state_dir, &node->keys, &c->follow, reterr);
@@ -42,28 +43,13 @@ void count_publisher_free(struct count_publisher **c)
     *c = NULL;
 }
 
-static enum err make_room(struct count_publisher *c, size_t n)
-{
-    struct count_record *v = NULL;
-
-    if (n <= c->size) {
-        return ERR_OK;
-    }
-    v = reallocarray(c->v, n, sizeof(*v));
-    if (v == NULL) {
-        return errinfo_set(c->reterr, ERR_NOMEM, "counts", 0,
-                           "out of memory for %zu counts", n);
-    }
-    c->v = v;
-    c->size = n;
-    return ERR_OK;
-}
-
-static enum err publish(void *context, uint64_t start_s,
-                        const struct run_record *totals, size_t n, bool is_complete)
+static enum err publish_run(void *context, uint64_t start_s,
+                            const struct run_record *totals, size_t n, bool is_complete)
 {
     struct count_publisher *c = context;
-    enum err e = make_room(c, n);
+    enum err e = array_room(&c->v, &c->room, n, SIZE_MAX, sizeof(*c->v))
+                     ? ERR_OK
+                     : errinfo_nomem(c->reterr, "counts");
 
     if (e == ERR_OK && n > 0) {
         for (size_t i = 0; i < n; i++) {
@@ -87,7 +73,7 @@ enum err count_publisher_tick(struct count_publisher *c, struct errinfo *reterr)
         return ERR_OK;
     }
     c->reterr = reterr;
-    e = follow_look(c->follow, clock_wall_us() / 1000000, publish, c, reterr);
+    e = follow_look(c->follow, clock_wall_us() / 1000000, publish_run, c, reterr);
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 

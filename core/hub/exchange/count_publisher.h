@@ -1,7 +1,7 @@
 /*
- * count_publisher - what gillnetd counts here, published each second.
+ * count_publisher - publishes the counts of the local gillnetd each second.
  *
- * Depends: count, peer.   Threads: one.   Owns: what it follows.   ADR 0034.
+ * Depends: count, peer.   Threads: one.   Owns: its place in the counts.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_COUNT_PUBLISHER_H
 #define CORE_HUB_EXCHANGE_COUNT_PUBLISHER_H
@@ -9,7 +9,7 @@
 #include "core/hub/exchange/node.h"
 
 struct count_publisher;
-/* Follows the counts of an open node. NULL-able: counts_tick accepts NULL. */
+/* Follows the counts of an open node. All functions accept NULL instead of a publisher. */
 enum err count_publisher_new(struct node *node, struct count_publisher **ret,
                              struct errinfo *reterr);
 void count_publisher_free(struct count_publisher **c);

@@ -59,7 +59,7 @@ static bool is_named(const struct config *c, const char *name)
     return false;
 }
 
-/* Says what hub.connect names in vain, once for each set of names. */
+/* Logs the names in hub.connect that cannot be called, once for each set of names. */
 static void tell_unknown(struct exchange *x, const struct config *c, bool by_names)
 {
     char names[sizeof(x->unknown)] = "";
@@ -92,8 +92,8 @@ static void tell_unknown(struct exchange *x, const struct config *c, bool by_nam
                       : "all members that have an address are called meanwhile");
 }
 
-/* A member that is to join yet, or has left, may be all that hub.connect names; who calls nobody would never hear of a
- * change. */
+/* False if hub.connect names no member that can be called. A server that calls no member would
+ * never get a newer manifest. */
 static bool goes_by_names(const struct exchange *x, const struct config *c)
 {
     const struct manifest *m = &x->node->manifest;
@@ -129,8 +129,9 @@ static struct peer *new_peer(struct exchange *x, const struct manifest_member *m
     return p;
 }
 
-/* What is counted of a peer goes on when its connections are made anew. */
-static struct peer *find(struct peer **v, unsigned n, const struct object_id *origin)
+/* Finds the former state of a peer, so that its counters survive new connections. */
+static struct peer *find_peer(struct peer *const *v, unsigned n,
+                              const struct object_id *origin)
 {
     for (unsigned i = 0; i < n; i++) {
         if (memcmp(v[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
@@ -205,7 +206,7 @@ static void add_members(struct exchange *x, const struct config *config,
             add_member(x, member,
                        is_callable(x, member) &&
                            (!by_names || is_named(config, member->name)),
-                       find(before, nbefore, &member->origin));
+                       find_peer(before, nbefore, &member->origin));
         }
     }
     if (!x->is_once && by_names) {
@@ -252,18 +253,14 @@ enum err exchange_new(struct event_base *base, struct node *node,
 {
     struct exchange *x = calloc(1, sizeof(*x));
 
-    if (x == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
+    if (x == NULL || (x->look = evtimer_new(base, on_look_timer, x)) == NULL) {
+        free(x);
+        return errinfo_nomem(reterr, "exchange");
     }
     x->base = base;
     x->node = node;
     x->hooks = *hooks;
     x->is_once = is_once;
-    x->look = evtimer_new(base, on_look_timer, x);
-    if (x->look == NULL) {
-        free(x);
-        return errinfo_set(reterr, ERR_NOMEM, "exchange", 0, "out of memory");
-    }
     *ret = x;
     return ERR_OK;
 }
@@ -314,10 +311,7 @@ bool exchange_is_done(const struct exchange *x, unsigned *retfailed)
 const struct exchange_peer *exchange_peer(const struct exchange *x,
                                           const struct object_id *origin)
 {
-    for (unsigned i = 0; i < x->npeers; i++) {
-        if (memcmp(x->peers[i]->stat.origin.b, origin->b, OBJECT_ID_BYTES) == 0) {
-            return &x->peers[i]->stat;
-        }
-    }
-    return NULL;
+    const struct peer *p = find_peer(x->peers, x->npeers, origin);
+
+    return p != NULL ? &p->stat : NULL;
 }

@@ -1,13 +1,19 @@
 /*
- * exchange - fetches what peers have and this server lacks: heads, wants, objects; over and over.
+ * exchange - fetches missing objects from peers, round after round: heads, wants, objects.
  *
- * Whom hub.connect names is called, or who has an address: also while none whom it names is a member that can be.
- * One round with each peer that is called: heads after the version seen last (held there until something
- * changes), then the objects that sync wants, up to FETCHES at once, no stream from two peers at the same time; what came is
- * offered to sync, which decides. Refusals are counted, and logged once for each peer and reason an hour. A peer that
- * cannot be reached, or hands out what no honest one could hold, is left alone for longer and longer.
- * Newer manifests and digest keys that it names are fetched on the way; one of those that are not called is asked for its
- * manifest now and then, so that those who are cannot keep a new one back.
+ * The hub calls the peers named in hub.connect. If the key is empty, or names no active member with
+ * an address, it calls every member that has one. A round with one peer requests its heads after
+ * the version seen last; the peer holds the request until something changes. Then the hub fetches
+ * the objects that sync wants, up to EXCHANGE_FETCHES at once, and never one stream from two peers
+ * at the same time. Every object is offered to sync, which decides. Refusals are counted, and
+ * logged once an hour for each peer and reason. The pause grows after each failure: a peer cannot
+ * be reached, or sends objects that no honest peer could hold. Newer manifests and digest keys are
+ * fetched on the way. Every EXCHANGE_LOOK_S seconds one peer that is not called is requested for
+ * its manifest, so that the called ones cannot hide a new one.
+ * Reading order of the room: node, tls, peer_client; exchange_round, exchange_fetch, exchange;
+ * peer_request, peer_server and its files; count_publisher.
+ * To add a request between peers: its path in peer_request.c, its answer in peer_server_reply.c, and
+ * a call in exchange_ask (exchange_round.c).
  * Depends: base, config, peer.   Threads: one.   Owns: its client.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_EXCHANGE_H
@@ -25,9 +31,8 @@ enum {
     EXCHANGE_DEFER_MS = 100, /* while another peer sends the same stream */
     EXCHANGE_WHOLE_S = 300,  /* all heads, not only changed ones */
     EXCHANGE_SKIP_S = 60,    /* a refused stream is not fetched again */
-    EXCHANGE_LOOK_S =
-        60,             /* one of those that are not called is asked for its manifest */
-    EXCHANGE_ASK_S = 60 /* for peers' word on our own streams, before we publish */
+    EXCHANGE_LOOK_S = 60,    /* between two calls of exchange_look */
+    EXCHANGE_ASK_S = 60      /* see exchange_may_publish */
 };
 
 struct exchange_hooks {
@@ -58,14 +63,16 @@ enum err exchange_new(struct event_base *base, struct node *node,
                       const struct exchange_hooks *hooks, bool is_once,
                       struct exchange **ret, struct errinfo *reterr);
 void exchange_free(struct exchange **x);
-/* The ring was opened, or manifest, keys or configuration changed: peers are those of now, connections are new. With a closed
- * ring: none. Not to be called from a hook. */
+/* Call this after the ring was opened or closed, and after a change of manifest, keys or
+ * configuration. It makes peers and connections from the current state; with a closed ring there
+ * are none. Do not call it from a hook. */
 enum err exchange_renew(struct exchange *x, const struct config *config,
                         struct errinfo *reterr);
 
-/* Those whom we call said what they have of our own streams, or cannot be reached, or it took too long. */
+/* True if each called peer sent its heads or cannot be reached, or if EXCHANGE_ASK_S has passed.
+ * Until then this server may not know its own newest objects. */
 bool exchange_may_publish(const struct exchange *x);
-/* once: every peer was asked, *retfailed of them in vain. */
+/* True if a round with every peer is over (is_once). *retfailed: rounds that failed. */
 bool exchange_is_done(const struct exchange *x, unsigned *retfailed);
 /* NULL: not a member that is known here. */
 const struct exchange_peer *exchange_peer(const struct exchange *x,

@@ -188,13 +188,13 @@ static bool start_fetch(struct peer *p, const struct want *w)
         (void)snprintf(path, sizeof(path), "/v1/chain/%s/%llu-%llu", hex,
                        (unsigned long long)w->from, (unsigned long long)w->to);
     }
-    const struct query ask = {
-        .most = OBJECT_HEADER_BYTES +
-                (size_t)(is_snap ? OBJECT_SNAP_MAX : OBJECT_PACKED_MAX),
+    const struct peer_client_request ask = {
+        .max_bytes = OBJECT_HEADER_BYTES +
+                     (size_t)(is_snap ? OBJECT_SNAP_MAX : OBJECT_PACKED_MAX),
         .look = is_snap ? look_at_snap : NULL,
         .done = on_object,
         .context = f};
-    if (exchange_call(p, path, &ask, &f->call) != ERR_OK) {
+    if (exchange_call(p, path, ask, &f->call) != ERR_OK) {
         return false;
     }
     p->nfetches++;
@@ -233,16 +233,11 @@ static void end_batch(struct peer *p)
     p->after = p->misses ? 0 : p->heads.version;
     exchange_forget(p);
     if (p->misses) { /* whole heads again, but not at once */
-        p->stat.round_ms = (clock_mono_us() - p->begun_us) / 1000;
-        p->has_asked = true;
-        p->is_done = p->x->is_once;
-        if (!p->is_done) {
-            exchange_rest(p, SYNC_INTERVAL_S * 1000);
-        }
+        exchange_end(p, SYNC_INTERVAL_S * 1000);
         return;
     }
     if (!exchange_ask(p)) {
-        exchange_end(p);
+        exchange_end(p, EXCHANGE_GAP_MS);
     }
 }
 

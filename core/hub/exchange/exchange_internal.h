@@ -1,5 +1,5 @@
 /*
- * exchange_internal - what an exchange remembers of each peer.
+ * exchange_internal - the state of an exchange and of its peers.
  */
 #ifndef CORE_HUB_EXCHANGE_EXCHANGE_INTERNAL_H
 #define CORE_HUB_EXCHANGE_EXCHANGE_INTERNAL_H
@@ -12,7 +12,7 @@ enum {
     PATH_MAX_HERE = 160, /* of a request */
     SKIPPED_MAX = 256,
     DEFERS_MAX = 100,
-    /* every head, every heartbeat, and what frames them */
+    /* every head, every heartbeat, and their framing */
     HEADS_ANSWER_MAX =
         HEADS_MAX * HEAD_BYTES + HEARTBEATS_MAX * OBJECT_HEADER_BYTES + 64
 };
@@ -83,39 +83,33 @@ struct exchange {
     struct skipped skipped[SKIPPED_MAX];
     size_t next_skipped;
     uint64_t begun_us;
-    struct event *look; /* at the manifest of one that is not called otherwise */
-    char unknown[512];  /* names of hub.connect that the log was told of */
+    struct event *look; /* runs exchange_look for a peer that is not called */
+    char unknown[512];  /* names of hub.connect that were logged */
 };
 
 /* ---- exchange_round ---- */
 
 void exchange_begin(struct peer *p);
-/* A whole round was made. */
-void exchange_end(struct peer *p);
+/* A whole round was made; the next one begins after rest_ms. */
+void exchange_end(struct peer *p, unsigned rest_ms);
 /* The round ends here; the next one comes after a wait (retry_s 0: longer with each failure). */
 void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s);
 void exchange_rest(struct peer *p, unsigned ms);
-void exchange_forget(struct peer *p); /* the heads, and what was wanted of them */
-/* What comes back goes to whom. */
-struct query {
-    size_t most; /* bytes */
-    peer_client_look_fn *look;
-    peer_client_done_fn *done;
-    void *context;
-};
-enum err exchange_call(struct peer *p, const char *path, const struct query *ask,
+void exchange_forget(struct peer *p); /* the heads and wants of the round */
+/* r: size and callbacks of the request. */
+enum err exchange_call(struct peer *p, const char *path, struct peer_client_request r,
                        struct client_call **ret);
-/* What else is to be asked for before the next heads; false: nothing. */
+/* Requests a newer manifest or a missing digest key. False: neither is needed. */
 bool exchange_ask(struct peer *p);
 
-/* Asks for the manifest of one that is not called otherwise. */
+/* Requests the manifest of a peer that is not called. */
 void exchange_look(struct peer *p);
 
 /* ---- exchange_fetch ---- */
 
-/* Goes on with the wants of p->heads, and ends the round when there are none. */
+/* Fetches the next wants of p->heads. Ends the round when there are none. */
 void exchange_fetch(struct peer *p);
-/* Counts a refusal; logs it once for each reason an hour. o: NULL for what comes beside heads. */
+/* Counts a refusal; logs it once an hour for each reason. o is NULL for a heartbeat or a proof. */
 void exchange_refused(struct peer *p, enum sync_result r, const struct object *o,
                       const struct errinfo *why);
 

@@ -1,4 +1,5 @@
-/* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and digest keys on the way. */
+/* exchange_round - one round with one peer: its heads, what to do when it fails, manifests and
+ * digest keys on the way. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -31,7 +32,7 @@ void exchange_forget(struct peer *p)
     p->stat.wants = 0;
 }
 
-void exchange_end(struct peer *p)
+void exchange_end(struct peer *p, unsigned rest_ms)
 {
     p->stat.round_ms = (clock_mono_us() - p->begun_us) / 1000;
     p->has_asked = true;
@@ -39,7 +40,7 @@ void exchange_end(struct peer *p)
         p->is_done = true;
         return;
     }
-    exchange_rest(p, EXCHANGE_GAP_MS);
+    exchange_rest(p, rest_ms);
 }
 
 void exchange_fail(struct peer *p, const char *what, const char *why, unsigned retry_s)
@@ -71,7 +72,7 @@ void exchange_fail(struct peer *p, const char *what, const char *why, unsigned r
                                               random));
 }
 
-/* An answer of the HTTP kind; false: the round is over. */
+/* True if the answer can be used. False: the round has ended. */
 static bool is_good(struct peer *p, const struct peer_client_answer *a,
                     const char *what)
 {
@@ -92,22 +93,18 @@ static bool is_good(struct peer *p, const struct peer_client_answer *a,
     return false;
 }
 
-enum err exchange_call(struct peer *p, const char *path, const struct query *ask,
+enum err exchange_call(struct peer *p, const char *path, struct peer_client_request r,
                        struct client_call **ret)
 {
     char url[HTTP_ADDRESS_MAX + PATH_MAX_HERE];
     struct errinfo why;
-    const struct peer_client_request r = {.url = url,
-                                          .pins = &p->pins,
-                                          .max_bytes = ask->most,
-                                          .timeout_s = ANSWER_S,
-                                          .look = ask->look,
-                                          .done = ask->done,
-                                          .context = ask->context};
-    enum err e;
 
     (void)snprintf(url, sizeof(url), "https://%s%s", p->address, path);
-    e = peer_client_start(p->x->client, &r, ret, &why);
+    r.url = url;
+    r.pins = &p->pins;
+    r.timeout_s = ANSWER_S;
+    enum err e = peer_client_start(p->x->client, &r, ret, &why);
+
     if (e != ERR_OK) {
         log_error("event=exchange peer=%s error=\"%s\"", p->name, why.text);
     }
@@ -116,7 +113,7 @@ enum err exchange_call(struct peer *p, const char *path, const struct query *ask
 
 /* ---- manifest and digest keys ---- */
 
-/* What a peer gave out as its manifest. */
+/* Handles the manifest of a peer. */
 static void take_manifest(struct peer *p, const struct peer_client_answer *a)
 {
     struct exchange *x = p->x;
@@ -143,7 +140,7 @@ static void on_manifest(void *context, const struct peer_client_answer *a)
     p->call = NULL;
     if (is_good(p, a, "manifest")) {
         take_manifest(p, a);
-        exchange_end(p);
+        exchange_end(p, EXCHANGE_GAP_MS);
     }
 }
 
@@ -159,16 +156,19 @@ static void on_look(void *context, const struct peer_client_answer *a)
     }
 }
 
-static const struct query manifest_ask = {.most = MANIFEST_BYTES_MAX + 65536};
+static bool ask_for_manifest(struct peer *p, peer_client_done_fn *done)
+{
+    return exchange_call(
+               p, "/v1/manifest",
+               (struct peer_client_request){
+                   .max_bytes = MANIFEST_BYTES_MAX + 65536, .done = done, .context = p},
+               &p->call) == ERR_OK;
+}
 
 void exchange_look(struct peer *p)
 {
-    struct query ask = manifest_ask;
-
-    ask.done = on_look;
-    ask.context = p;
     if (p->call == NULL) {
-        (void)exchange_call(p, "/v1/manifest", &ask, &p->call);
+        (void)ask_for_manifest(p, on_look);
     }
 }
 
@@ -196,10 +196,11 @@ static void on_ring_key(void *context, const struct peer_client_answer *a)
                       p->name, why.text);
         }
     }
-    exchange_end(p);
+    exchange_end(p, EXCHANGE_GAP_MS);
 }
 
-/* A key that the manifest names and the keyring lacks; false: none, or it was asked for a moment ago. */
+/* Requests a key that the manifest names and the keyring lacks. False: there is none, or the last
+ * request is less than EXCHANGE_SKIP_S old. */
 static bool ask_for_ring_key(struct peer *p)
 {
     const struct node *n = p->x->node;
@@ -213,29 +214,24 @@ static bool ask_for_ring_key(struct peer *p)
     p->ring_key_us = clock_mono_us() + EXCHANGE_SKIP_S * 1000000ULL;
     (void)snprintf(path, sizeof(path), "/v1/ringkey/%u", p->ring_key);
     return exchange_call(p, path,
-                         &(const struct query){.most = DIGEST_KEY_TEXT_MAX,
-                                               .done = on_ring_key,
-                                               .context = p},
+                         (struct peer_client_request){.max_bytes = DIGEST_KEY_TEXT_MAX,
+                                                      .done = on_ring_key,
+                                                      .context = p},
                          &p->call) == ERR_OK;
 }
 
-/* What is to be done between heads and the next heads; false: nothing. */
 bool exchange_ask(struct peer *p)
 {
     if (p->manifest_seen > p->x->node->manifest.version &&
         p->manifest_seen != p->manifest_refused) {
-        struct query ask = manifest_ask;
-
-        ask.done = on_manifest;
-        ask.context = p;
-        return exchange_call(p, "/v1/manifest", &ask, &p->call) == ERR_OK;
+        return ask_for_manifest(p, on_manifest);
     }
     return ask_for_ring_key(p);
 }
 
 /* ---- heads ---- */
 
-/* What was wrong with a heartbeat or a proof among the heads. */
+/* Reports a bad heartbeat or proof among the heads. */
 static void on_heard(void *context, enum sync_result r, const struct errinfo *why)
 {
     if (r != SYNC_APPLIED && r != SYNC_DUPLICATE) {
@@ -243,7 +239,7 @@ static void on_heard(void *context, enum sync_result r, const struct errinfo *wh
     }
 }
 
-/* It answered as a hub does: nonsense is no sign of life. */
+/* Only a valid answer counts as a sign of life. */
 static void greet(struct peer *p)
 {
     if (!p->stat.is_connected) {
@@ -268,7 +264,7 @@ static void on_heads(void *context, const struct peer_client_answer *a)
     if (a->status == 304) {
         greet(p);
         if (!exchange_ask(p)) {
-            exchange_end(p);
+            exchange_end(p, EXCHANGE_GAP_MS);
         }
         return;
     }
@@ -289,8 +285,8 @@ static void on_heads(void *context, const struct peer_client_answer *a)
         x->hooks.changed(x->hooks.context);
     }
     if (p->after == 0 && !sync_knows_itself(x->node->sync, &p->heads)) {
-        log_warn("event=restored peer=%s: it holds more of what this server published "
-                 "than is here; taking it back",
+        log_warn("event=restored peer=%s: the peer has newer objects of this server "
+                 "than the local state (restored from a backup?); fetching them",
                  p->name);
     }
     exchange_fetch(p);
@@ -301,7 +297,7 @@ void exchange_begin(struct peer *p)
     char path[PATH_MAX_HERE];
 
     if (!p->x->node->is_open) {
-        return; /* exchange_renew begins anew */
+        return; /* exchange_renew starts again */
     }
     if (p->whole_us <= clock_mono_us()) {
         p->after = 0;
@@ -313,8 +309,9 @@ void exchange_begin(struct peer *p)
     (void)snprintf(path, sizeof(path), "/v1/heads?after=%llu",
                    (unsigned long long)p->after);
     if (exchange_call(p, path,
-                      &(const struct query){
-                          .most = HEADS_ANSWER_MAX, .done = on_heads, .context = p},
+                      (struct peer_client_request){.max_bytes = HEADS_ANSWER_MAX,
+                                                   .done = on_heads,
+                                                   .context = p},
                       &p->call) != ERR_OK) {
         exchange_fail(p, "heads", "no request can be made", 0);
     }

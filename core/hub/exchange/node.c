@@ -7,12 +7,9 @@ enum err node_init(struct node *n, const char *state_dir, struct errinfo *reterr
     enum err e;
 
     memset(n, 0, sizeof(*n));
-    e = file_path(n->state_dir, "%s", state_dir);
-    THEN(e, file_path(n->dir, "%s/peers", state_dir));
-    return e == ERR_OK
-               ? e
-               : errinfo_set(reterr, e, state_dir, 0,
-                             "the path is too long; choose a shorter state_dir");
+    e = path_make(n->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(n->dir, reterr, "%s/peers", state_dir));
+    return e;
 }
 
 static enum err open_sync(struct node *n, struct errinfo *reterr)
@@ -30,7 +27,7 @@ static enum err open_sync(struct node *n, struct errinfo *reterr)
     return e;
 }
 
-/* A command may have changed the files after they were read and before the lock was ours. */
+/* A command may have changed the files after they were read and before the lock was taken. */
 static bool is_overtaken(const struct node *n)
 {
     struct keyring keys;

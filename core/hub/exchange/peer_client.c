@@ -23,7 +23,6 @@ struct peer_client {
 struct client_call {
     struct peer_client *client;
     struct client_call *next;
-    struct client_call *before;
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *connect_to;
@@ -117,19 +116,17 @@ static void destroy(struct client_call *call)
 
 static void drop(struct client_call *call)
 {
-    if (call->before != NULL) {
-        call->before->next = call->next;
-    } else {
-        call->client->calls = call->next;
+    struct client_call **at = &call->client->calls;
+
+    while (*at != call) {
+        at = &(*at)->next;
     }
-    if (call->next != NULL) {
-        call->next->before = call->before;
-    }
+    *at = call->next;
     destroy(call);
 }
 
-/* The handshake was over and nothing of the request sent: in TLS 1.3 the other side looks at our key only then, and its
- * alert is lost when it closes before we write. */
+/* The handshake was over and nothing of the request sent: in TLS 1.3 the other side looks at our
+ * key only then, and its alert is lost when it closes before we write. */
 static bool is_shut_out(const struct client_call *call)
 {
     curl_off_t agreed_us = 0;
@@ -141,7 +138,7 @@ static bool is_shut_out(const struct client_call *call)
            agreed_us > 0 && sent == 0;
 }
 
-static void explain(struct client_call *call, CURLcode code)
+static void explain_call(struct client_call *call, CURLcode code)
 {
     const struct tls_pins *pins = call->r.pins;
 
@@ -160,7 +157,7 @@ static void explain(struct client_call *call, CURLcode code)
     }
 }
 
-static void finish(struct client_call *call, CURLcode code)
+static void finish_call(struct client_call *call, CURLcode code)
 {
     long status = 0;
     peer_client_done_fn *done = call->r.done;
@@ -173,7 +170,7 @@ static void finish(struct client_call *call, CURLcode code)
         call->answer.body = buf_slice(&call->body);
         call->answer.why = "";
     } else {
-        explain(call, code);
+        explain_call(call, code);
     }
     /* the body is needed in done, the call is not to be cancelled there */
     done(context, &call->answer);
@@ -191,12 +188,12 @@ static void finish_some(struct peer_client *c)
         if (m->msg == CURLMSG_DONE &&
             curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &call) == CURLE_OK &&
             call != NULL) {
-            finish(call, m->data.result);
+            finish_call(call, m->data.result);
         }
     }
 }
 
-static size_t on_body(char *p, size_t size, size_t n, void *context)
+static size_t on_call_body(char *p, size_t size, size_t n, void *context)
 {
     struct client_call *call = context;
     size_t bytes = size * n;
@@ -219,21 +216,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *context)
 
 static bool number_of(struct slice line, struct slice name, uint64_t *ret)
 {
-    struct slice value;
-    uint64_t v = 0;
-
-    if (!slice_has_prefix_nocase(line, name)) {
-        return false;
-    }
-    value = slice_trim(slice_from(line, name.n));
-    for (size_t i = 0; i < value.n && i < 18; i++) {
-        if (value.p[i] < '0' || value.p[i] > '9') {
-            return false;
-        }
-        v = v * 10 + (uint64_t)(value.p[i] - '0');
-    }
-    *ret = v;
-    return value.n > 0;
+    return slice_has_prefix_nocase(line, name) &&
+           slice_to_u64(slice_trim(slice_from(line, name.n)), 10, UINT64_MAX, ret);
 }
 
 static size_t on_header(char *p, size_t size, size_t n, void *context)
@@ -265,8 +249,8 @@ static CURLcode on_tls(CURL *easy, void *ctx, void *context)
     return CURLE_OK;
 }
 
-/* A connection through a net that was cut: the kernel alone would wait up to a quarter of an hour, and after that as long
- * again as it was cut. */
+/* A connection through a net that was cut: the kernel alone would wait up to a quarter of an hour,
+ * and after that as long again as it was cut. */
 static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     static const struct {
@@ -308,7 +292,7 @@ static bool set_safe(CURL *e, struct client_call *call)
     SET(CURLOPT_LOW_SPEED_LIMIT, 1024L);
     SET(CURLOPT_LOW_SPEED_TIME, (long)PEER_CLIENT_STALL_S);
     SET(CURLOPT_USERAGENT, "gillnet/" GILLNET_VERSION);
-    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEFUNCTION, on_call_body);
     SET(CURLOPT_WRITEDATA, call);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, call);
@@ -365,7 +349,7 @@ enum err peer_client_start(struct peer_client *c,
     struct client_call *call = calloc(1, sizeof(*call));
 
     if (call == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, request->url, 0, "out of memory");
+        return errinfo_nomem(reterr, request->url);
     }
     call->client = c;
     call->r = *request;
@@ -373,9 +357,6 @@ enum err peer_client_start(struct peer_client *c,
     call->begun_us = clock_mono_us();
     buf_init(&call->body, request->max_bytes);
     call->next = c->calls;
-    if (c->calls != NULL) {
-        c->calls->before = call;
-    }
     c->calls = call;
     call->easy = curl_easy_init();
     if (call->easy == NULL || !set_safe(call->easy, call) ||
@@ -413,7 +394,7 @@ enum err peer_client_new(struct event_base *base, const char *key_dir,
     }
     if (c == NULL || c->multi == NULL || c->timer == NULL) {
         peer_client_free(&c);
-        return errinfo_set(reterr, ERR_NOMEM, "libcurl", 0, "out of memory");
+        return errinfo_nomem(reterr, "libcurl");
     }
     if (key_dir != NULL && file_path(c->dir, "%s", key_dir) == ERR_OK) {
         c->key_dir = c->dir;
@@ -434,11 +415,9 @@ void peer_client_free(struct peer_client **c)
     if (*c == NULL) {
         return;
     }
-    for (struct client_call *call = (*c)->calls; call != NULL;) {
-        struct client_call *next = call->next;
-
+    for (struct client_call *call = (*c)->calls; call != NULL; call = (*c)->calls) {
+        (*c)->calls = call->next;
         destroy(call);
-        call = next;
     }
     if ((*c)->multi != NULL) {
         (void)curl_multi_cleanup((*c)->multi);

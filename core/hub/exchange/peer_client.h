@@ -1,8 +1,8 @@
 /*
  * peer_client - HTTPS requests to peers: libcurl's multi interface on the program's event loop.
  *
- * Each answer is bounded in bytes and time; keys are pinned (tls.h). Redirects, proxies, cookies and every other
- * scheme are off. All calls of a client end when it is freed.
+ * Each answer is bounded in bytes and time; keys are pinned (tls.h). Redirects, proxies, cookies
+ * and every other scheme are off. All calls of a client end when it is freed.
  * Depends: base, libevent, libcurl.   Threads: one.   Owns: connections and calls.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_PEER_CLIENT_H
@@ -15,7 +15,7 @@
 #include "core/hub/exchange/tls.h"
 
 struct peer_client;
-/* key_dir: folder of cert.pem and signing.key; NULL: requests show no certificate of ours. */
+/* key_dir: folder of cert.pem and signing.key; NULL: requests have no client certificate. */
 enum err peer_client_new(struct event_base *base, const char *key_dir,
                          struct peer_client **ret, struct errinfo *reterr);
 void peer_client_free(struct peer_client **c);
@@ -37,9 +37,8 @@ enum { PEER_CLIENT_LOOK = OBJECT_HEADER_BYTES };
 struct peer_client_request {
     const char *url;
     const char *connect_to; /* HOST:PORT in the place of the URL's; NULL: the URL's */
-    struct tls_pins
-        *pins; /* borrowed until done or cancelled; NULL: no TLS of the ring's */
-    struct slice post; /* copied; empty: GET */
+    struct tls_pins *pins;  /* borrowed until done; NULL: no TLS of the ring */
+    struct slice post;      /* copied; empty: GET */
     size_t max_bytes;
     unsigned timeout_s;        /* for the whole; a stalled one ends after STALL_S */
     peer_client_look_fn *look; /* may be NULL */

@@ -1,4 +1,3 @@
-/* feed_address - networks that are not the public internet. */
 #include "core/hub/fetch/feed_address.h"
 
 #include <arpa/inet.h>
@@ -50,7 +49,7 @@ static uint32_t v4_at(const uint8_t *p)
     return V4(p[0], p[1], p[2], p[3]);
 }
 
-/* Of what is not in 2000::/3. */
+/* For addresses outside 2000::/3. */
 static enum feed_reach reach6_closed(const uint8_t a[16])
 {
     static const uint8_t zeros[12] = {0};

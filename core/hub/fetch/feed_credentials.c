@@ -1,4 +1,3 @@
-/* feed_credentials - files of passwords and header fields. */
 #include "core/hub/fetch/feed_credentials.h"
 
 #include <curl/curl.h>
@@ -9,7 +8,7 @@
 
 enum { OTHERS = 0007 };
 
-static enum err read_file(const char *path, struct buf *ret, struct errinfo *reterr)
+static enum err read_secret(const char *path, struct buf *ret, struct errinfo *reterr)
 {
     struct stat st;
 
@@ -37,7 +36,7 @@ static enum err read_password(const char *path, struct feed_credentials *ret,
     enum err e = ERR_OK;
 
     buf_init(&text, FEED_SECRET_BYTES);
-    e = read_file(path, &text, reterr);
+    e = read_secret(path, &text, reterr);
     if (e == ERR_OK) {
         struct slice all = buf_slice(&text);
         struct slice line = slice_trim(slice_cut(&all, '\n'));
@@ -67,7 +66,7 @@ static bool is_field(const char *line)
 static enum err read_headers(const char *path, struct feed_credentials *ret,
                              struct errinfo *reterr)
 {
-    enum err e = read_file(path, &ret->text, reterr);
+    enum err e = read_secret(path, &ret->text, reterr);
     char *at = ret->text.p;
     unsigned number = 0;
 

@@ -1,8 +1,8 @@
 /*
- * feed_credentials - what proves to a feed's server who we are: user, password, header fields.
+ * feed_credentials - user, password and header fields for a feed's server.
  *
- * From the files that the configuration names, which others must not be able to read, and from the
- * address itself (https://USER:PASSWORD@HOST/...).
+ * They come from files that other users must not be able to read, and from the address
+ * (https://USER:PASSWORD@HOST/...).
  * Depends: base, config, libcurl.   Threads: any.   Owns: the texts, until forgotten.
  */
 #ifndef CORE_HUB_FETCH_FEED_CREDENTIALS_H
@@ -20,7 +20,7 @@ struct feed_credentials {
     size_t nheaders;
     struct buf text; /* of the headers */
 };
-/* Forget it in any case. ERR_DENIED: others may read the file. */
+/* Call feed_credentials_forget in any case. ERR_DENIED: others may read the file. */
 enum err feed_credentials_read(const struct config_feed *feed,
                                struct feed_credentials *ret, struct errinfo *reterr);
 void feed_credentials_forget(struct feed_credentials *s);

@@ -1,49 +1,46 @@
 /*
- * feed_fetch - one download of one feed: asked for only what is new, bounded in bytes, time, steps and reach.
+ * feed_fetch - one conditional download of one feed, bounded in bytes, time, redirects and reach.
  *
- * http and https; certificates are always verified. Redirects, up to FEED_REDIRECTS, go to the same scheme or a better one, and
- * what proves who we are (password, header fields of the feed) goes to no other host. Addresses are checked
- * when the connection is made (feed_address.h), so that DNS cannot lie between. Bodies may come compressed; what
- * they become is bounded too. file:// is core/feed/local.h's.
+ * http and https; certificates are always verified. Up to FEED_REDIRECTS redirects are followed,
+ * from https only to https. Passwords and header fields of the feed are sent to no other host.
+ * Addresses are checked when the connection is made (feed_address.h), so that a second DNS answer
+ * cannot differ. Bodies may be compressed; the decompressed size is bounded too. core/feed/local.h
+ * reads file:// feeds.
  * Depends: base, config, feed, libcurl.   Threads: any; blocking.   Owns: nothing.   ADR 0043.
  */
 #ifndef CORE_HUB_FETCH_FEED_FETCH_H
 #define CORE_HUB_FETCH_FEED_FETCH_H
 
-#include <stdatomic.h>
-
 #include "core/config/config.h"
+#include "core/hub/fetch/fetch.h"
 
 enum {
     FEED_REDIRECTS = 3,
     FEED_CONNECT_S = 20,
-    FEED_STALL_S = 60, /* below FEED_STALL_BYTES a second so long: the end */
-    FEED_STALL_BYTES = 64,
-    FEED_HEAD_BYTES = 256 * 1024, /* of all header fields of one answer */
-    FEED_ETAG_MAX = 256,          /* longer ones are as none */
-    FEED_MODIFIED_MAX = 64,
     FEED_RETRY_AFTER_MOST_S = 86400,
     FEED_SECRET_BYTES = 64 * 1024 /* of headers_file and password_file */
 };
 
 struct feed_request {
     const struct config_feed *feed;
-    const char *etag; /* of the body that is known; "": none */
+    const char *etag; /* of the known body; "": none */
     const char *last_modified;
-    const char *body;        /* where it goes, decompressed; BODY.part meanwhile */
-    const atomic_bool *stop; /* set by another thread: it ends within a second */
+    const char *body; /* path of the decompressed body; BODY.part meanwhile */
+    const atomic_bool
+        *stop; /* set by another thread: the download ends within a second */
     /* share: 0..1, or below 0: unknown. May be NULL */
     void (*progress)(void *context, double share);
     void *context;
 };
 struct feed_answer {
-    bool is_same;           /* as the body that is known; nothing was written */
-    uint64_t bytes;         /* that came, as they came */
-    unsigned retry_after_s; /* asked for with a failure; 0: no word of it */
-    char etag[FEED_ETAG_MAX];
-    char last_modified[FEED_MODIFIED_MAX];
+    bool is_same;           /* the known body is current; nothing was written */
+    uint64_t bytes;         /* received, before decompression */
+    unsigned retry_after_s; /* from the Retry-After field; 0: none */
+    char etag[FETCH_ETAG_MAX];
+    char last_modified[FETCH_MODIFIED_MAX];
 };
-/* ERR_OK: the body is whole and in its place, or is_same. Else reterr says what came instead, without secrets. */
+/* ERR_OK: the body is complete and in its place, or is_same. Else reterr has the reason, without
+ * secrets. */
 enum err feed_fetch(const struct feed_request *request, struct feed_answer *ret,
                     struct errinfo *reterr);
 

@@ -1,4 +1,3 @@
-/* feed_redirect - addresses of the web, and which may follow which. */
 #include "core/hub/fetch/feed_redirect.h"
 
 #include <strings.h>
@@ -13,7 +12,7 @@ static char *part_of(CURLU *url, CURLUPart what)
                                                                            : NULL;
 }
 
-static bool is_same(CURLU *a, CURLU *b, CURLUPart what)
+static bool has_same_part(CURLU *a, CURLU *b, CURLUPart what)
 {
     char *x = part_of(a, what);
     char *y = part_of(b, what);
@@ -34,7 +33,7 @@ static bool has_scheme(CURLU *url, const char *scheme)
 }
 
 /* Takes the address in the place of the former one. */
-static void put(struct feed_redirect *p, CURLU *url)
+static void set_url(struct feed_redirect *p, CURLU *url)
 {
     char *text = NULL;
 
@@ -58,14 +57,14 @@ enum err feed_redirect_begin(struct feed_redirect *p, const char *url,
     p->is_home = true;
     (void)feed_shown(p->shown, url);
     if (parsed == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "libcurl", 0, "out of memory");
+        return errinfo_nomem(reterr, "libcurl");
     }
     if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK) {
         curl_url_cleanup(parsed);
         return errinfo_set(reterr, ERR_SYNTAX, p->shown, 0,
                            "`url` of the feed is no address of the web");
     }
-    put(p, parsed);
+    set_url(p, parsed);
     return ERR_OK;
 }
 
@@ -90,10 +89,10 @@ enum err feed_redirect_move(struct feed_redirect *p, const char *to,
                            "it redirects to what is not http or https, or from https "
                            "to http; set `url` to where the feed is now");
     }
-    p->is_home = p->is_home && is_same(p->url, next, CURLUPART_SCHEME) &&
-                 is_same(p->url, next, CURLUPART_HOST) &&
-                 is_same(p->url, next, CURLUPART_PORT);
-    put(p, next);
+    p->is_home = p->is_home && has_same_part(p->url, next, CURLUPART_SCHEME) &&
+                 has_same_part(p->url, next, CURLUPART_HOST) &&
+                 has_same_part(p->url, next, CURLUPART_PORT);
+    set_url(p, next);
     return ERR_OK;
 }
 

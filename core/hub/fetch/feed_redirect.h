@@ -1,5 +1,6 @@
 /*
- * feed_redirect - where a feed's download is asked for now: the configured address, or where that redirects to.
+ * feed_redirect - the current address of a download: the configured one, or the target of a
+ * redirect.
  *
  * Depends: base, feed, libcurl.   Threads: any.   Owns: its address.
  */
@@ -15,15 +16,15 @@
 struct feed_redirect {
     CURLU *url; /* without user, password and fragment */
     char shown[FEED_SHOWN_MAX];
-    bool
-        is_home; /* scheme, host and port have been the configuration's from the beginning */
+    bool is_home; /* scheme, host and port were always those of the configuration */
 };
 
-/* End it in any case. */
+/* Call feed_redirect_end in any case. */
 enum err feed_redirect_begin(struct feed_redirect *p, const char *url,
                              struct errinfo *reterr);
 void feed_redirect_end(struct feed_redirect *p);
-/* Follows a redirect; to: the whole address, NULL: none was said. ERR_DENIED: not to http or https, or to a worse scheme. */
+/* Follows a redirect. to: the whole address; NULL: the answer had none. ERR_DENIED: the target is
+ * not http or https, or the redirect goes from https to http. */
 enum err feed_redirect_move(struct feed_redirect *p, const char *to,
                             struct errinfo *reterr);
 bool feed_redirect_is_https(const struct feed_redirect *p);

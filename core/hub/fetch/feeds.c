@@ -1,13 +1,11 @@
-/* feeds - threads of feeds: begun, woken, ended. */
 #include "core/hub/fetch/feeds.h"
 
-#include <dirent.h>
-#include <signal.h>
-
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "core/base/thread.h"
 #include "core/hub/fetch/feeds_internal.h"
 
 enum { SECOND = 1000000, BACKOFF_DOUBLINGS = 16 };
@@ -41,7 +39,7 @@ static void wait_until(struct feeder *r, uint64_t due_us)
     (void)pthread_cond_timedwait(&r->wake, &r->all->mutex, &t);
 }
 
-/* When it is asked next. Under the mutex. */
+/* Sets the time of the next update. Under the mutex. */
 static void plan_next(struct feeder *r, const struct config_feed *feed, bool went_well,
                       unsigned wait_s)
 {
@@ -62,7 +60,7 @@ static void plan_next(struct feeder *r, const struct config_feed *feed, bool wen
     r->row.next_s = (clock_wall_us() + us) / SECOND;
 }
 
-/* Under the mutex but for the round itself. */
+/* Under the mutex, except during the round. */
 static void do_round(struct feeder *r, const struct config_feed *feed)
 {
     struct feed_job job = r->job;
@@ -83,7 +81,7 @@ static void do_round(struct feeder *r, const struct config_feed *feed)
     (void)pthread_mutex_lock(&f->mutex);
 }
 
-/* What is known of it from before. Under the mutex but for the look itself. */
+/* Reads the state of the last run. Under the mutex, except during the read. */
 static void recall(struct feeder *r)
 {
     struct feeds *f = r->all;
@@ -145,21 +143,8 @@ static void feeder_free(struct feeder *r)
     free(r);
 }
 
-static int start_thread(struct feeder *r)
-{
-    sigset_t all;
-    sigset_t before;
-    int errnum = 0;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    errnum = pthread_create(&r->thread, NULL, work, r);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return errnum;
-}
-
 /* Under the mutex. interval_s 0: at once. */
-static void begin(struct feeds *f, const char *name, uint64_t interval_s)
+static void begin_feeder(struct feeds *f, const char *name, uint64_t interval_s)
 {
     struct feeder *r = f->n < FEEDS_MAX ? calloc(1, sizeof(*r)) : NULL;
     uint64_t spread_s = interval_s < FEEDS_SPREAD_S ? interval_s : FEEDS_SPREAD_S;
@@ -180,7 +165,7 @@ static void begin(struct feeds *f, const char *name, uint64_t interval_s)
     uint64_t us = f->is_once ? 0 : dice_us(spread_s * SECOND);
     r->due_us = clock_mono_us() + us;
     r->row.next_s = (clock_wall_us() + us) / SECOND;
-    if (start_thread(r) != 0) {
+    if (thread_start(&r->thread, work, r) != 0) {
         log_error("event=feed name=%s result=failed: no thread for it", name);
         feeder_free(r);
         return;
@@ -189,7 +174,7 @@ static void begin(struct feeds *f, const char *name, uint64_t interval_s)
 }
 
 /* Under the mutex. */
-static struct feeder *find(const struct feeds *f, struct slice name)
+static struct feeder *find_feeder(const struct feeds *f, struct slice name)
 {
     for (size_t i = 0; i < f->n; i++) {
         if (slice_eq(slice_str(f->v[i]->name), name)) {
@@ -199,41 +184,37 @@ static struct feeder *find(const struct feeds *f, struct slice name)
     return NULL;
 }
 
-/* Those that are enabled and have no thread. Under the mutex. */
+/* Starts a thread for each enabled feed without one. Under the mutex. */
 static void begin_all(struct feeds *f)
 {
     for (size_t i = 0; i < f->config->nfeeds; i++) {
         const struct config_feed *feed = &f->config->feeds[i];
 
-        if (feed->enabled && find(f, slice_str(feed->name)) == NULL) {
-            begin(f, feed->name, feed->interval_s);
+        if (feed->enabled && find_feeder(f, slice_str(feed->name)) == NULL) {
+            begin_feeder(f, feed->name, feed->interval_s);
         }
     }
 }
 
-/* Folders of feeds that are configured no more: a thread for each takes them out of their lists. Under the mutex. */
+/* Starts a thread for each feed that is no longer configured: it revokes the entries. Under the
+ * mutex. */
 static void begin_drops(struct feeds *f)
 {
     char path[FILE_PATH_MAX];
-    DIR *d = file_path(path, "%s/feeds", f->config->state_dir) == ERR_OK ? opendir(path)
-                                                                         : NULL;
 
-    while (d != NULL) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
+    if (path_make(path, NULL, "%s/feeds", f->config->state_dir) != ERR_OK) {
+        return;
+    }
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        struct slice name = slice_str(w.name);
 
-        if (e == NULL) {
-            break;
-        }
-        struct slice name = slice_str(e->d_name);
-        if (e->d_type == DT_DIR && list_name_is_valid(name) &&
-            feeds_find(f->config, name) == NULL && find(f, name) == NULL) {
-            begin(f, e->d_name, 0);
+        if (w.type == DT_DIR && list_name_is_valid(name) &&
+            feeds_find(f->config, name) == NULL && find_feeder(f, name) == NULL) {
+            begin_feeder(f, w.name, 0);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 enum err feeds_new(struct config *config, struct status_board *board, bool is_once,
@@ -244,7 +225,7 @@ enum err feeds_new(struct config *config, struct status_board *board, bool is_on
     struct errinfo why;
 
     if (f == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     f->board = board;
     f->is_once = is_once;
@@ -252,7 +233,7 @@ enum err feeds_new(struct config *config, struct status_board *board, bool is_on
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_mutex_init(&f->large, NULL);
     if (config->nfeeds > 0 &&
-        file_path(path, "%s/feeds", config->state_dir) == ERR_OK &&
+        path_make(path, NULL, "%s/feeds", config->state_dir) == ERR_OK &&
         file_make_dir(path, 0750, &why) != ERR_OK) {
         log_errinfo("feeds", &why);
     }
@@ -286,7 +267,7 @@ void feeds_free(struct feeds **feeds)
     for (size_t i = 0; i < f->n; i++) {
         (void)pthread_join(f->v[i]->thread, NULL);
     }
-    for (size_t i = 0; i < f->n; i++) { /* each shows all of them to its end */
+    for (size_t i = 0; i < f->n; i++) { /* each thread shows all rows until it ends */
         feeder_free(f->v[i]);
     }
     config_release(&f->config);
@@ -343,7 +324,7 @@ void feeds_tick(struct feeds *f)
     struct feeder *done = NULL;
 
     if (f->is_once) {
-        return; /* who is done is still to be counted */
+        return; /* feeds_is_done still counts the finished ones */
     }
     (void)pthread_mutex_lock(&f->mutex);
     for (size_t i = 0; i < f->n && done == NULL; i++) {
@@ -352,9 +333,9 @@ void feeds_tick(struct feeds *f)
             f->v[i] = f->v[--f->n];
         }
     }
-    begin_all(f); /* one that ended may be wanted again meanwhile */
+    begin_all(f); /* a feed that ended may be enabled again */
     if (done != NULL && !done->has_dropped) {
-        begin_drops(f); /* or be named no more */
+        begin_drops(f); /* or it may have been removed from the configuration */
     }
     (void)pthread_mutex_unlock(&f->mutex);
     if (done != NULL) {
@@ -389,15 +370,14 @@ enum err feeds_ask(struct feeds *f, struct slice name, enum feeds_what what,
     enum err e = ERR_OK;
 
     (void)pthread_mutex_lock(&f->mutex);
-    struct feeder *r = find(f, name);
+    struct feeder *r = find_feeder(f, name);
     if (r == NULL || atomic_load(&r->stop)) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, "", 0,
                         "there is no enabled feed of this name in the configuration "
                         "that runs (gillnet feed list; gillnet reload)");
     } else if (r->job.id != 0) {
         e = errinfo_set(reterr, ERR_LOCKED, "", 0,
-                        "something else is asked of this feed and has not begun; try "
-                        "again");
+                        "another request for this feed waits; try again");
     } else {
         r->job =
             (struct feed_job){.id = ++r->last_job, .what = what, .version = version};
@@ -413,7 +393,7 @@ enum err feeds_answer(struct feeds *f, struct slice name, uint64_t job, struct b
     enum err e = ERR_NOT_FOUND;
 
     (void)pthread_mutex_lock(&f->mutex);
-    const struct feeder *r = find(f, name);
+    const struct feeder *r = find_feeder(f, name);
     if (r != NULL && job > r->answered && job <= r->last_job) {
         e = ERR_LOCKED;
     } else if (r != NULL && job == r->answered && r->answer != NULL) {

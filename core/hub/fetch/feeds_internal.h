@@ -1,5 +1,5 @@
 /*
- * feeds_internal - the inside of feeds: one thread for each, what it is doing, and what of it is shown.
+ * feeds_internal - the threads of the feeds, their jobs and the rows that are shown.
  */
 #ifndef CORE_HUB_FETCH_FEEDS_INTERNAL_H
 #define CORE_HUB_FETCH_FEEDS_INTERNAL_H
@@ -13,7 +13,7 @@
 #include "core/hub/fetch/feeds.h"
 
 enum feed_now {
-    FEED_WAITING, /* to be asked first */
+    FEED_WAITING, /* waits for its first update */
     FEED_FETCHING,
     FEED_CHECKING,
     FEED_IMPORTING,
@@ -25,7 +25,7 @@ enum feed_now {
 
 enum { FEED_NAME_MAX = 32, FEED_TROUBLE_MAX = UPDATE_TROUBLE_MAX };
 
-/* What is shown of one. */
+/* The shown state of one feed. */
 struct feed_row {
     enum feed_now now;
     struct update_state stage;
@@ -58,7 +58,7 @@ struct feeder {
     atomic_bool stop; /* set once: the thread ends; a download within a second */
     /* guarded by all->mutex */
     pthread_cond_t wake;
-    bool has_dropped; /* it took the feed out of its list, or tried to */
+    bool has_dropped; /* the entries were revoked, or the attempt failed */
     bool is_done;     /* the thread may be joined */
     bool was_asked;
     uint64_t due_us;
@@ -70,30 +70,30 @@ struct feeder {
     /* the thread's own */
     struct config *config; /* of the round */
     struct board_task *task;
-    char seen_etag
-        [FEED_ETAG_MAX]; /* of a body that was refused or is not applied: not to be had again */
-    char seen_modified[FEED_MODIFIED_MAX];
+    char seen_etag[FETCH_ETAG_MAX]; /* of a body that was not applied */
+    char seen_modified[FETCH_MODIFIED_MAX];
 };
 
 struct feeds {
     struct status_board *board;
     bool is_once;
-    pthread_mutex_t mutex; /* guards: config, v, n and what feeder says */
+    pthread_mutex_t mutex; /* guards: config, v, n and the marked fields of feeder */
     pthread_mutex_t large; /* held while a large body is checked and applied */
     struct config *config;
     struct feeder *v[FEEDS_MAX];
     size_t n;
 };
 
-/* NULL: it is not named. */
+/* NULL: it is not configured. */
 const struct config_feed *feeds_find(const struct config *config, struct slice name);
 
-/* One question with all that follows from it. *retwait_s: at least so long until the next. False: it failed. */
+/* One update, from the download to the list. *retwait_s: shortest pause before the next. False: it
+ * failed. */
 bool feeds_round(struct feeder *r, const struct config_feed *feed,
                  const struct feed_job *job, unsigned *retwait_s);
-/* Shows what is known of the feed from before. */
+/* Reads the state of the last run. */
 void feeds_recall(struct feeder *r, const struct config_feed *feed);
-/* The feed is not configured any more. */
+/* Revokes the entries of a feed that is no longer configured. */
 void feeds_drop(struct feeder *r);
 
 /* Puts all rows on the board. */

@@ -1,4 +1,4 @@
-/* feeds_round - one question to one feed: fetched, checked, applied, and what is said of it. */
+/* feeds_round - one update of one feed: download, check, import, and the result. */
 #include <malloc.h>
 
 #include "core/base/clock.h"
@@ -8,7 +8,7 @@
 
 enum { LOCK_TRIES = 300, LOCK_MOMENT_MS = 100 };
 
-/* What one round found out. */
+/* State of one round. */
 struct round {
     struct feeder *r;
     const struct config_feed *feed;
@@ -24,19 +24,10 @@ struct round {
     uint64_t fetch_us;
 };
 
-static bool is_test(const struct round *x)
+/* Whether somebody asked for this by hand. */
+static bool is_asked(const struct round *x, enum feeds_what what)
 {
-    return x->job->id != 0 && x->job->what == FEEDS_TEST;
-}
-
-static bool is_rollback(const struct round *x)
-{
-    return x->job->id != 0 && x->job->what == FEEDS_ROLLBACK;
-}
-
-static bool is_forced(const struct round *x)
-{
-    return x->job->id != 0 && x->job->what == FEEDS_FORCE;
+    return x->job->id != 0 && x->job->what == what;
 }
 
 static void set_now(struct feeder *r, enum feed_now now)
@@ -86,7 +77,8 @@ static enum err fetch(struct round *x)
     uint64_t begin_us = clock_mono_us();
 
     update_get_state(x->stage, &s);
-    bool is_again = is_test(x) || is_forced(x) || (x->job->id != 0 && s.is_pinned);
+    bool is_again = is_asked(x, FEEDS_TEST) || is_asked(x, FEEDS_FORCE) ||
+                    (x->job->id != 0 && s.is_pinned);
     bool has_seen = r->seen_etag[0] != '\0' || r->seen_modified[0] != '\0';
     const struct feed_request request = {.feed = x->feed,
                                          .etag = is_again   ? ""
@@ -114,7 +106,7 @@ static bool is_large(const struct round *x)
 }
 
 /* The body that came. */
-static enum err take(struct round *x)
+static enum err apply_body(struct round *x)
 {
     struct update_state s;
     bool waits = is_large(x);
@@ -122,16 +114,17 @@ static enum err take(struct round *x)
     update_get_state(x->stage, &s);
     const struct update_body body = {.etag = x->fetched.etag,
                                      .last_modified = x->fetched.last_modified,
-                                     .only_checks = is_test(x),
-                                     .is_by_hand = is_forced(x) ||
+                                     .only_checks = is_asked(x, FEEDS_TEST),
+                                     .is_by_hand = is_asked(x, FEEDS_FORCE) ||
                                                    (x->job->id != 0 && s.is_pinned)};
     if (waits) {
         status_board_task_show(x->r->task, "waiting for its turn", -1);
         (void)pthread_mutex_lock(&x->r->all->large);
     }
     set_now(x->r, FEED_CHECKING);
-    enum err e = update_update(x->stage, &body, is_test(x) ? on_line : NULL, x,
-                               &x->report, &x->why);
+    enum err e =
+        update_update(x->stage, &body, is_asked(x, FEEDS_TEST) ? on_line : NULL, x,
+                      &x->report, &x->why);
     if (waits) {
         (void)pthread_mutex_unlock(&x->r->all->large);
         (void)malloc_trim(0); /* such a body is rare */
@@ -140,13 +133,13 @@ static enum err take(struct round *x)
     return e;
 }
 
-/* A body that was not taken need not come again until it is another one. */
+/* Remembers a body that was not taken, so that it is not downloaded again. */
 static void remember_body(struct round *x)
 {
     struct feeder *r = x->r;
     struct update_state s;
 
-    if (is_test(x) || x->fetched.is_same) {
+    if (is_asked(x, FEEDS_TEST) || x->fetched.is_same) {
         return;
     }
     update_get_state(x->stage, &s);
@@ -157,12 +150,12 @@ static void remember_body(struct round *x)
                    was_taken ? "" : x->fetched.last_modified);
 }
 
-static enum err ask(struct round *x)
+static enum err update_feed(struct round *x)
 {
     struct feeder *r = x->r;
     enum err e = ERR_OK;
 
-    if (is_rollback(x)) {
+    if (is_asked(x, FEEDS_ROLLBACK)) {
         set_now(r, FEED_IMPORTING);
         e = update_rollback(x->stage, x->job->version, &x->report, &x->why);
         x->was_applied = e == ERR_OK;
@@ -171,7 +164,7 @@ static enum err ask(struct round *x)
     set_now(r, FEED_FETCHING);
     e = fetch(x);
     if (e == ERR_OK && !x->fetched.is_same) {
-        e = take(x);
+        e = apply_body(x);
         if (e == ERR_OK) {
             remember_body(x);
         }
@@ -189,15 +182,16 @@ static void expire_silent(struct round *x)
     if (update_expire_silent(x->stage, &did, &why) != ERR_OK) {
         log_errinfo("feed", &why);
     } else if (did) {
-        log_error("event=feed name=%s result=silent: nothing good was heard of it for "
-                  "too long (silent_after); its entries are taken out",
-                  x->feed->name);
+        log_error(
+            "event=feed name=%s result=silent: no good update for silent_after; its "
+            "entries are revoked",
+            x->feed->name);
     }
 }
 
-/* ---- what is said of it ---- */
+/* ---- its result ---- */
 
-/* Servers and feeds had a part in it. */
+/* Replaces bytes from servers and feeds that are not printable. */
 static void clean(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -213,7 +207,7 @@ static const char *result_of(const struct round *x, enum err e)
                                                      : "ok";
 }
 
-/* A test or a rollback says how it went to who asked. */
+/* Logs the result. Tests and rollbacks also answer the caller. */
 static void log_result(const struct round *x, const char *result, bool is_new,
                        const char *trouble)
 {
@@ -231,8 +225,8 @@ static void log_result(const struct round *x, const char *result, bool is_new,
     }
     log_info("event=feed name=%s result=%s entries=%" PRIu64 " added=%" PRIu64
              " removed=%" PRIu64 " excluded=%" PRIu64 " bytes=%" PRIu64 " ms=%" PRIu64,
-             x->feed->name, is_rollback(x) ? "rollback" : result, p->entries,
-             p->entered, p->left, p->left_out, x->fetched.bytes,
+             x->feed->name, is_asked(x, FEEDS_ROLLBACK) ? "rollback" : result,
+             p->entries, p->entered, p->left, p->left_out, x->fetched.bytes,
              (x->fetch_us + p->check_us + p->apply_us) / 1000);
 }
 
@@ -246,7 +240,7 @@ static void count_refusal(struct feed_row *row, const char *reason)
     (void)json_object_set_new(row->refused, reason, json_integer(n + 1));
 }
 
-static void note(struct round *x, enum err e, const char *result)
+static void note_result(struct round *x, enum err e, const char *result)
 {
     struct feeder *r = x->r;
     struct feed_row *row = &r->row;
@@ -284,8 +278,8 @@ static void note(struct round *x, enum err e, const char *result)
     log_result(x, result, is_new, trouble);
 }
 
-/* For who asked by hand. */
-static void answer(struct round *x, enum err e, const char *result)
+/* Keeps the answer for the client that made the request. */
+static void keep_answer(struct round *x, enum err e, const char *result)
 {
     json_t *all = NULL;
     char *line = NULL;
@@ -340,7 +334,8 @@ static enum err open_stage(struct round *x)
     return e;
 }
 
-/* A restart forgets neither how often it failed in a row nor why. What cannot be kept is known until then. */
+/* Stores the number of failures in a row and the last reason for the next start. A failure to write
+ * them is ignored: they are also in memory. */
 static void keep_failures(struct round *x, enum err e)
 {
     char trouble[UPDATE_TROUBLE_MAX] = "";
@@ -387,14 +382,15 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
     enum err e = open_stage(&x);
 
     if (e == ERR_OK) {
-        x.lines = is_test(&x) ? json_array() : NULL;
+        x.lines = is_asked(&x, FEEDS_TEST) ? json_array() : NULL;
         r->task = status_board_task_begin(r->all->board, "feed", feed->name);
-        e = ask(&x);
+        e = update_feed(&x);
         status_board_task_end(&r->task);
-        if (!is_test(&x)) {
+        if (!is_asked(&x, FEEDS_TEST)) {
             expire_silent(&x);
         }
-        if (!is_test(&x) && !is_rollback(&x) && !atomic_load(&r->stop)) {
+        if (!is_asked(&x, FEEDS_TEST) && !is_asked(&x, FEEDS_ROLLBACK) &&
+            !atomic_load(&r->stop)) {
             keep_failures(&x, e);
         }
         (void)pthread_mutex_lock(&r->all->mutex);
@@ -402,12 +398,13 @@ bool feeds_round(struct feeder *r, const struct config_feed *feed,
         (void)pthread_mutex_unlock(&r->all->mutex);
         update_close(&x.stage);
     }
-    if (is_test(&x) || (is_rollback(&x) && e == ERR_NOT_FOUND)) {
-        set_now(r, before); /* the feed had no part in it */
+    if (is_asked(&x, FEEDS_TEST) ||
+        (is_asked(&x, FEEDS_ROLLBACK) && e == ERR_NOT_FOUND)) {
+        set_now(r, before); /* the state of the feed did not change */
     } else if (!atomic_load(&r->stop) || e == ERR_OK) {
-        note(&x, e, result_of(&x, e));
+        note_result(&x, e, result_of(&x, e));
     }
-    answer(&x, e, result_of(&x, e));
+    keep_answer(&x, e, result_of(&x, e));
     *retwait_s = x.fetched.retry_after_s;
     return e == ERR_OK;
 }

@@ -25,7 +25,7 @@ static const char *now_name(enum feed_now now)
     return "off";
 }
 
-static void put(json_t *to, const char *name, uint64_t v)
+static void put_number(json_t *to, const char *name, uint64_t v)
 {
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
@@ -36,7 +36,7 @@ static bool is_well(const struct feed_row *row)
     return row->stage.good_s > 0 && row->failures == 0 && row->trouble[0] == '\0';
 }
 
-static json_t *row_of(const struct config_feed *feed, const struct feed_row *row)
+static json_t *feed_row_json(const struct config_feed *feed, const struct feed_row *row)
 {
     char shown[FEED_SHOWN_MAX];
     json_t *to = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", feed->name, "list",
@@ -47,18 +47,18 @@ static json_t *row_of(const struct config_feed *feed, const struct feed_row *row
         return NULL;
     }
     feed_state_json(to, &row->stage);
-    put(to, "added", row->entered);
-    put(to, "removed", row->left);
-    put(to, "excluded", row->left_out);
-    put(to, "asked_s", row->asked_s);
-    put(to, "next_s", row->next_s);
-    put(to, "interval_s", feed->interval_s);
-    put(to, "failures", row->failures);
-    put(to, "download_bytes", row->bytes);
-    put(to, "fetch_ms", row->fetch_ms);
-    put(to, "check_ms", row->check_ms);
-    put(to, "import_ms", row->import_ms);
-    put(to, "rounds", row->rounds);
+    put_number(to, "added", row->entered);
+    put_number(to, "removed", row->left);
+    put_number(to, "excluded", row->left_out);
+    put_number(to, "asked_s", row->asked_s);
+    put_number(to, "next_s", row->next_s);
+    put_number(to, "interval_s", feed->interval_s);
+    put_number(to, "failures", row->failures);
+    put_number(to, "download_bytes", row->bytes);
+    put_number(to, "fetch_ms", row->fetch_ms);
+    put_number(to, "check_ms", row->check_ms);
+    put_number(to, "import_ms", row->import_ms);
+    put_number(to, "rounds", row->rounds);
     (void)json_object_set_new(to, "well",
                               feed->enabled ? json_boolean(is_well(row)) : json_null());
     (void)json_object_set_new(to, "refused",
@@ -86,9 +86,9 @@ void feeds_show(struct feeds *f)
                       ? &f->v[k]->row
                       : row;
         }
-        (void)json_array_append_new(rows, row_of(feed, row));
+        (void)json_array_append_new(rows, feed_row_json(feed, row));
     }
-    status_board_put(f->board, STATUS_BOARD_FEEDS,
-                     rows); /* in the order of what happened */
+    /* under the mutex, so that an older state never replaces a newer one */
+    status_board_put(f->board, STATUS_BOARD_FEEDS, rows);
     (void)pthread_mutex_unlock(&f->mutex);
 }

@@ -1,13 +1,11 @@
 #include "core/hub/fetch/subscribe.h"
 
-#include <dirent.h>
-#include <pthread.h>
-#include <signal.h>
-
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/hash256.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "core/base/thread.h"
 #include "core/hub/fetch/subscribe_internal.h"
 #include "core/ring/trust/identity.h"
 #include "core/ring/trust/peer_file.h"
@@ -20,7 +18,7 @@ enum {
     LOOK_MS = 500 /* how often the end is looked for */
 };
 
-/* ---- which there are ---- */
+/* ---- the subscriptions ---- */
 
 static void describe(struct follower *f, const struct config_subscription *c)
 {
@@ -51,34 +49,26 @@ static bool is_configured(const struct subscribe *s, const char *name)
     return false;
 }
 
-/* Subscriptions of before are removed with all they brought. */
+/* Removes subscriptions that are no longer configured, with their entries. */
 static void drop_others(struct subscribe *s)
 {
-    DIR *d = opendir(s->dir);
+    struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
 
-    while (d != NULL) {
+    while (dir_walk_next(&w)) {
         struct errinfo why = {.text = ""};
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 
-        if (e == NULL) {
-            break;
+        if (w.name[0] != '.' && strcmp(w.name, "LOCK") != 0 &&
+            !is_configured(s, w.name)) {
+            enum err e =
+                subscription_drop(s->config->state_dir, w.name, s->lists, &why);
+            log_info("event=subscribe name=%s state=dropped %s", w.name,
+                     e == ERR_OK ? "" : why.text);
         }
-        if (e->d_name[0] == '.' || strcmp(e->d_name, "LOCK") == 0 ||
-            is_configured(s, e->d_name)) {
-            continue;
-        }
-        enum err result =
-            subscription_drop(s->config->state_dir, e->d_name, s->lists, &why);
-        log_info("event=subscribe name=%s state=dropped %s", e->d_name,
-                 result == ERR_OK ? "" : why.text);
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
-/* gillnetd looks up what the rows of this file name. */
+/* gillnetd uses the lists that are named in this file. */
 static enum err write_origins(const struct subscribe *s, struct errinfo *reterr)
 {
     struct origin_row rows[SUBSCRIBE_MAX];
@@ -115,9 +105,9 @@ static enum err open_one(struct subscribe *s, struct follower *f,
                : subscription_open(&o, s->lists, &s->keys, &f->subscription, reterr);
 }
 
-/* The end of a round: what it was, seen and, where it is something else than before, logged. */
-static void note(struct subscribe *s, struct follower *f, enum err result,
-                 const struct errinfo *why)
+/* Stores the result of a round. Logs it if it differs from the last one. */
+static void note_round(struct subscribe *s, struct follower *f, enum err result,
+                       const struct errinfo *why)
 {
     char text[sizeof(f->trouble)] = "";
     bool is_new = false;
@@ -153,7 +143,7 @@ static void plan_next(struct follower *f)
     uint32_t dice = 0;
 
     s = s << doublings < most ? s << doublings : most;
-    random_bytes(&dice, sizeof(dice)); /* so that subscribers do not come all at once */
+    random_bytes(&dice, sizeof(dice)); /* spreads the subscribers */
     f->due_us = clock_mono_us() + s * 1000000 -
                 s * 10000 * (dice % JITTER_PERCENT); /* up to a fifth sooner */
 }
@@ -165,7 +155,7 @@ static void do_round(struct subscribe *s, struct follower *f)
 
     THEN(e, subscribe_round(s, f, &why));
     if (!atomic_load(&s->stop)) {
-        note(s, f, e, &why);
+        note_round(s, f, e, &why);
         plan_next(f);
     }
 }
@@ -180,7 +170,7 @@ static void close_all(struct subscribe *s)
     peerlists_close(&s->lists);
 }
 
-/* A digest key that came into force makes all digests others: the lists are made anew from what is remembered. */
+/* A new digest key changes all digests: the lists are rebuilt from the stored texts. */
 static void follow_keys(struct subscribe *s)
 {
     struct keyring keys;
@@ -241,13 +231,11 @@ static enum err make_dirs(struct subscribe *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     const char *state = s->config->state_dir;
+    enum err e = path_make(path, reterr, "%s/peers", state);
 
-    if (file_path(path, "%s/peers", state) != ERR_OK ||
-        file_path(s->dir, "%s/peers/subscriptions", state) != ERR_OK ||
-        file_path(s->lists_dir, "%s/peers/lists", state) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state, 0, "the path is too long");
-    }
-    enum err e = peer_file_make_dir(path, reterr);
+    THEN(e, path_make(s->dir, reterr, "%s/subscriptions", path));
+    THEN(e, path_make(s->lists_dir, reterr, "%s/lists", path));
+    THEN(e, peer_file_make_dir(path, reterr));
     THEN(e, peer_file_make_dir(s->dir, reterr));
     return e;
 }
@@ -256,44 +244,26 @@ static bool was_used(const struct config *config)
 {
     char path[FILE_PATH_MAX];
 
-    return file_path(path, "%s/peers/subscriptions", config->state_dir) == ERR_OK &&
+    return path_make(path, NULL, "%s/peers/subscriptions", config->state_dir) ==
+               ERR_OK &&
            access(path, F_OK) == 0;
 }
 
-static enum err prepare(struct subscribe *s, struct errinfo *reterr)
+static enum err open_subscriptions(struct subscribe *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = make_dirs(s, reterr);
 
-    THEN(e, file_path(path, "%s/LOCK", s->dir) == ERR_OK
-                ? filelock_take(&s->lock, path, reterr)
-                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long"));
+    THEN(e, path_make(path, reterr, "%s/LOCK", s->dir));
+    THEN(e, filelock_take(&s->lock, path, reterr));
     THEN(e, keyring_load_or_create(s->config->state_dir, &s->keys, reterr));
     THEN(e, peerlists_open_subscribed(s->lists_dir, &s->keys, &s->lists, reterr));
-    THEN(e, fetch_new(&s->stop, &s->fetch));
+    THEN(e, s->fetch.easy != NULL ? ERR_OK : errinfo_nomem(reterr, "libcurl"));
     if (e == ERR_OK) {
         drop_others(s);
         e = write_origins(s, reterr);
     }
     return e;
-}
-
-static enum err start(struct subscribe *s, struct errinfo *reterr)
-{
-    sigset_t all;
-    sigset_t before;
-
-    if (s->n == 0) {
-        return ERR_OK;
-    }
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int errnum = pthread_create(&s->thread, NULL, work, s);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    s->is_running = errnum == 0;
-    return errnum == 0 ? ERR_OK
-                       : errinfo_set(reterr, err_of_errno(errnum), s->dir, 0,
-                                     "no thread for the subscriptions");
 }
 
 enum err subscribe_new(const struct config *config, bool is_once,
@@ -307,18 +277,22 @@ enum err subscribe_new(const struct config *config, bool is_once,
     }
     s = calloc(1, sizeof(*s));
     if (s == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     s->config = config_acquire(config);
     s->is_once = is_once;
     s->lock.fd = -1;
+    s->fetch = (struct fetch){.easy = curl_easy_init(), .stop = &s->stop};
     atomic_init(&s->stop, false);
     (void)pthread_mutex_init(&s->mutex, NULL);
     for (size_t i = 0; i < config->nsubscriptions && s->n < SUBSCRIBE_MAX; i++) {
         describe(&s->v[s->n++], &config->subscriptions[i]);
     }
-    enum err e = prepare(s, reterr);
-    THEN(e, start(s, reterr));
+    enum err e = open_subscriptions(s, reterr);
+    if (e == ERR_OK && s->n > 0) {
+        s->is_running = thread_start(&s->thread, work, s) == 0;
+        e = s->is_running ? ERR_OK : errinfo_nomem(reterr, "subscriptions");
+    }
     if (e != ERR_OK) {
         subscribe_free(&s);
         return e;
@@ -339,7 +313,7 @@ void subscribe_free(struct subscribe **subscribe)
         (void)pthread_join(s->thread, NULL);
     }
     close_all(s);
-    fetch_free(&s->fetch);
+    curl_easy_cleanup(s->fetch.easy);
     filelock_drop(&s->lock);
     (void)pthread_mutex_destroy(&s->mutex);
     config_release(&s->config);

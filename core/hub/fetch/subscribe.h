@@ -1,9 +1,9 @@
 /*
- * subscribe - the publishers that the configuration names, each asked at its interval, by a thread of their own.
+ * subscribe - the configured publishers, each fetched at its interval by one thread.
  *
- * A large list that arrives must not hold up the exchange with peers, and a web server that is slow
- * nobody: so nothing of this runs on the event loop. What a subscription believes is core/ring/publish/subscription.h's.
- * Works with a ring or without one.
+ * The thread keeps large lists and slow web servers away from the event loop.
+ * core/ring/publish/subscription.h decides which objects are valid. Works with a ring or without
+ * one.
  * Depends: base, config, peer, libcurl.   Threads: its own; all functions from one other.   Owns:
  * STATE/peers/subscriptions and STATE/peers/origins.subscriptions.   ADR 0037.
  */
@@ -16,20 +16,22 @@
 #include "core/config/config.h"
 
 struct subscribe;
-/* Begins; what is not configured any more is removed. ERR_LOCKED: another hub does this. is_once: each
- * publisher is asked once. *ret is NULL when there is nothing to follow and never was. */
+/* Starts, and removes subscriptions that are no longer configured. ERR_LOCKED: another hub runs.
+ * is_once: fetches each publisher once. *ret is NULL if there are no subscriptions and never were
+ * any. */
 enum err subscribe_new(const struct config *config, bool is_once,
                        struct subscribe **ret, struct errinfo *reterr);
-/* Ends within a second, or when a list that is being taken is. Accepts NULL. */
+/* Ends within a second, or after the list that is being imported. Accepts NULL. */
 void subscribe_free(struct subscribe **s);
 
-/* Ends *io and begins anew as config says. What fails is logged; *io is NULL then, and all else goes on. */
+/* Ends *io and starts again with config. Logs a failure and sets *io to NULL then. */
 void subscribe_renew(struct subscribe **io, const struct config *config, bool is_once);
 
-/* Each publisher was asked (is_once). *retfailed: of how many not all could be had. s NULL: of all that config names. */
+/* True if each publisher was fetched once (is_once). *retfailed: incomplete ones. s NULL: all in
+ * config. */
 bool subscribe_is_done(struct subscribe *s, const struct config *config,
                        unsigned *retfailed);
-/* An object for each. s may be NULL. */
+/* One object for each subscription. s may be NULL. */
 json_t *subscribe_rows(struct subscribe *s);
 
 #endif

@@ -21,7 +21,7 @@ struct follower {
     uint8_t key[OBJECT_KEY_BYTES];
     struct object_id origin;
     struct subscription *subscription;             /* NULL: not yet open */
-    char etag[SUBSCRIBE_URLS_MAX][FETCH_ETAG_MAX]; /* of the heads that are known */
+    char etag[SUBSCRIBE_URLS_MAX][FETCH_ETAG_MAX]; /* of the known heads */
     uint64_t due_us;
     unsigned failures; /* in a row */
     /* seen by the other thread, under the mutex */
@@ -41,15 +41,14 @@ struct subscribe {
     struct filelock lock;
     struct keyring keys;
     struct peerlists *lists;
-    struct fetch *fetch;
+    struct fetch fetch;
     struct follower v[SUBSCRIBE_MAX];
     size_t n;
     pthread_t thread;
     bool is_running;
     /* Partner: subscribe_free. Set once; sequentially consistent, for it is read twice a second. */
     atomic_bool stop;
-    pthread_mutex_t
-        mutex; /* guards: was_asked, asked_ms, bytes, objects, stat and trouble of v */
+    pthread_mutex_t mutex; /* guards: the marked members of v */
 };
 
 /* Heads of every place, then all that is wanted. */

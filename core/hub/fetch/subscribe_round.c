@@ -1,11 +1,9 @@
-/* subscribe_round - what a publisher's web server and its mirrors are asked for, one request after the other. */
-#include <dirent.h>
-
+/* subscribe_round - the requests to a publisher's web server and its mirrors, one after the
+ * other. */
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/hub/fetch/subscribe_internal.h"
-
-enum { NOT_MODIFIED = 304 };
 
 static void add_traffic(struct subscribe *s, struct follower *f,
                         const struct fetch_answer *a, unsigned objects)
@@ -27,13 +25,13 @@ static enum err url_of(const struct follower *f, unsigned place, const char *pat
                : errinfo_set(reterr, ERR_LIMIT, url, 0, "the address is too long");
 }
 
-/* answer->etag: of what is known, or "". */
+/* answer->etag: of the known body, or "". */
 static enum err get(struct subscribe *s, struct follower *f, const char *url,
                     struct buf *ret, struct fetch_answer *answer,
                     struct errinfo *reterr)
 {
     const struct fetch_answer known = *answer;
-    enum err e = fetch_small(s->fetch, url, known.etag, ret, answer, reterr);
+    enum err e = fetch_small(&s->fetch, url, known.etag, ret, answer, reterr);
 
     add_traffic(s, f, answer, 0);
     return e;
@@ -59,7 +57,7 @@ static enum subscription_answer get_key(struct subscribe *s, struct follower *f,
     return a;
 }
 
-/* One place's heads. ERR_OK: it answered with some that are signed, be they old. */
+/* Gets the heads of one place. ERR_OK: they are signed, new or old. */
 static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
                      struct errinfo *reterr)
 {
@@ -72,7 +70,7 @@ static enum err hear(struct subscribe *s, struct follower *f, unsigned place,
     memcpy(answer.etag, f->etag[place], sizeof(answer.etag));
     enum err e = url_of(f, place, "v1/heads", url, reterr);
     THEN(e, get(s, f, url, &heads, &answer, reterr));
-    if (e == ERR_OK && answer.status == NOT_MODIFIED) {
+    if (e == ERR_OK && answer.status == FETCH_NOT_MODIFIED) {
         subscription_hear_same(f->subscription, place);
         a = SUBSCRIPTION_SAME;
     } else if (e == ERR_OK) {
@@ -106,49 +104,42 @@ static enum err take_small(struct subscribe *s, struct follower *f, unsigned pla
     if (e == ERR_OK) {
         e = subscription_take(f->subscription, buf_slice(&object), reterr);
         add_traffic(s, f, &(struct fetch_answer){.bytes = 0}, 1);
-        e = e == ERR_OK ? ERR_OK : ERR_CORRUPT; /* no other place is asked */
+        e = e == ERR_OK ? ERR_OK : ERR_CORRUPT; /* other places are not tried */
     }
     buf_fini(&object);
     return e;
 }
 
-/* STREAM-SEQ.part in the subscription's folder; what is there of other objects is removed. */
+/* STREAM-SEQ.part in the subscription's folder. Removes the parts of other objects. */
 static enum err part_path(const struct subscribe *s, const struct follower *f,
-                          const struct subscription_want *w, char ret[FILE_PATH_MAX],
+                          const struct subscription_want *want, char ret[FILE_PATH_MAX],
                           struct errinfo *reterr)
 {
     char name[REPOSITORY_PATH_MAX + 8];
     char dir[FILE_PATH_MAX];
-    DIR *d = NULL;
 
-    (void)snprintf(name, sizeof(name), "%s.part", w->path + strlen("v1/s/"));
+    (void)snprintf(name, sizeof(name), "%s.part", want->path + strlen("v1/s/"));
     for (char *p = name; *p != '\0'; p++) {
         if (*p == '/') {
             *p = '-';
         }
     }
-    if (file_path(dir, "%s/%s", s->dir, f->config->name) != ERR_OK ||
-        file_path(ret, "%s/%s", dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e = path_make(dir, reterr, "%s/%s", s->dir, f->config->name);
+    THEN(e, path_make(ret, reterr, "%s/%s", dir, name));
+    if (e != ERR_OK) {
+        return e;
     }
-    d = opendir(dir);
-    while (d != NULL) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         char other[FILE_PATH_MAX];
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 
-        if (e == NULL) {
-            break;
-        }
-        if (slice_has_suffix_nocase(slice_str(e->d_name), SLICE_LIT(".part")) &&
-            strcmp(e->d_name, name) != 0 &&
-            file_path(other, "%s/%s", dir, e->d_name) == ERR_OK) {
+        if (slice_has_suffix_nocase(slice_str(w.name), SLICE_LIT(".part")) &&
+            strcmp(w.name, name) != 0 &&
+            path_make(other, NULL, "%s/%s", dir, w.name) == ERR_OK) {
             (void)unlink(other);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return ERR_OK;
 }
 
@@ -163,7 +154,7 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
 
     THEN(e, part_path(s, f, w, path, reterr));
     if (e == ERR_OK) {
-        e = fetch_large(s->fetch, url, path, w->most_bytes, &answer, reterr);
+        e = fetch_large(&s->fetch, url, path, w->most_bytes, &answer, reterr);
         add_traffic(s, f, &answer, 0);
     }
     THEN(e, filemap_open(&map, path, FILEMAP_READ, reterr));
@@ -178,10 +169,10 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
     return e == ERR_OK ? ERR_OK : ERR_CORRUPT;
 }
 
-/* From the place with the newest heads, then from the others: objects never change. False: it could not be had, or
- * was refused. */
-static bool take(struct subscribe *s, struct follower *f,
-                 const struct subscription_want *w)
+/* Tries the place with the newest heads first, then the others: objects never change. False: no
+ * place has it, or it was refused. */
+static bool take_object(struct subscribe *s, struct follower *f,
+                        const struct subscription_want *w)
 {
     const unsigned n = (unsigned)f->config->urls.n;
     struct errinfo why = {.text = ""};
@@ -194,7 +185,7 @@ static bool take(struct subscribe *s, struct follower *f,
             return true;
         }
         if (e == ERR_CORRUPT) {
-            return false; /* the subscription knows why */
+            return false; /* the subscription has the reason */
         }
         log_debug("event=subscribe name=%s place=%u object=%s error=\"%s\"",
                   f->config->name, place, w->path, why.text);
@@ -221,7 +212,7 @@ enum err subscribe_round(struct subscribe *s, struct follower *f,
         }
     }
     while (!atomic_load(&s->stop) && subscription_wants(f->subscription, &want)) {
-        (void)take(s, f, &want);
+        (void)take_object(s, f, &want);
     }
     enum err e = subscription_end(f->subscription, reterr);
     if (e == ERR_OK && answered == 0) {

@@ -1,12 +1,11 @@
-/* forms - reading CURRENT of each list costs nothing beside what is rarely to be done. */
-#include "core/hub/main/forms.h"
-
+/* forms - a thread that looks at CURRENT of each list. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/hub/main/hub_internal.h"
 #include "core/list/configured.h"
 
 enum { NAMES_ARENA = 256 * 1024, FORMS_NICE = 5 };
@@ -20,7 +19,7 @@ struct forms {
     uint64_t again_mono_us; /* after a failure */
 };
 
-/* Opening it for writing makes it anew. */
+/* Rebuilds the list: opening it for writing does that. */
 static void make_anew(struct forms *f, const struct config *config, struct slice name)
 {
     struct keyring keys;
@@ -43,7 +42,7 @@ static void make_anew(struct forms *f, const struct config *config, struct slice
     }
 }
 
-static void look(struct forms *f, const struct config *config)
+static void rewrite_lists(struct forms *f, const struct config *config)
 {
     struct arena *arena = arena_new(NAMES_ARENA);
     struct slice *names = NULL;
@@ -61,7 +60,7 @@ static void look(struct forms *f, const struct config *config)
     arena_free(&arena);
 }
 
-static void *run(void *context)
+static void *watch_forms(void *context)
 {
     struct forms *f = context;
 
@@ -72,7 +71,7 @@ static void *run(void *context)
         struct timespec until;
 
         (void)pthread_mutex_unlock(&f->mutex);
-        look(f, config);
+        rewrite_lists(f, config);
         config_release(&config);
         (void)pthread_mutex_lock(&f->mutex);
         (void)clock_gettime(CLOCK_REALTIME, &until);
@@ -91,18 +90,18 @@ enum err forms_new(const struct config *config, struct forms **ret,
     struct forms *f = calloc(1, sizeof(*f));
 
     if (f == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_cond_init(&f->wake, NULL);
     f->config = config_acquire(config);
-    if (pthread_create(&f->thread, NULL, run, f) != 0) {
+    if (pthread_create(&f->thread, NULL, watch_forms, f) != 0) {
         config_release(&f->config);
         (void)pthread_cond_destroy(&f->wake);
         (void)pthread_mutex_destroy(&f->mutex);
         free(f);
         return errinfo_set(reterr, ERR_NOMEM, "", 0,
-                           "the thread that makes lists anew cannot be started");
+                           "the thread that rebuilds lists cannot be started");
     }
     *ret = f;
     return ERR_OK;

@@ -236,7 +236,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     h->board = status_board_new();
     THEN(e, node_init(&h->node, h->config->state_dir, reterr));
     if (e == ERR_OK && h->board == NULL) {
-        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        e = errinfo_nomem(reterr, "");
     }
     THEN(e, hub_signs_start(h, reterr));
     THEN(e, make_events(h, reterr));

@@ -1,15 +1,21 @@
 /*
- * hub - the companion service: one event loop that serves peers, fetches from them, and publishes what is ours.
+ * hub - the companion service: one event loop that serves peers, fetches from them and publishes
+ * local lists and counts.
  *
  * Without a ring it waits for one. gillnetd works the same whether it runs or not.
- * Depends: base, config, peer, count, libevent.   Threads: one (and libcurl's for names).   ADR 0034.
+ * Reading order of the room: main, hub, hub_ring, hub_control, hub_status, hub_http, hub_metrics,
+ * forms, join.
+ * To add a request of the control socket: a hook in struct control_hooks (hub_control.h), its name in
+ * answer_line (hub_control.c), its answer in hub_status.c.
+ * Depends: base, config, peer, count, libevent.   Threads: one (and libcurl's for names).   ADR
+ * 0034.
  */
 #ifndef CORE_HUB_MAIN_HUB_H
 #define CORE_HUB_MAIN_HUB_H
 
 #include "core/config/config.h"
 
-enum { HUB_PORT = 8894 }; /* where no other is said */
+enum { HUB_PORT = 8894 }; /* default port of an address */
 
 struct hub_options {
     const char *config_file;
@@ -18,5 +24,9 @@ struct hub_options {
 };
 /* Takes the configuration. Returns the exit status (sysexits). */
 int hub_run(struct config *config, const struct hub_options *options);
+
+/* Enters a ring with a token: one request to the server that invited, whose key the token pins.
+ * Prints the result; returns the exit status (sysexits). */
+int join_run(const struct config *config, const char *token);
 
 #endif

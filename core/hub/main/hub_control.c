@@ -71,7 +71,7 @@ static void pause_hub(struct visitor *v, struct buf *ret)
     buf_add_str(ret, "ok paused\n");
 }
 
-static void answer(struct visitor *v, struct slice line, struct buf *ret)
+static void answer_line(struct visitor *v, struct slice line, struct buf *ret)
 {
     struct control *c = v->control;
     const struct {
@@ -117,10 +117,10 @@ static void on_read(struct bufferevent *bev, void *context)
     }
     buf_init(&text, CONTROL_ANSWER_MAX);
     v->is_answered = true;
-    answer(v,
-           end > CONTROL_LINE_MAX ? SLICE_LIT("(too long)")
-                                  : slice_trim(slice_head(got, end)),
-           &text);
+    answer_line(v,
+                end > CONTROL_LINE_MAX ? SLICE_LIT("(too long)")
+                                       : slice_trim(slice_head(got, end)),
+                &text);
     (void)evbuffer_add(bufferevent_get_output(bev), text.p, text.n);
     buf_fini(&text);
 }
@@ -142,8 +142,8 @@ static void on_event(struct bufferevent *bev, short what, void *context)
     leave(context);
 }
 
-/* A free place; the oldest that does not pause the hub gives way. */
-static struct visitor *place_of(struct control *c)
+/* A free place. If there is none, the oldest connection that does not pause the hub is closed. */
+static struct visitor *free_place(struct control *c)
 {
     struct visitor *oldest = NULL;
 
@@ -163,7 +163,8 @@ static struct visitor *place_of(struct control *c)
     return oldest;
 }
 
-/* The group may ask, and the MTA's user is in it; nobody but who can change the files may stop the exchange. */
+/* Only users that can change the files may stop the exchange. The group of the socket, with the
+ * MTA's user, may not. */
 static bool may_hold(evutil_socket_t fd)
 {
     struct ucred who = {.uid = (uid_t)-1};
@@ -177,7 +178,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
                       struct sockaddr *from, int from_len, void *context)
 {
     struct control *c = context;
-    struct visitor *v = place_of(c);
+    struct visitor *v = free_place(c);
     struct timeval most = {.tv_sec = CONTROL_TIMEOUT_S};
 
     (void)listener;
@@ -202,37 +203,28 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 
 /* ---- the socket ---- */
 
-static enum err listen_at(struct control *c, const char *path, struct errinfo *reterr)
-{
-    int fd = -1;
-    enum err e =
-        unix_place_listen(&c->place, path, "hub.control_socket", BACKLOG, &fd, reterr);
-
-    if (e == ERR_OK) {
-        c->listener =
-            evconnlistener_new(c->base, on_accept, c, LEV_OPT_CLOSE_ON_FREE, 0, fd);
-    }
-    if (e == ERR_OK && c->listener == NULL) {
-        fd_close(&fd);
-        e = errinfo_nomem(reterr, path);
-    }
-    return e;
-}
-
 enum err control_new(struct event_base *base, const char *path,
                      const struct control_hooks *hooks, struct control **ret,
                      struct errinfo *reterr)
 {
     struct control *c = calloc(1, sizeof(*c));
-    enum err e;
+    int fd = -1;
 
     if (c == NULL) {
         return errinfo_nomem(reterr, path);
     }
     c->base = base;
     c->hooks = *hooks;
-    e = listen_at(c, path, reterr);
+    enum err e =
+        unix_place_listen(&c->place, path, "hub.control_socket", BACKLOG, &fd, reterr);
+
+    if (e == ERR_OK) {
+        c->listener = evconnlistener_new(
+            base, on_accept, c, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+        e = c->listener != NULL ? ERR_OK : errinfo_nomem(reterr, path);
+    }
     if (e != ERR_OK) {
+        fd_close(&fd);
         control_free(&c);
         return e;
     }
@@ -249,7 +241,7 @@ void control_free(struct control **control)
     }
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         if (c->v[i].bev != NULL) {
-            c->v[i].is_holding = false; /* we end: nothing is to be taken up again */
+            c->v[i].is_holding = false; /* no release: the hub ends */
             leave(&c->v[i]);
         }
     }

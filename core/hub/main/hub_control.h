@@ -1,11 +1,11 @@
 /*
- * hub_control - a Unix socket on which `gillnet` asks the hub: ping, stat, status, alerts, reload, pause,
- * and feeds.
+ * hub_control - the Unix socket for requests of `gillnet`: ping, stat, status, alerts, reload,
+ * pause, feeds.
  *
- * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is closed. After "pause"
- * the hub lets go of STATE/peers and answers "ok paused"; the connection stays open until the other side closes it or
- * HOLD_S passed, then the hub takes everything up again from the files. The socket is the group's (mode 0660); pause, and what
- * changes feeds, is for root and the hub's own user.
+ * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
+ * closed. After "pause" the hub closes STATE/peers and answers "ok paused". It opens the files again
+ * when the client closes the connection, or after CONTROL_HOLD_S. The socket has mode 0660. Only
+ * root and the hub's own user may pause and may change feeds.
  * Depends: base, libevent.   Threads: one.   Owns: its socket.   ADR 0034.
  */
 #ifndef CORE_HUB_MAIN_HUB_CONTROL_H
@@ -18,8 +18,8 @@
 
 enum {
     CONTROL_LINE_MAX = 256,
-    CONTROL_INPUT_MAX = 8192, /* read, so that who writes too much hears so */
-    CONTROL_CLIENTS_MAX = 8,  /* at once; the oldest gives way */
+    CONTROL_INPUT_MAX = 8192, /* too long a line gets an answer */
+    CONTROL_CLIENTS_MAX = 8,  /* at once; a new one closes the oldest */
     CONTROL_TIMEOUT_S = 5,
     CONTROL_HOLD_S = 20,
     CONTROL_ANSWER_MAX = 1 << 20
@@ -39,7 +39,7 @@ struct control_hooks {
 };
 
 struct control;
-/* ERR_EXISTS: another hub answers there. */
+/* ERR_EXISTS: another hub runs. */
 enum err control_new(struct event_base *base, const char *path,
                      const struct control_hooks *hooks, struct control **ret,
                      struct errinfo *reterr);

@@ -6,7 +6,7 @@
 
 enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
 
-/* ---- what workers of the API ask gillnetd ---- */
+/* ---- requests of the API's workers to gillnetd ---- */
 
 static json_t *history(void *context)
 {
@@ -78,18 +78,15 @@ void hub_api_start(struct hub *h)
 
     h->history = api_history_new();
     if (e == ERR_OK && h->history == NULL) {
-        e = errinfo_set(&why, ERR_NOMEM, "api", 0, "out of memory");
+        e = errinfo_nomem(&why, "api");
     }
-
     o.lists = h->lists;
-    if (e == ERR_OK) {
-        metrics_collector_set_lists(h->surveyor, h->lists);
-        e = api_new(&o, &h->api, &why);
-    }
+    metrics_collector_set(h->surveyor, h->lists, NULL);
+    THEN(e, api_new(&o, &h->api, &why));
     if (e != ERR_OK) {
         log_errinfo("api", &why);
     }
-    metrics_collector_set_api(h->surveyor, h->api);
+    metrics_collector_set(h->surveyor, h->lists, h->api);
 }
 
 void hub_api_renew(struct hub *h)
@@ -108,7 +105,7 @@ void hub_api_renew(struct hub *h)
 void hub_api_stop(struct hub *h)
 {
     if (h->surveyor != NULL) {
-        metrics_collector_set_api(h->surveyor, NULL);
+        metrics_collector_set(h->surveyor, NULL, NULL);
     }
     api_free(&h->api);
     api_history_free(&h->history);

@@ -14,7 +14,6 @@
 #include "core/hub/exchange/peer_server.h"
 #include "core/hub/fetch/feeds.h"
 #include "core/hub/fetch/subscribe.h"
-#include "core/hub/main/forms.h"
 #include "core/hub/main/hub.h"
 #include "core/hub/main/hub_control.h"
 #include "core/hub/metrics/alerts.h"
@@ -28,17 +27,16 @@ enum { RESTART_KEYS_MAX = 512 };
 struct hub {
     struct hub_options o;
     struct config *config;
-    struct config *started; /* what keys that need a restart are still of */
+    struct config *started; /* for keys that need a restart */
     uint32_t config_id;     /* of config */
     unsigned nrestart_keys;
-    char restart_keys
-        [RESTART_KEYS_MAX]; /* "key, key": in config another value than in started */
+    char restart_keys[RESTART_KEYS_MAX]; /* "key, key" */
     struct event_base *base;
     struct event *tick;
-    struct event *renew; /* what a hook asked for, done outside of it */
+    struct event *renew; /* requested by a hook, runs after it */
     struct event *signals[4];
-    struct status_board *board; /* what all parts show of themselves */
-    struct list_watcher *lists; /* NULL: nobody asks, as api */
+    struct status_board *board; /* the status of all parts */
+    struct list_watcher *lists; /* NULL: no API */
     struct forms *forms;        /* NULL: once */
     struct api_history *history;
     struct api *api;
@@ -51,50 +49,50 @@ struct hub {
     struct count_publisher *counts;
     struct list_publisher *share;
     struct control *control;
-    struct subscribe *subscribe; /* NULL: nobody is followed */
+    struct subscribe *subscribe; /* NULL: no subscriptions */
     struct feeds *feeds;
     bool is_paused;
-    bool is_locked;     /* somebody else has the folder */
-    bool is_waiting;    /* for a ring: it was said */
-    bool needs_reopen;  /* keys changed: node and all, not only connections */
-    bool publishes;     /* it was said */
-    bool has_published; /* once: all there was */
-    int status;         /* to end with */
+    bool is_locked;     /* another process has the folder */
+    bool is_waiting;    /* for a ring; it was logged */
+    bool needs_reopen;  /* keys changed: opens the node again */
+    bool publishes;     /* it was logged */
+    bool has_published; /* once: everything */
+    int status;         /* the exit status */
     uint64_t start_us;
     uint64_t ticks;
     uint64_t turn_ticks;
     char trouble[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX +
-                 16]; /* the last that was logged; "" : none */
+                 16]; /* the last one that was logged; "": none */
 };
 
-/* Puts a trouble on record, and into the log when it is a new one; NULL: it is over. */
+/* Stores a failure, and logs it if it is a new one. why NULL: clears it. */
 void hub_trouble(struct hub *h, const char *event, const struct errinfo *why);
 
-/* ---- its side of the ring: hub_ring.c ---- */
+/* ---- the ring: hub_ring.c ---- */
 
-/* Takes up the ring's files, where there are and nobody holds them. */
+/* Opens the ring's files if they exist and no command holds them. */
 void hub_ring_open(struct hub *h);
 void hub_ring_close(struct hub *h);
-/* Once the event at hand is over, connections follow the manifest and keys of now. */
+/* Adapts the connections to the current manifest and keys, after the current event. */
 void hub_ring_renew_soon(struct hub *h);
 void hub_ring_on_renew(evutil_socket_t fd, short what, void *context);
 /* Each second while the node is open. */
 void hub_ring_tick(struct hub *h);
 enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr);
-/* A command works on the files; it is done. */
+/* Begin and end of a command that changes the files. */
 void hub_ring_pause(void *context);
 void hub_ring_release(void *context);
 
-/* ---- its HTTP API: hub_api.c ---- */
+/* ---- the HTTP API: hub_http.c ---- */
 
 /* Without an address in api.listen there is none. A failure is logged, and the hub goes on. */
 void hub_api_start(struct hub *h);
 void hub_api_renew(struct hub *h);
 void hub_api_stop(struct hub *h);
-/* ---- what monitoring reads: hub_signs.c ---- */
+/* ---- metrics and alerts: hub_metrics.c ---- */
 
 enum err hub_signs_start(struct hub *h, struct errinfo *reterr);
-/* After everything that asks for metrics. */
+/* Call this after hub_api_stop. */
 void hub_signs_stop(struct hub *h);
 void hub_signs_tick(struct hub *h);
 /* Answers GET /metrics; any thread. */
@@ -102,13 +100,30 @@ void hub_signs_metrics(void *context, bool has_source_names, struct buf *ret);
 /* "ok" and a line for each alert that fires. */
 void hub_answer_alerts(void *context, struct buf *ret);
 
+/* ---- automatic rewrite of lists that are not in their configured form: forms.c ---- */
+
+/* A list is in another form if it is older than the normal form of URLs, or if its url_match was
+ * changed. A thread checks all lists every FORMS_LOOK_S seconds and rewrites one after the other,
+ * while mail continues. After a failure it writes one log line and waits for FORMS_AGAIN_S
+ * seconds. */
+enum { FORMS_LOOK_S = 5, FORMS_AGAIN_S = 600 };
+
+struct forms;
+enum err forms_new(const struct config *config, struct forms **ret,
+                   struct errinfo *reterr);
+/* Sets another configuration. */
+void forms_renew(struct forms *f, const struct config *config);
+/* Stops the thread. A rewrite that is not finished changes nothing. Accepts NULL. */
+void forms_free(struct forms **f);
+
 /* ---- status ---- */
 
 void hub_answer_ping(void *context, struct buf *ret);
 void hub_answer_stat(void *context, struct buf *ret);
 /* "ok ..." and one JSON object a line: first this server, then each member. */
 void hub_answer_status(void *context, struct buf *ret);
-/* "feeds", "feed-update NAME", "feed-force", "feed-test", "feed-rollback NAME [VERSION]", "feed-job NAME JOB". */
+/* "feeds", "feed-update NAME", "feed-force", "feed-test", "feed-rollback NAME [VERSION]", "feed-job
+ * NAME JOB". */
 void hub_answer_feed(void *context, struct slice line, bool may_change,
                      struct buf *ret);
 /* Puts its sections on the board. */

@@ -1,4 +1,4 @@
-/* hub_metrics - what monitoring reads of the hub: metrics, and the alerts it judges itself. */
+/* hub_metrics - metrics and alerts of the running hub. */
 #include "core/hub/main/hub_internal.h"
 
 enum err hub_signs_start(struct hub *h, struct errinfo *reterr)
@@ -8,7 +8,7 @@ enum err hub_signs_start(struct hub *h, struct errinfo *reterr)
     h->alerts = alerts_new(h->board);
     return h->surveyor != NULL && h->metrics != NULL && h->alerts != NULL
                ? ERR_OK
-               : errinfo_set(reterr, ERR_NOMEM, "metrics", 0, "out of memory");
+               : errinfo_nomem(reterr, "metrics");
 }
 
 void hub_signs_stop(struct hub *h)

@@ -1,4 +1,5 @@
-/* hub_ring - the service's side of its ring: files taken up and let go, keys that turn, what peers ask for. */
+/* hub_ring - the hub and its ring: opens and closes the files, activates new keys, answers
+ * peers. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -9,12 +10,12 @@
 
 enum {
     TURN_TICKS = 10, /* between looks at keys that wait for their time */
-    LOCK_TICKS = 10, /* while a command has the folder: then it is said */
+    LOCK_TICKS = 10, /* while a command has the folder, before it is logged */
     EXPIRY_WARN_DAYS = 14,
     ONCE_LEAST_S = 1 /* counts are looked at once */
 };
 
-/* ---- the ring's files: taken up, let go ---- */
+/* ---- opening and closing the ring's files ---- */
 
 void hub_ring_close(struct hub *h)
 {
@@ -47,15 +48,15 @@ static void listen_for_peers(struct hub *h)
     log_info("event=listen address=%s", address);
 }
 
-/* Connections follow the manifest and keys of now. */
+/* Adapts the connections to the current manifest and keys. */
 static void renew(struct hub *h)
 {
     struct errinfo why;
 
     if (node_self(&h->node) == NULL) {
         log_error(
-            "event=ring state=out: this server is no active member of its ring any "
-            "more; peers refuse it, and its counts and lists stay here");
+            "event=ring state=out: this server is no longer an active member of its "
+            "ring: peers refuse it, its counts and lists stay local");
     }
     if (peer_server_renew(h->server, &why) != ERR_OK ||
         exchange_renew(h->exchange, h->config, &why) != ERR_OK) {
@@ -100,7 +101,7 @@ void hub_ring_open(struct hub *h)
     if (e == ERR_LOCKED && !h->o.is_once && h->ticks % LOCK_TICKS != LOCK_TICKS - 1) {
         return; /* a command is at work: a moment later */
     }
-    if (e == ERR_NOT_FOUND) { /* no trouble: it comes with `gillnet peer` */
+    if (e == ERR_NOT_FOUND) { /* no failure: `gillnet peer` makes a ring */
         if (!h->is_waiting) {
             h->is_waiting = true;
             log_info("event=ring state=none: waiting for `gillnet peer ring create` or "
@@ -167,11 +168,11 @@ static void warn_of_expiry(struct hub *h)
     }
     log_warn(
         "event=manifest state=%s: `gillnet peer renew` on an administrator's server; "
-        "exchange goes on with the members of now",
+        "exchange continues with the current members",
         at <= now_ms ? "expired" : "expiring");
 }
 
-static void publish(struct hub *h)
+static void publish_all(struct hub *h)
 {
     struct errinfo why = {.text = ""};
 
@@ -201,7 +202,7 @@ void hub_ring_tick(struct hub *h)
     if (sync_tick(h->node.sync, &why) != ERR_OK) {
         hub_trouble(h, "sync", &why);
     }
-    publish(h);
+    publish_all(h);
     turn_keys(h);
     warn_of_expiry(h);
     peer_server_wake(h->server);
@@ -270,8 +271,7 @@ void hub_ring_pause(void *context)
     struct hub *h = context;
 
     if (h->node.is_open) {
-        publish(
-            h); /* a backup that copied the counts just now must not have more than peers */
+        publish_all(h); /* peers then have at least the counts of a backup */
     }
     h->is_paused = true;
     hub_ring_close(h);

@@ -77,7 +77,7 @@ static const char *state_name(enum member_state s)
     return "dropped";
 }
 
-static void put(json_t *to, const char *name, uint64_t v)
+static void put_number(json_t *to, const char *name, uint64_t v)
 {
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
@@ -113,7 +113,7 @@ static void add_refused(json_t *line, const struct exchange_peer *p,
             n = s->refused[i];
         }
         if (n > 0 && i != SYNC_APPLIED && i != SYNC_DUPLICATE && i != SYNC_GAP) {
-            put(refused, sync_result_name((enum sync_result)i), n);
+            put_number(refused, sync_result_name((enum sync_result)i), n);
         }
     }
     (void)json_object_set_new(line, "refused", refused);
@@ -130,26 +130,26 @@ static void add_exchange(json_t *line, const struct exchange_peer *p)
 {
     (void)json_object_set_new(line, "called", json_boolean(p->is_called));
     (void)json_object_set_new(line, "connected", json_boolean(p->is_connected));
-    put(line, "answered_ms", p->answered_ms);
-    put(line, "heads", p->heads);
-    put(line, "wants", p->wants);
-    put(line, "bytes_in", p->bytes_in);
-    put(line, "objects", p->objects);
-    put(line, "round_ms", p->round_ms);
+    put_number(line, "answered_ms", p->answered_ms);
+    put_number(line, "heads", p->heads);
+    put_number(line, "wants", p->wants);
+    put_number(line, "bytes_in", p->bytes_in);
+    put_number(line, "objects", p->objects);
+    put_number(line, "round_ms", p->round_ms);
     (void)json_object_set_new(line, "last_failure", json_string(p->last_failure));
     (void)json_object_set_new(line, "last_refusal", json_string(p->last_refusal));
 }
 
 static void add_origin(json_t *line, const struct sync_origin_stat *s)
 {
-    put(line, "streams", s->streams);
-    put(line, "records", s->records);
-    put(line, "stored_bytes", s->bytes);
-    put(line, "applied", s->applied);
-    put(line, "quota", s->quota);
-    put(line, "quota_used", s->quota_used);
-    put(line, "seen_ms", s->seen_ms);
-    put(line, "lag_s", lag_s(s->seen_ms));
+    put_number(line, "streams", s->streams);
+    put_number(line, "records", s->records);
+    put_number(line, "stored_bytes", s->bytes);
+    put_number(line, "applied", s->applied);
+    put_number(line, "quota", s->quota);
+    put_number(line, "quota_used", s->quota_used);
+    put_number(line, "seen_ms", s->seen_ms);
+    put_number(line, "lag_s", lag_s(s->seen_ms));
     (void)json_object_set_new(line, "is_stale", json_boolean(s->is_stale));
     (void)json_object_set_new(line, "is_distrusted", json_boolean(s->is_distrusted));
 }
@@ -184,8 +184,8 @@ static json_t *member(const struct hub *h, const struct manifest_member *m,
     if (p != NULL) {
         add_exchange(line, p);
     }
-    put(line, "bytes_out", served != NULL ? served->bytes_out : 0);
-    put(line, "came_ms", served != NULL ? served->seen_ms : 0);
+    put_number(line, "bytes_out", served != NULL ? served->bytes_out : 0);
+    put_number(line, "came_ms", served != NULL ? served->seen_ms : 0);
     if (s != NULL) {
         add_origin(line, s);
     }
@@ -271,19 +271,6 @@ static json_t *ring(const struct hub *h)
 
 /* ---- feeds ---- */
 
-/* False: no number of up to 18 digits. */
-static bool read_number(struct slice text, uint64_t *ret)
-{
-    bool ok = text.n > 0 && text.n <= 18;
-
-    *ret = 0;
-    for (size_t i = 0; ok && i < text.n; i++) {
-        ok = text.p[i] >= '0' && text.p[i] <= '9';
-        *ret = *ret * 10 + (uint64_t)(text.p[i] - '0');
-    }
-    return ok;
-}
-
 static void answer_job(struct hub *h, struct slice name, struct slice job,
                        struct buf *ret)
 {
@@ -292,7 +279,7 @@ static void answer_job(struct hub *h, struct slice name, struct slice job,
     enum err e = ERR_NOT_FOUND;
 
     buf_init(&answer, FEEDS_ANSWER_MAX);
-    if (read_number(job, &id)) {
+    if (slice_to_u64(job, 10, INT64_MAX, &id)) {
         e = feeds_answer(h->feeds, name, id, &answer);
     }
     if (e == ERR_LOCKED) {
@@ -323,7 +310,7 @@ static void ask_feed(struct hub *h, struct slice what, struct slice name,
         if (!slice_eq(what, slice_str(names[i]))) {
             continue;
         }
-        if (rest.n > 0 && !read_number(rest, &version)) {
+        if (rest.n > 0 && !slice_to_u64(rest, 10, INT64_MAX, &version)) {
             buf_add_str(ret, "error no number of a version\n");
         } else if (feeds_ask(h->feeds, name, (enum feeds_what)i, version, &job, &why) ==
                    ERR_OK) {

@@ -1,5 +1,4 @@
-#include "core/hub/main/join.h"
-
+/* join - one request to the server that invited. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -39,7 +38,7 @@ static int complain(const struct errinfo *why, int status)
     return status;
 }
 
-static enum err ask(struct join *j, struct errinfo *reterr)
+static enum err send_request(struct join *j, struct errinfo *reterr)
 {
     struct event_base *base = event_base_new();
     struct tls_pins pins = {.key = j->token.server_key};
@@ -69,7 +68,7 @@ static enum err ask(struct join *j, struct errinfo *reterr)
     return e;
 }
 
-static int take(struct join *j, const struct config *config)
+static int accept_answer(struct join *j, const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct filelock lock = {.fd = -1};
@@ -98,13 +97,13 @@ static int take(struct join *j, const struct config *config)
     return EX_OK;
 }
 
-static int finish(struct join *j, const struct config *config)
+static int finish_join(struct join *j, const struct config *config)
 {
     char text[LOG_STR_MAX];
     struct errinfo why;
 
     if (j->status == 200) {
-        return take(j, config);
+        return accept_answer(j, config);
     }
     if (j->status == 0) {
         errinfo_set(&why, ERR_IO, j->token.address, 0,
@@ -127,7 +126,7 @@ static int finish(struct join *j, const struct config *config)
     return complain(&why, j->status == 503 ? EX_TEMPFAIL : EX_NOPERM);
 }
 
-/* In a ring already? The same one may be joined again, by its own hub's leave. */
+/* Checks for a ring. A server may join its own ring again while its hub is stopped. */
 static enum err check_ring(const struct join *j, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -137,7 +136,7 @@ static enum err check_ring(const struct join *j, struct errinfo *reterr)
     enum err e = file_path(path, "%s/LOCK", j->node.dir);
 
     if (manifest_load(j->node.dir, &m, NULL) != ERR_OK) {
-        return ERR_OK; /* none, or none that can be read: the answer is looked at */
+        return ERR_OK; /* no readable manifest: invite_accept checks the answer */
     }
     if (manifest_find_key(&m, object_key_id(j->token.server_key),
                           clock_wall_us() / 1000, &key) == NULL) {
@@ -155,8 +154,8 @@ static enum err check_ring(const struct join *j, struct errinfo *reterr)
     return e;
 }
 
-static enum err prepare(struct join *j, const struct config *config, const char *token,
-                        struct errinfo *reterr)
+static enum err prepare_join(struct join *j, const struct config *config,
+                             const char *token, struct errinfo *reterr)
 {
     struct ring_self self;
     enum err e = node_init(&j->node, config->state_dir, reterr);
@@ -178,16 +177,16 @@ int join_run(const struct config *config, const char *token)
 
     buf_init(&j.request, INVITE_REQUEST_MAX);
     buf_init(&j.response, INVITE_RESPONSE_MAX);
-    e = prepare(&j, config, token, &why);
+    e = prepare_join(&j, config, token, &why);
     if (e != ERR_OK) {
         status = complain(&why, e == ERR_SYNTAX   ? EX_USAGE
                                 : e == ERR_EXISTS ? EX_UNAVAILABLE
                                 : e == ERR_LOCKED ? EX_TEMPFAIL
                                                   : EX_CONFIG);
-    } else if (ask(&j, &why) != ERR_OK) {
+    } else if (send_request(&j, &why) != ERR_OK) {
         status = complain(&why, EX_OSERR);
     } else {
-        status = finish(&j, config);
+        status = finish_join(&j, config);
     }
     identity_wipe(&j.self);
     buf_fini(&j.request);

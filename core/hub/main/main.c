@@ -11,16 +11,15 @@
 #include "core/base/statedir.h"
 #include "core/base/version.h"
 #include "core/feed/feed.h"
-#include "core/hub/api/token.h"
+#include "core/hub/api/api_auth.h"
 #include "core/hub/main/hub.h"
-#include "core/hub/main/join.h"
 #include "core/message/feature/feature.h"
 #include "core/ring/trust/invite.h"
 
 struct arguments {
     struct hub_options o;
     const char *token; /* join; NULL: the service */
-    const char *name;  /* token: to be made or revoked for whom; NULL: none is */
+    const char *name;  /* token: name to be made or revoked; NULL: another command */
     bool lists_tokens;
     bool revokes_token;
     const char *role;
@@ -105,7 +104,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
     return EX_OK;
 }
 
-static int load(const char *file, struct config **ret)
+static int load_config(const char *file, struct config **ret)
 {
     static const struct config_types types = {feature_is_sought, feature_is_counted,
                                               trait_is_known, feed_format_is_known};
@@ -129,7 +128,7 @@ int main(int argc, char **argv)
         (void)fputs("gillnet-hub: a library cannot be initialised\n", stderr);
         return EX_SOFTWARE;
     }
-    status = load(a.o.config_file, &config);
+    status = load_config(a.o.config_file, &config);
     if (status != EX_OK) {
         return status;
     }

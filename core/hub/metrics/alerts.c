@@ -1,4 +1,3 @@
-/* alerts - when an alert fires and when it is over. */
 #include "core/hub/metrics/alerts.h"
 
 #include "core/base/clock.h"
@@ -104,7 +103,7 @@ static void keep(struct alerts *a, const struct alerts_sample *now)
     a->nsamples += a->nsamples < SAMPLES ? 1 : 0;
 }
 
-/* A counter that is less than before was begun anew. */
+/* A counter that is less than before was reset. */
 static void subtract(uint64_t *now, uint64_t before)
 {
     *now -= *now >= before ? before : 0;
@@ -123,7 +122,7 @@ static void make_times_rise(struct alerts_sample *now,
     }
 }
 
-/* now becomes what it is more than before. */
+/* Subtracts the former numbers from now. */
 static void make_rise(struct alerts_sample *now, const struct alerts_sample *before)
 {
     for (size_t i = 0; i < STAT_COUNT; i++) {
@@ -166,8 +165,8 @@ static void judge(struct alert_state *a, size_t i, const struct alerts_sight *si
     say(i, sight, a->is_firing, message);
 }
 
-static json_t *row_of(size_t i, const struct alert_state *a,
-                      const struct alerts_sight *sight, const char *message)
+static json_t *alert_row(size_t i, const struct alert_state *a,
+                         const struct alerts_sight *sight, const char *message)
 {
     return json_pack("{s:s, s:s, s:b, s:I, s:f, s:f, s:s, s:s}", "name", table[i].name,
                      "severity", severities[table[i].severity], "firing",
@@ -196,7 +195,7 @@ void alerts_look(struct alerts *a, const struct metrics_snapshot *s)
         (void)snprintf(message, sizeof(message), "%s%s%s", table[i].message,
                        sight.subjects[0] != '\0' ? ": " : "", sight.subjects);
         judge(&a->state[i], i, &sight, s->now_s, message);
-        (void)json_array_append_new(rows, row_of(i, &a->state[i], &sight, message));
+        (void)json_array_append_new(rows, alert_row(i, &a->state[i], &sight, message));
     }
     if (s->has_stats) {
         keep(a, &now);

@@ -1,10 +1,11 @@
 /*
- * alerts - the built-in evaluator: what an administrator should know now, with advice.
+ * alerts - the built-in alerts, each with advice for the administrator.
  *
- * alert.def is the table. Every alerts.interval each alert gives a value and the threshold it may not exceed; rates and times are
- * those of the last ALERTS_WINDOW_S. It fires after ALERTS_LOOKS bad looks in a row, and is over after as many good ones;
- * both are one line of the log (event=alert), and all are on the board (BOARD_ALERTS).
- * Depends: base, config, jansson.   Threads: one.   Owns: what it saw before.
+ * alert.def is the table. Every alerts.interval each alert is evaluated to a value and a threshold.
+ * Rates and times are those of the last ALERTS_WINDOW_S. An alert fires after ALERTS_LOOKS values
+ * above the threshold in a row, and ends after ALERTS_LOOKS other ones. Both are logged
+ * (event=alert). The board has all alerts (STATUS_BOARD_ALERTS).
+ * Depends: base, config, jansson.   Threads: one.   Owns: the former samples.
  */
 #ifndef CORE_HUB_METRICS_ALERTS_H
 #define CORE_HUB_METRICS_ALERTS_H
@@ -17,9 +18,9 @@
 enum {
     ALERTS_LOOKS = 2,
     ALERTS_WINDOW_S = 300,
-    ALERTS_FAILURES = 5,        /* of a feed in a row */
-    ALERTS_MESSAGES_LEAST = 20, /* in the window, to speak of one in a hundred */
-    ALERTS_LIMITED_LEAST = 3,   /* of them, to speak of a limit that is met too often */
+    ALERTS_FAILURES = 5,        /* failures of a feed in a row */
+    ALERTS_MESSAGES_LEAST = 20, /* fewest messages in the window for a percentile */
+    ALERTS_LIMITED_LEAST = 3,   /* fewest messages that met a limit */
 };
 #define ALERTS_DISK_USED   0.95
 #define ALERTS_COUNTS_USED 0.9

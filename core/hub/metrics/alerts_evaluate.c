@@ -1,4 +1,4 @@
-/* alerts_evaluate - each alert's value and threshold. What is not known is no reason to fire. */
+/* alerts_evaluate - each alert's value and threshold. Missing data never fires an alert. */
 #include <math.h>
 
 #include "core/config/config.h"
@@ -24,7 +24,7 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* Counts it, and names it while there is room. */
+/* Counts a subject, and adds its name while there is room. */
 static void add_subject(struct alerts_sight *ret, const char *name)
 {
     size_t n = strlen(ret->subjects);
@@ -37,12 +37,24 @@ static void add_subject(struct alerts_sight *ret, const char *name)
     }
 }
 
-/* ---- gillnetd ---- */
+/* ---- numbers that are 0 while all is well ---- */
 
-void alert_down(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = c->now->has_stats && !c->now->is_running;
-}
+#define ALERT_IS(look, number)                                               \
+    void alert_##look(const struct alerts_case *c, struct alerts_sight *ret) \
+    {                                                                        \
+        ret->value = number;                                                 \
+    }
+ALERT_IS(down, c->now->has_stats && !c->now->is_running)
+ALERT_IS(unread, stat_rise(c, STAT_messages_unread))
+ALERT_IS(sessions_refused, stat_rise(c, STAT_sessions_refused))
+ALERT_IS(log_dropped, stat_rise(c, STAT_log_dropped))
+ALERT_IS(reload_refused, stat_rise(c, STAT_reloads_failed))
+ALERT_IS(filter_alarm, stat_now(c, STAT_filter_alarms))
+ALERT_IS(counts_volatile, stat_now(c, STAT_count_volatile))
+ALERT_IS(clock_jumped, stat_now(c, STAT_count_clock_suspended))
+ALERT_IS(damage, stat_rise(c, STAT_scrub_errors) + stat_now(c, STAT_count_damaged_runs))
+
+/* ---- gillnetd ---- */
 
 void alert_errors(const struct alerts_case *c, struct alerts_sight *ret)
 {
@@ -64,16 +76,6 @@ void alert_limits(const struct alerts_case *c, struct alerts_sight *ret)
             (void)snprintf(ret->subjects, sizeof(ret->subjects), "%s", limit_key(bit));
         }
     }
-}
-
-void alert_unread(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_rise(c, STAT_messages_unread);
-}
-
-void alert_sessions_refused(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_rise(c, STAT_sessions_refused);
 }
 
 /* The time below which 99 of 100 lie, as Prometheus estimates it: evenly spread in each range. */
@@ -110,16 +112,6 @@ void alert_memory(const struct alerts_case *c, struct alerts_sight *ret)
     ret->threshold = c->now->config->alerts.memory;
 }
 
-void alert_log_dropped(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_rise(c, STAT_log_dropped);
-}
-
-void alert_reload_refused(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_rise(c, STAT_reloads_failed);
-}
-
 static double hub_number(const struct alerts_case *c, const char *name)
 {
     return metrics_number(c->now->section[STATUS_BOARD_HUB], name);
@@ -147,11 +139,6 @@ void alert_false_positives(const struct alerts_case *c, struct alerts_sight *ret
     ret->threshold = c->now->config->alerts.false_positives;
 }
 
-void alert_filter_alarm(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_now(c, STAT_filter_alarms);
-}
-
 void alert_list_fault(const struct alerts_case *c, struct alerts_sight *ret)
 {
     for (size_t i = 0; i < c->now->nlists; i++) {
@@ -171,35 +158,38 @@ void alert_list_old(const struct alerts_case *c, struct alerts_sight *ret)
     }
 }
 
-/* ---- feeds ---- */
+/* ---- feeds and peers ---- */
 
-void alert_feed_refused(const struct alerts_case *c, struct alerts_sight *ret)
+typedef bool is_bad_fn(const struct metrics_snapshot *s, const json_t *row);
+
+/* The rows of a section of the board for which is_bad holds. */
+static void add_bad_rows(const struct alerts_case *c, enum status_board_section section,
+                         is_bad_fn *is_bad, struct alerts_sight *ret)
 {
     json_t *row = NULL;
     size_t i = 0;
 
-    json_array_foreach(c->now->section[STATUS_BOARD_FEEDS], i, row)
+    json_array_foreach(c->now->section[section], i, row)
     {
-        if (strcmp(metrics_text(row, "state"), "refused") == 0) {
+        if (is_bad(c->now, row)) {
             add_subject(ret, metrics_text(row, "name"));
         }
     }
 }
 
-void alert_feed_failing(const struct alerts_case *c, struct alerts_sight *ret)
+static bool is_refused(const struct metrics_snapshot *s, const json_t *row)
 {
-    json_t *row = NULL;
-    size_t i = 0;
-
-    json_array_foreach(c->now->section[STATUS_BOARD_FEEDS], i, row)
-    {
-        if (metrics_number(row, "failures") >= ALERTS_FAILURES) {
-            add_subject(ret, metrics_text(row, "name"));
-        }
-    }
+    (void)s;
+    return strcmp(metrics_text(row, "state"), "refused") == 0;
 }
 
-/* It was asked, in this run or one before, and nothing good ever came. */
+static bool is_failing(const struct metrics_snapshot *s, const json_t *row)
+{
+    (void)s;
+    return metrics_number(row, "failures") >= ALERTS_FAILURES;
+}
+
+/* Requests were made, in this run or before, but none was ever successful. */
 static bool was_asked_in_vain(const json_t *row)
 {
     return metrics_number(row, "good_s") <= 0 &&
@@ -222,58 +212,39 @@ static bool is_silent(const struct metrics_snapshot *s, const json_t *row)
     return false;
 }
 
-void alert_feed_silent(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    json_t *row = NULL;
-    size_t i = 0;
-
-    json_array_foreach(c->now->section[STATUS_BOARD_FEEDS], i, row)
-    {
-        if (is_silent(c->now, row)) {
-            add_subject(ret, metrics_text(row, "name"));
-        }
-    }
-}
-
-/* ---- peers ---- */
-
 static bool is_active_peer(const json_t *row)
 {
     return metrics_number(row, "self") == 0 &&
            strcmp(metrics_text(row, "state"), "active") == 0;
 }
 
-void alert_peer_lost(const struct alerts_case *c, struct alerts_sight *ret)
+static bool is_lost(const struct metrics_snapshot *s, const json_t *row)
 {
-    json_t *row = NULL;
-    size_t i = 0;
+    bool is_unheard =
+        metrics_number(row, "called") != 0 && metrics_number(row, "connected") == 0;
 
-    json_array_foreach(c->now->section[STATUS_BOARD_PEERS], i, row)
-    {
-        bool is_unheard =
-            metrics_number(row, "called") != 0 && metrics_number(row, "connected") == 0;
-
-        if (is_active_peer(row) &&
-            (is_unheard || metrics_number(row, "is_stale") != 0)) {
-            add_subject(ret, metrics_text(row, "name"));
-        }
-    }
+    (void)s;
+    return is_active_peer(row) && (is_unheard || metrics_number(row, "is_stale") != 0);
 }
 
-void alert_peer_distrusted(const struct alerts_case *c, struct alerts_sight *ret)
+static bool is_distrusted(const struct metrics_snapshot *s, const json_t *row)
 {
-    json_t *row = NULL;
-    size_t i = 0;
-
-    json_array_foreach(c->now->section[STATUS_BOARD_PEERS], i, row)
-    {
-        if (is_active_peer(row) && metrics_number(row, "is_distrusted") != 0) {
-            add_subject(ret, metrics_text(row, "name"));
-        }
-    }
+    (void)s;
+    return is_active_peer(row) && metrics_number(row, "is_distrusted") != 0;
 }
 
-/* ---- counts, disk, clock ---- */
+#define ALERT_ROWS(look, section, is_bad)                                    \
+    void alert_##look(const struct alerts_case *c, struct alerts_sight *ret) \
+    {                                                                        \
+        add_bad_rows(c, STATUS_BOARD_##section, is_bad, ret);                \
+    }
+ALERT_ROWS(feed_refused, FEEDS, is_refused)
+ALERT_ROWS(feed_failing, FEEDS, is_failing)
+ALERT_ROWS(feed_silent, FEEDS, is_silent)
+ALERT_ROWS(peer_lost, PEERS, is_lost)
+ALERT_ROWS(peer_distrusted, PEERS, is_distrusted)
+
+/* ---- counts and disk ---- */
 
 void alert_noise(const struct alerts_case *c, struct alerts_sight *ret)
 {
@@ -287,11 +258,6 @@ void alert_noise(const struct alerts_case *c, struct alerts_sight *ret)
     ret->threshold = c->now->config->count.noise_floor;
 }
 
-void alert_counts_volatile(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_now(c, STAT_count_volatile);
-}
-
 void alert_counts_full(const struct alerts_case *c, struct alerts_sight *ret)
 {
     ret->value =
@@ -301,20 +267,10 @@ void alert_counts_full(const struct alerts_case *c, struct alerts_sight *ret)
     ret->threshold = ALERTS_COUNTS_USED;
 }
 
-void alert_damage(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_rise(c, STAT_scrub_errors) + stat_now(c, STAT_count_damaged_runs);
-}
-
 void alert_disk_full(const struct alerts_case *c, struct alerts_sight *ret)
 {
     double whole = (double)c->now->disk_bytes;
 
     ret->value = share(whole - (double)c->now->disk_free_bytes, whole);
     ret->threshold = ALERTS_DISK_USED;
-}
-
-void alert_clock_jumped(const struct alerts_case *c, struct alerts_sight *ret)
-{
-    ret->value = stat_now(c, STAT_count_clock_suspended);
 }

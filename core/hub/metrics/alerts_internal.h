@@ -1,5 +1,5 @@
 /*
- * alerts_internal - how one alert looks, and at what.
+ * alerts_internal - input and result of one alert.
  */
 #ifndef CORE_HUB_METRICS_ALERTS_INTERNAL_H
 #define CORE_HUB_METRICS_ALERTS_INTERNAL_H
@@ -8,7 +8,7 @@
 
 enum { ALERTS_SAMPLE_PAUSE_S = 5, ALERTS_SUBJECTS_MAX = 200 };
 
-/* What was read at one time, for rates. */
+/* Numbers of one moment, for rates. */
 struct alerts_sample {
     uint64_t at_s;
     bool has_times;
@@ -16,18 +16,18 @@ struct alerts_sample {
     struct history_times message;
 };
 
-/* What happened within the window: differences; gauges are of no use. */
+/* The snapshot, and the rise of counters within the window. The differences of gauges have no
+ * meaning. */
 struct alerts_case {
     const struct metrics_snapshot *now;
     const struct alerts_sample *rise;
 };
 
-/* What one alert saw: bad when value is above threshold. */
+/* Result of one alert. It is bad if value is above threshold. */
 struct alerts_sight {
     double value;
     double threshold;
-    char subjects
-        [ALERTS_SUBJECTS_MAX]; /* "urlhaus, openphish"; "": none in particular */
+    char subjects[ALERTS_SUBJECTS_MAX]; /* "urlhaus, openphish" */
 };
 typedef void alert_fn(const struct alerts_case *c, struct alerts_sight *ret);
 

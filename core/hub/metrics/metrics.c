@@ -1,4 +1,3 @@
-/* metrics - the answer as a whole, and how long updates of feeds took. */
 #include "core/hub/metrics/metrics.h"
 
 #include <pthread.h>

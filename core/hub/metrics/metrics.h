@@ -1,10 +1,15 @@
 /*
- * metrics - the numbers of gillnetd and the hub for Prometheus: what GET /metrics answers.
+ * metrics - the answer of GET /metrics: the numbers of gillnetd and the hub for Prometheus.
  *
- * All names begin with gillnet_; those of the source document (requirement 152) follow where they are asked for. What
- * they count is in gillnet-metrics(7). Rows
- * are bounded: one or a few for each list, feed, peer, route, symbol and alert that there is.
- * Depends: base, config, list, jansson.   Threads: as said.   Owns: what it learned of feeds.
+ * All names begin with gillnet_. The names of the source document (requirement 152) follow on
+ * request. gillnet-metrics(7) describes all of them. Rows are bounded: one or a few for each list,
+ * feed, peer, route, symbol and alert.
+ * Reading order of the room: metrics_snapshot (the input), prom (the format), metrics_mail,
+ * metrics_lists, metrics_hub, metrics; then alert.def, alerts_evaluate, alerts.
+ * To add a number of a list: a row in list_families and its value in list_number (metrics_lists.c).
+ * To add an alert: a row in alert.def, its function in alerts_evaluate.c, its rule in
+ * contrib/prometheus/gillnet.rules.yml, and an example in test_alerts.c.
+ * Depends: base, config, list, jansson.   Threads: as said.   Owns: the times of feeds.
  */
 #ifndef CORE_HUB_METRICS_METRICS_H
 #define CORE_HUB_METRICS_METRICS_H
@@ -19,9 +24,9 @@ struct metrics;
 /* board is borrowed. NULL: no memory. */
 struct metrics *metrics_new(struct status_board *board);
 void metrics_free(struct metrics **m);
-/* Learns how long updates of feeds took; cheap. Each second, by one thread. */
+/* Counts the times of updates of feeds. Cheap: one thread calls it each second. */
 void metrics_tick(struct metrics *m);
-/* Appends all of them. Any thread. */
+/* Appends all metrics. Any thread. */
 void metrics_render(struct metrics *m, const struct metrics_snapshot *s,
                     bool has_source_names, struct buf *ret);
 

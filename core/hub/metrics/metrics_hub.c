@@ -1,7 +1,7 @@
 /* metrics_hub - the HTTP API, alerts, the hub itself and its process. */
-#include <dirent.h>
 #include <sys/resource.h>
 
+#include "core/base/dir_walk.h"
 #include "core/base/footprint.h"
 #include "core/base/version.h"
 #include "core/hub/metrics/metrics_internal.h"
@@ -158,18 +158,14 @@ static double seconds(const struct timeval *t)
 
 static unsigned open_files(void)
 {
-    DIR *d = opendir("/proc/self/fd");
+    struct dir_walk w = dir_walk_begin("/proc/self/fd", DIR_NEEDED);
     unsigned n = 0;
 
-    if (d == NULL) {
-        return 0;
-    }
-    /* cppcheck-suppress readdirCalled ; one thread reads this stream */
-    while (readdir(d) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
+    while (dir_walk_next(&w)) {
         n++;
     }
-    (void)closedir(d);
-    return n > 3 ? n - 3 : 0; /* ".", ".." and this one */
+    (void)dir_walk_end(&w, ERR_OK, NULL);
+    return n > 0 ? n - 1 : 0; /* without the folder itself */
 }
 
 static void add_process(struct prom *p, const char *cpu, const char *memory,

@@ -1,5 +1,5 @@
 /*
- * metrics_internal - the parts of the answer, each a few families.
+ * metrics_internal - the parts of the answer.
  */
 #ifndef CORE_HUB_METRICS_METRICS_INTERNAL_H
 #define CORE_HUB_METRICS_METRICS_INTERNAL_H
@@ -7,9 +7,9 @@
 #include "core/hub/metrics/metrics_snapshot.h"
 #include "core/hub/metrics/prom.h"
 
-/* Those of gillnetd: statistics page, history. metrics_mail.c */
+/* gillnetd: statistics page, history. metrics_mail.c */
 void metrics_add_mail(struct prom *p, const struct metrics_snapshot *s);
-/* metrics_parts.c */
+/* metrics_lists.c */
 void metrics_add_lists(struct prom *p, const struct metrics_snapshot *s);
 void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s);
 void metrics_add_new_entries(struct prom *p, const struct metrics_snapshot *s,
@@ -18,13 +18,14 @@ void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s);
 /* The API's and the hub's own, alerts. metrics_hub.c */
 void metrics_add_hub(struct prom *p, const struct metrics_snapshot *s);
 
-/* Once more under the source document's names (requirement 152) and those of Prometheus for a process. */
+/* Once more under the source document's names (requirement 152) and those of Prometheus for a
+ * process. */
 void metrics_add_mail_source(struct prom *p, const struct metrics_snapshot *s);
 void metrics_add_hub_source(struct prom *p, const struct metrics_snapshot *s);
 
-/* A number or true of a row; 0 when it is not there. */
+/* A number or boolean of a row; 0 if it is missing. */
 double metrics_number(const json_t *row, const char *key);
-/* A text of a row; "" when it is not there. */
+/* A text of a row; "" if it is missing. */
 const char *metrics_text(const json_t *row, const char *key);
 
 /* One family whose rows are fields of rows of the board. */

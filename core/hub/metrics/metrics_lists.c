@@ -7,145 +7,67 @@
 
 /* ---- lists ---- */
 
-static double entries(const struct metrics_snapshot *s,
-                      const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return (double)l->stat.entries;
-}
+static const struct {
+    const char *name;
+    enum prom_type type;
+    const char *help;
+} list_families[] = {
+    {"gillnet_list_entries", PROM_GAUGE, "entries that stand"},
+    {"gillnet_list_revoked", PROM_GAUGE, "revoked entries"},
+    {"gillnet_list_levels", PROM_GAUGE, "levels of the index"},
+    {"gillnet_list_filter_fill_ratio", PROM_GAUGE,
+     "share of the filters' bits that are set"},
+    {"gillnet_list_error_ratio", PROM_GAUGE,
+     "share of foreign values that the filters let through, estimated"},
+    {"gillnet_list_error_target_ratio", PROM_GAUGE,
+     "the share that they are sized for"},
+    {"gillnet_list_age_seconds", PROM_GAUGE, "time since the last change"},
+    {"gillnet_list_max_age_seconds", PROM_GAUGE,
+     "age from which the list is too old; 0: never"},
+    {"gillnet_list_filter_bytes", PROM_GAUGE, "size of the filters"},
+    {"gillnet_list_index_bytes", PROM_GAUGE, "size of the index on disk"},
+    {"gillnet_list_log_bytes", PROM_GAUGE, "size of the log on disk"},
+    {"gillnet_list_fault", PROM_GAUGE,
+     "1: some of its files are damaged or cannot be read"},
+    {"gillnet_list_confirmed_total", PROM_COUNTER,
+     "keys of mail that the list confirmed"},
+    {"gillnet_list_false_positives_total", PROM_COUNTER,
+     "keys of mail for which only its filter said perhaps"},
+};
 
-static double revoked(const struct metrics_snapshot *s,
-                      const struct metrics_snapshot_list *l)
+static double list_number(const struct metrics_snapshot *s,
+                          const struct metrics_snapshot_list *l, size_t family)
 {
-    (void)s;
-    return (double)l->stat.revoked;
-}
+    uint64_t since_s = l->stat.updated_s;
+    const uint64_t *hits = l->hits.number;
+    const double numbers[] = {
+        (double)l->stat.entries,
+        (double)l->stat.revoked,
+        l->stat.levels,
+        l->stat.fill,
+        l->stat.error_now,
+        l->error_target,
+        s->now_s > since_s ? (double)(s->now_s - since_s) : 0,
+        (double)l->max_age_s,
+        (double)l->stat.filter_bytes,
+        (double)l->stat.index_bytes,
+        (double)l->stat.log_bytes,
+        l->has_fault,
+        l->has_hits ? (double)hits[LOOKUP_STATS_CONFIRMED] : 0,
+        l->has_hits ? (double)hits[LOOKUP_STATS_FALSE] : 0,
+    };
+    _Static_assert(LENGTH(numbers) == LENGTH(list_families), "in the same order");
 
-static double levels(const struct metrics_snapshot *s,
-                     const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return l->stat.levels;
-}
-
-static double fill(const struct metrics_snapshot *s,
-                   const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return l->stat.fill;
-}
-
-static double error_now(const struct metrics_snapshot *s,
-                        const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return l->stat.error_now;
-}
-
-static double error_target(const struct metrics_snapshot *s,
-                           const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return l->error_target;
-}
-
-static double age(const struct metrics_snapshot *s,
-                  const struct metrics_snapshot_list *l)
-{
-    return s->now_s > l->stat.updated_s ? (double)(s->now_s - l->stat.updated_s) : 0;
-}
-
-static double max_age(const struct metrics_snapshot *s,
-                      const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return (double)l->max_age_s;
-}
-
-static double filter_bytes(const struct metrics_snapshot *s,
-                           const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return (double)l->stat.filter_bytes;
-}
-
-static double index_bytes(const struct metrics_snapshot *s,
-                          const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return (double)l->stat.index_bytes;
-}
-
-static double log_bytes(const struct metrics_snapshot *s,
-                        const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return (double)l->stat.log_bytes;
-}
-
-static double fault(const struct metrics_snapshot *s,
-                    const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return l->has_fault;
-}
-
-static double hits_of(const struct metrics_snapshot_list *l, enum lookup_stats_number n)
-{
-    return l->has_hits ? (double)l->hits.number[n] : 0;
-}
-
-static double confirmed(const struct metrics_snapshot *s,
-                        const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return hits_of(l, LOOKUP_STATS_CONFIRMED);
-}
-
-static double false_positives(const struct metrics_snapshot *s,
-                              const struct metrics_snapshot_list *l)
-{
-    (void)s;
-    return hits_of(l, LOOKUP_STATS_FALSE);
+    return numbers[family];
 }
 
 void metrics_add_lists(struct prom *p, const struct metrics_snapshot *s)
 {
-    static const struct {
-        const char *name;
-        enum prom_type type;
-        const char *help;
-        double (*value)(const struct metrics_snapshot *s,
-                        const struct metrics_snapshot_list *l);
-    } families[] = {
-        {"gillnet_list_entries", PROM_GAUGE, "entries that stand", entries},
-        {"gillnet_list_revoked", PROM_GAUGE, "revoked entries", revoked},
-        {"gillnet_list_levels", PROM_GAUGE, "levels of the index", levels},
-        {"gillnet_list_filter_fill_ratio", PROM_GAUGE,
-         "share of the filters' bits that are set", fill},
-        {"gillnet_list_error_ratio", PROM_GAUGE,
-         "share of foreign values that the filters let through, estimated", error_now},
-        {"gillnet_list_error_target_ratio", PROM_GAUGE,
-         "the share that they are sized for", error_target},
-        {"gillnet_list_age_seconds", PROM_GAUGE, "time since the last change", age},
-        {"gillnet_list_max_age_seconds", PROM_GAUGE,
-         "age from which the list is too old; 0: never", max_age},
-        {"gillnet_list_filter_bytes", PROM_GAUGE, "size of the filters", filter_bytes},
-        {"gillnet_list_index_bytes", PROM_GAUGE, "size of the index on disk",
-         index_bytes},
-        {"gillnet_list_log_bytes", PROM_GAUGE, "size of the log on disk", log_bytes},
-        {"gillnet_list_fault", PROM_GAUGE,
-         "1: some of its files are damaged or cannot be read", fault},
-        {"gillnet_list_confirmed_total", PROM_COUNTER,
-         "keys of mail that the list confirmed", confirmed},
-        {"gillnet_list_false_positives_total", PROM_COUNTER,
-         "keys of mail for which only its filter said perhaps", false_positives},
-    };
-
-    for (size_t f = 0; f < LENGTH(families); f++) {
-        prom_family(p, families[f].name, families[f].type, families[f].help);
+    for (size_t f = 0; f < LENGTH(list_families); f++) {
+        prom_family(p, list_families[f].name, list_families[f].type,
+                    list_families[f].help);
         for (size_t i = 0; i < s->nlists; i++) {
-            prom_row(p, families[f].value(s, &s->lists[i]), "list", s->lists[i].name,
+            prom_row(p, list_number(s, &s->lists[i], f), "list", s->lists[i].name,
                      PROM_END);
         }
     }
@@ -187,7 +109,7 @@ void metrics_add_fields(struct prom *p, const json_t *rows, const char *label,
     }
 }
 
-/* What of each row was refused, by reason. */
+/* Refused objects or updates of each row, by reason. */
 static void add_refused(struct prom *p, const json_t *rows, const char *label)
 {
     json_t *row = NULL;
@@ -239,17 +161,18 @@ void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s)
         {"gillnet_feed_added", PROM_GAUGE, "entries new in that version", "added",
          PLAIN},
         {"gillnet_feed_removed", PROM_GAUGE, "entries removed by that version",
-         "removed", PLAIN},
+         "removed",
+         PLAIN},
         {"gillnet_feed_excluded", PROM_GAUGE,
          "entries of the last body that may not be taken", "excluded", PLAIN},
-        {"gillnet_feed_asked_time_seconds", PROM_GAUGE,
-         "Unix time at which it was last asked", "asked_s", PLAIN},
+        {"gillnet_feed_asked_time_seconds", PROM_GAUGE, "Unix time of the last request",
+         "asked_s", PLAIN},
         {"gillnet_feed_good_time_seconds", PROM_GAUGE,
-         "Unix time at which something good was last heard; 0: never", "good_s", PLAIN},
+         "Unix time of the last good update; 0: never", "good_s", PLAIN},
         {"gillnet_feed_changed_time_seconds", PROM_GAUGE,
          "Unix time of the version that serves", "changed_s", PLAIN},
-        {"gillnet_feed_next_time_seconds", PROM_GAUGE,
-         "Unix time at which it is asked again", "next_s", PLAIN},
+        {"gillnet_feed_next_time_seconds", PROM_GAUGE, "Unix time of the next update",
+         "next_s", PLAIN},
         {"gillnet_feed_failures", PROM_GAUGE, "failed tries since the last good one",
          "failures", PLAIN},
         {"gillnet_feed_download_bytes", PROM_GAUGE, "size of the last download",
@@ -339,7 +262,7 @@ void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s)
         {"gillnet_subscription_published_time_seconds", PROM_GAUGE,
          "Unix time of its newest publication", "heads_ms", MS},
         {"gillnet_subscription_asked_time_seconds", PROM_GAUGE,
-         "Unix time at which it was last asked", "asked_ms", MS},
+         "Unix time of the last request", "asked_ms", MS},
     };
     json_t *rows = active_peers(s->section[STATUS_BOARD_PEERS]);
     const json_t *expires = json_object_get(s->section[STATUS_BOARD_RING], "expires_s");

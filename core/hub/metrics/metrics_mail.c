@@ -26,10 +26,10 @@ static const struct grouped {
     const char *value;
     double divisor;
 } grouped[] = {
-#define ACTION(name)                                                \
-    {                                                               \
-        STAT_action_##name, "gillnet_actions_total",                \
-            "messages by what was done to them", "action", #name, 1 \
+#define ACTION(name)                                                                 \
+    {                                                                                \
+        STAT_action_##name, "gillnet_actions_total", "messages by action", "action", \
+            #name, 1                                                                 \
     }
     ACTION(accept), ACTION(header),  ACTION(quarantine), ACTION(defer),
     ACTION(reject), ACTION(discard),
@@ -92,8 +92,8 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* gillnet_ and the name, with the unit that Prometheus wants; numbers of all lists together do not take the names of
- * those of each list. */
+/* gillnet_ and the name, with the unit that Prometheus wants; numbers of all lists together do not
+ * take the names of those of each list. */
 static double name_of(enum stat_id id, char name[METRIC_NAME_MAX])
 {
     static const char lists[] = "list_";
@@ -179,7 +179,7 @@ static void add_url_checks(struct prom *p, const char *via,
     }
 }
 
-/* Those of mail, and those that programs asked for. */
+/* URLs of mail, and URLs from clients of the API. */
 static void add_all_url_checks(struct prom *p, const struct metrics_snapshot *s,
                                const char *name)
 {
@@ -187,8 +187,7 @@ static void add_all_url_checks(struct prom *p, const struct metrics_snapshot *s,
         return;
     }
     prom_family(p, name, PROM_COUNTER,
-                "URLs looked up, of messages and for clients of the API, by what they "
-                "were called");
+                "URLs looked up, of messages and for clients of the API, by rating");
     if (s->has_history) {
         add_url_checks(p, "mail", s->history.url_checks);
     }
@@ -224,13 +223,13 @@ static void add_history(struct prom *p, const struct history_view *h)
 
 /* ---- sums ---- */
 
-/* Bytes of what is looked up in: filters of all lists, and the counts. */
+/* Memory of the filters of all lists and of the counts. */
 static void add_store_memory(struct prom *p, const struct metrics_snapshot *s,
                              const char *name)
 {
-    prom_alone(
-        p, name, PROM_GAUGE, "memory of what is looked up in: filters and counts",
-        stat_now(s, STAT_filter_bits) / BYTE + stat_now(s, STAT_count_memory_bytes));
+    prom_alone(p, name, PROM_GAUGE, "memory of filters and counts",
+               stat_now(s, STAT_filter_bits) / BYTE +
+                   stat_now(s, STAT_count_memory_bytes));
 }
 
 static void add_blocked(struct prom *p, const struct metrics_snapshot *s,

@@ -1,4 +1,3 @@
-/* metrics_snapshot - what this server shows of itself at one moment. */
 #include "core/hub/metrics/metrics_snapshot.h"
 
 #include <pthread.h>
@@ -9,7 +8,7 @@
 #include "core/base/file.h"
 #include "core/list/listset.h"
 
-/* What was worked out of a list's filters (a tenth of a millisecond or more), until it changes. */
+/* The status of a list as of its last change: list_reader_stat takes 0.1 ms or more. */
 struct known_list {
     const struct list_reader *reader; /* only compared */
     uint64_t changed_s;
@@ -60,14 +59,10 @@ void metrics_collector_renew(struct metrics_collector *s, const struct config *c
     (void)pthread_mutex_unlock(&s->mutex);
 }
 
-void metrics_collector_set_lists(struct metrics_collector *s,
-                                 struct list_watcher *lists)
+void metrics_collector_set(struct metrics_collector *s, struct list_watcher *lists,
+                           const struct api *api)
 {
     atomic_store_explicit(&s->lists, lists, memory_order_release);
-}
-
-void metrics_collector_set_api(struct metrics_collector *s, const struct api *api)
-{
     atomic_store_explicit(&s->api, api, memory_order_release);
 }
 
@@ -90,7 +85,7 @@ static void look_at_pages(struct metrics_snapshot *ret)
 
 /* ---- lists ---- */
 
-/* As list_reader_stat, from what is known where the list did not change. i: its place among ours. */
+/* list_reader_stat, from the cache if the list did not change. i: its index. */
 static void stat_of(struct metrics_collector *s, size_t i, const struct list_reader *r,
                     struct list_stat *ret)
 {

@@ -1,8 +1,9 @@
 /*
- * metrics_snapshot - what this server shows of itself at one moment, gathered for metrics and alerts.
+ * metrics_snapshot - the status of this server at one moment, for metrics and alerts.
  *
- * From gillnetd's pages (stats.h, history.h), the lists as the hub has them open, the board, the API's
- * numbers and the file system. What cannot be read is left out: each part says whether it is there.
+ * From gillnetd's pages (stats.h, history.h), the lists as the hub has them open, the board, the
+ * API's numbers and the file system. A part that cannot be read is left out, and its has_ field is
+ * false.
  * Depends: base, config, list, jansson.   Threads: a surveyor is any thread's; a survey is one's.
  */
 #ifndef CORE_HUB_METRICS_METRICS_SNAPSHOT_H
@@ -18,11 +19,11 @@
 #include "core/telemetry/history.h"
 #include "core/telemetry/stats.h"
 
-/* One of our lists. */
+/* One local list. */
 struct metrics_snapshot_list {
     char name[LIST_NAME_MAX + 1];
     bool has_fault;
-    bool is_old; /* its last change lies max_age back */
+    bool is_old; /* its last change is older than max_age_s */
     struct list_stat stat;
     double error_target;
     uint64_t max_age_s; /* 0: none */
@@ -53,14 +54,13 @@ struct metrics_collector;
 struct metrics_collector *metrics_collector_new(const struct config *config,
                                                 struct status_board *board);
 void metrics_collector_free(struct metrics_collector **s);
-/* Another configuration is in force. */
+/* Sets another configuration. */
 void metrics_collector_renew(struct metrics_collector *s, const struct config *config);
-/* From now on these are shown as well, borrowed; NULL: no more, once no survey is under way. */
-void metrics_collector_set_lists(struct metrics_collector *s,
-                                 struct list_watcher *lists);
-void metrics_collector_set_api(struct metrics_collector *s, const struct api *api);
+/* Sets lists and API as sources, borrowed. NULL removes one; free it only while no snapshot is taken. */
+void metrics_collector_set(struct metrics_collector *s, struct list_watcher *lists,
+                           const struct api *api);
 
-/* What is there now. NULL: no memory. */
+/* Takes a snapshot. NULL: no memory. */
 struct metrics_snapshot *metrics_snapshot_take(struct metrics_collector *s);
 void metrics_snapshot_free(struct metrics_snapshot **s);
 

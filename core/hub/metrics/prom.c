@@ -1,4 +1,3 @@
-/* prom - the text format of Prometheus. */
 #include "core/hub/metrics/prom.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /*
  * prom - writes the text format of Prometheus, version 0.0.4.
  *
- * A family is begun once and its rows follow; what is not a row of it comes after it. Names and help
- * texts are the program's own; values of labels may be anything: bytes that could break the format or
- * are no ASCII become '?'. Depends: base.   Threads: one.   Owns: nothing.
+ * The rows of a family follow it without a gap. Names and help texts are the program's own; values
+ * of labels may be anything: bytes that could break the format or are no ASCII become '?'. Depends:
+ * base.   Threads: one.   Owns: nothing.
  */
 #ifndef CORE_HUB_METRICS_PROM_H
 #define CORE_HUB_METRICS_PROM_H

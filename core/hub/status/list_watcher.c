@@ -12,7 +12,7 @@ enum {
     HITS_LOOKS = 8 /* looks between those at what gillnetd counted */
 };
 
-/* A view and who holds it. */
+/* A view with its parts and its number of users. */
 struct lists_held {
     struct list_watcher_view view;
     struct hits_view *hits;
@@ -81,12 +81,12 @@ static struct hits_view *read_hits(const struct config *config)
     if (file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
             ERR_OK ||
         lookup_stats_read(path, &v, NULL) != ERR_OK) {
-        return NULL; /* not there yet, or not ours to read: nothing is known */
+        return NULL; /* the file does not exist yet, or cannot be read */
     }
     return v;
 }
 
-/* The lists of the set as they are asked. */
+/* Prepares the lists of the set for look-ups. */
 static bool fill_ask(struct lists_held *h)
 {
     const struct listset *set = h->view.set;
@@ -160,7 +160,7 @@ static void set_trouble(struct list_watcher *l, enum err e, const struct errinfo
     }
 }
 
-static void look(struct list_watcher *l, unsigned looks)
+static void look_at_set(struct list_watcher *l, unsigned looks)
 {
     struct errinfo why = {.text = ""};
 
@@ -189,7 +189,7 @@ static void look(struct list_watcher *l, unsigned looks)
     }
 }
 
-static void *run(void *context)
+static void *watch_lists(void *context)
 {
     struct list_watcher *l = context;
     unsigned looks = 0;
@@ -199,7 +199,7 @@ static void *run(void *context)
         struct timespec until;
 
         (void)pthread_mutex_unlock(&l->mutex);
-        look(l, looks++);
+        look_at_set(l, looks++);
         (void)pthread_mutex_lock(&l->mutex);
         (void)clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += LOOK_MS * 1000000L;
@@ -222,7 +222,7 @@ enum err list_watcher_new(const struct config *config, struct list_watcher **ret
     struct keyring keys;
 
     if (l == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        return errinfo_nomem(reterr, "");
     }
     bool has_keys = keyring_load(config->state_dir, &keys, NULL) == ERR_OK;
 
@@ -235,7 +235,7 @@ enum err list_watcher_new(const struct config *config, struct list_watcher **ret
         set_trouble(l, list_manager_refresh(l->hold, config, &why), &why);
         l->now = make_view(l, config_acquire(config));
     }
-    if (l->now == NULL || pthread_create(&l->thread, NULL, run, l) != 0) {
+    if (l->now == NULL || pthread_create(&l->thread, NULL, watch_lists, l) != 0) {
         if (l->now != NULL) {
             free_held(l->now);
         }

@@ -1,8 +1,11 @@
 /*
- * status_board - what the parts of the hub show of themselves: named sections of JSON text.
+ * status_board - the status of all parts of the hub: named sections of JSON text.
  *
- * Each part puts its own section when it changed, or about once a second; API, metrics and page
- * read them. Nobody waits for another: a section is a reference-counted text that is swapped.
+ * Each part puts its own section after a change, or about once a second. API, metrics and page read
+ * them. No caller waits for another: a put swaps the text of the section.
+ * The room also has list_watcher, the hub's snapshot of the lists.
+ * To add a section: a name in the enum, its empty text in empty_text (status_board.c), a put by its
+ * part, and a route in core/hub/api/api_route.def if clients read it.
  * Depends: base, jansson.   Threads: any.   Owns: the texts.
  */
 #ifndef CORE_HUB_STATUS_STATUS_BOARD_H
@@ -28,7 +31,7 @@ struct status_board;
 struct status_board *status_board_new(void);
 void status_board_free(struct status_board **b);
 
-/* Puts the value, which it takes (json_decref), in place of what was there; NULL is no change. */
+/* Replaces the section. Takes the value (json_decref). NULL changes nothing. */
 void status_board_put(struct status_board *b, enum status_board_section s,
                       json_t *value);
 /* Appends the section's text as it is now. */
@@ -41,7 +44,8 @@ uint64_t status_board_version(struct status_board *b, enum status_board_section 
 
 /* Long work that people wait for: shown as BOARD_TASKS until it ends. */
 struct board_task;
-/* what: "import", "rebuild", ...; name: of the list or feed. NULL when there is no room: all calls accept it. */
+/* what: such as "import". name: of the list or feed. Returns NULL if there is no room; all calls
+ * accept NULL. */
 struct board_task *status_board_task_begin(struct status_board *b, const char *what,
                                            const char *name);
 /* share: 0..1, or below 0: unknown. Cheap: shown at most four times a second. */

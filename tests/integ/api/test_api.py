@@ -162,7 +162,7 @@ class Api(unittest.TestCase):
         for name in ("one", "two", "three", "four"):
             (self.hub.top / "entry.txt").write_text(f"{name}.example\n")
             self.hub.run("list", "import", name, self.hub.top / "entry.txt")
-        until(lambda: len(self.hub.get("/v1/lists").json()["lists"]) == 5, "the lists are not seen")
+        until(lambda: self.hub.get("/v1/lists").json()["sums"]["entries"] == len(LISTED) + 4, "the lists are not seen")
         for sort in ("name", "-name", "entries", "-entries"):
             want = [r["name"] for r in self.hub.get(f"/v1/lists?sort={sort}").json()["lists"]]
             found, answer = [], {"next": ""}

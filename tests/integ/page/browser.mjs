@@ -73,3 +73,12 @@ export const isShown = ({ page }, selector) => page.locator(selector).isVisible(
 export const textOf = ({ page }, selector) => page.locator(selector).innerText();
 // Waits until a text is there.
 export const sees = ({ page }, selector, words) => page.locator(selector).filter({ hasText: words }).first().waitFor();
+// Lets the page's paused clock run on until a text is there: a timer that a late answer sets is still reached.
+export async function runUntil({ page }, selector, words) {
+  const at = page.locator(selector).filter({ hasText: words }).first();
+  for (const end = Date.now() + 60000; Date.now() < end && !(await at.isVisible());) {
+    await page.clock.runFor(500);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  await at.waitFor();
+}

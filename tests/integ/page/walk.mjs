@@ -8,7 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { axe, isShown, open, sees, shot, tab, textOf, violations } from "./browser.mjs";
+import { axe, isShown, open, runUntil, sees, shot, tab, textOf, violations } from "./browser.mjs";
 import { answers, hostile, nothing } from "./canned.mjs";
 
 const [url, ...names] = process.argv.slice(2);
@@ -474,13 +474,9 @@ const tests = {
     const good = { ...it.answers };
     await page.clock.pauseAt(Date.now() + 5000);
     Object.assign(it.answers, each("abort"));
-    await page.clock.runFor(2100);
-    await sees(it, "#offline-words", /No connection to gillnet-hub since .*Next try in 2 s/);
+    await runUntil(it, "#offline-words", /No connection to gillnet-hub since .*Next try in 2 s/);
     assert.equal(await textOf(it, "#list-table"), known);
-    for (const seconds of [4, 8, 16]) {
-      await page.clock.runFor((seconds / 2) * 1000 + 100);
-      await sees(it, "#offline-words", `Next try in ${seconds} s`);
-    }
+    for (const seconds of [4, 8, 16]) await runUntil(it, "#offline-words", `Next try in ${seconds} s`);
     await sees(it, "#health-more", "systemctl status gillnet-hub");
     await page.clock.resume(); // axe waits by the same clock
     await shot(it, "offline");
@@ -500,12 +496,12 @@ const tests = {
       assert.deepEqual(await state(), ["unknown", "(?) gillnet: not known"]);
     };
     const isGreen = async () => {
-      await sees(it, "#health-word", "All is well");
+      await runUntil(it, "#health-word", "All is well");
       assert.deepEqual(await state(), ["well", "gillnet: all is well"]);
     };
     const good = { ...it.answers };
     const never = () => new Promise(() => {});
-    await isGreen();
+    await sees(it, "#health-word", "All is well");
     await page.clock.pauseAt(Date.now() + 2000);
     await page.clock.runFor(2100);
     await isGreen();
@@ -513,20 +509,17 @@ const tests = {
     await page.clock.runFor(6100);
     await isGrey("Not known");
     Object.assign(it.answers, good);
-    await page.clock.runFor(2100);
     await isGreen();
     it.answers["GET /v1/stats"] = never; // late
     await page.clock.runFor(7100);
     await isGrey("Not known");
     await page.clock.runFor(10100); // the request ends, and the next one finds it well
     Object.assign(it.answers, good);
-    await page.clock.runFor(10100);
     await isGreen();
     Object.assign(it.answers, each(never));
     await page.clock.fastForward(60000); // the tab slept
     await isGrey("Not known");
     Object.assign(it.answers, good);
-    await page.clock.runFor(12100);
     await isGreen();
     await page.evaluate(() => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => true });

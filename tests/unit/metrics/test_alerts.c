@@ -299,7 +299,7 @@ static const struct example {
     {"GillnetPeerDistrusted", "critical", set_distrusted, ": two",
      "gillnet peer drop NAME"},
     {"GillnetNoise", "warning", noise, "count.noise_floor", "count.messages_per_day"},
-    {"GillnetCountsVolatile", "critical", counts_volatile, "the disk refuses",
+    {"GillnetCountsVolatile", "critical", counts_volatile, "disk cannot be written",
      "make room for counts/"},
     {"GillnetCountsFull", "warning", counts_full, "nearly full",
      "count.messages_per_day"},

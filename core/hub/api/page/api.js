@@ -1,10 +1,10 @@
-// api - one request to the hub: its token, its time limit, and what a failure is called.
+// api - requests to the hub: token, time limit, kinds of failures.
 
-const LIMIT_MS = 10000; // of a read
-const LIMIT_LONG_MS = 120000; // of what a person asked for
+const LIMIT_MS = 10000; // for reads
+const LIMIT_LONG_MS = 120000; // for requests of the user
 const KEY = "gillnet-token";
 
-// kind: "offline" nobody answers; "token" a role is missing; "error" the hub said no; "garbage" no sense in it.
+// kind: "offline" no answer; "token" missing role; "error" refused by the hub; "garbage" unreadable answer.
 export class Trouble extends Error {
   constructor(kind, message, status = 0) {
     super(message);
@@ -13,14 +13,14 @@ export class Trouble extends Error {
   }
 }
 
-// Lives as long as the tab; never in a cookie, never on disk. Where storage is refused: as long as the page.
+// Kept for the life of the tab, never in a cookie or on disk. Without storage: for the life of the page.
 let token = "";
 try {
   token = sessionStorage.getItem(KEY) ?? "";
 } catch { /* refused */ }
 if (faultOf(token) !== "") token = "";
 
-// What speaks against sending these characters at all; "": nothing.
+// Why a value cannot be a token; "": it can.
 export function faultOf(value) {
   const at = value.search(/[^\x21-\x7e]/);
   if (at < 0) return "";
@@ -57,7 +57,7 @@ async function ask(path, options, limit, as = token) {
   } catch (e) {
     throw new Trouble("offline", e.name === "TimeoutError" ? "no answer in time" : "no connection");
   }
-  if (response.status === 401 && as === token) setToken(""); // nobody's: without it there is at least what anyone may see
+  if (response.status === 401 && as === token) setToken(""); // unknown token: public parts work without it
   if (response.status === 401 || response.status === 403) throw new Trouble("token", await reasonOf(response), response.status);
   if (!response.ok) throw new Trouble("error", await reasonOf(response));
   if (body === "") return {};
@@ -68,7 +68,7 @@ async function ask(path, options, limit, as = token) {
   throw new Trouble("garbage", "the hub's answer could not be read");
 }
 
-// Whether the hub knows a token: "" or what is wrong.
+// Checks a token with the hub: "" or the fault.
 export async function check(value) {
   const fault = faultOf(value);
   if (fault !== "") return fault;

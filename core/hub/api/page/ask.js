@@ -1,12 +1,12 @@
-// ask - the look-up box, a message that is examined, and what may be done about what they show.
+// ask - the look-up box, the check of a message, and the actions for their results.
 import { post, postMessage } from "./api.js";
 import { spark } from "./chart.js";
 import { confirm, doAs, signIn, tell } from "./dialogs.js";
-import { byId, bytes, chip, count, el, list, number, plural, say, seconds, share, table, text, timeOf } from "./dom.js";
+import { byId, bytes, chip, count, el, list, number, plural, say, seconds, share, table, text, timeOf, under, WINDOWS } from "./dom.js";
 
-const MESSAGE_MAX = 64 * 1024 * 1024; // bytes that are read into the page at all
+const MESSAGE_MAX = 64 * 1024 * 1024; // largest message that the page reads
 
-// The words of core/list/rating.def, as gillnet lookup --help has them.
+// The ratings of core/list/rating.def, with the texts of gillnet lookup --help.
 export const STANDING = {
   CLEAN: ["well", "no list holds it, a person revoked it, or only an allow list does"],
   FALSE_POSITIVE: ["well", "a filter said perhaps and the exact index knows better"],
@@ -16,7 +16,7 @@ export const STANDING = {
 };
 const ACTION = { accept: "well", header: "warning", quarantine: "warning", defer: "warning", reject: "critical", discard: "critical" };
 
-// Asks, shows that it does, and puts what comes in its place.
+// Sends a request, shows that it runs, and shows the answer in its place.
 async function answered(at, button, call, show) {
   at.setAttribute("aria-busy", "true");
   button.disabled = true;
@@ -39,12 +39,12 @@ async function answered(at, button, call, show) {
 
 const button = (words, click, more = {}) => el("button", { type: "button", on: { click }, ...more }, words);
 
-// ---- what may be done ----
+// ---- actions ----
 
-// Where nothing was changed the hub says why, and that is shown instead.
+// If nothing was changed, the reason of the hub is shown instead.
 const cameOf = (what, words) => (answer) => (answer?.detail ? `${what}: ${text(answer.detail)}` : words);
 
-// again(): the card it was asked from is to show what came of it.
+// again(): updates the card after the change.
 async function revoke(value, name, again) {
   if (await confirm("Revoke an entry", `${value} will no longer count as listed on ${name}, whatever feeds and peers say later.`, "Revoke") &&
       await doAs(() => post("v1/revoke", { values: [value], list: name }), cameOf(value, `Revoked on ${name}: ${value}`))) again();
@@ -57,7 +57,6 @@ const report = (kind, value) => doAs(() => post("v1/report", { kind, values: [va
 
 // ---- look-up ----
 
-const under = (words) => el("span", { class: "under" }, words);
 const monospaced = (value) => el("span", { class: "value" }, text(value));
 const expiry = (m) => (number(seconds(m.expiry_s)) > 0 ? `until ${timeOf(seconds(m.expiry_s))}` : "for ever");
 const matchTable = (matches) => table("On lists", [
@@ -65,27 +64,25 @@ const matchTable = (matches) => table("On lists", [
   { head: "As", wide: true, parts: (m) => [monospaced(m.key), under(m.type)] },
   { head: "Came from", text: (m) => [m.source, m.origin].filter(Boolean).join(", of ") },
   { head: "First seen", parts: (m) => [timeOf(seconds(m.first_seen_s)), under(expiry(m))] },
-], (m, at) => at).show(matches);
+]).show(matches);
 
 const newestFirst = (v) => (Array.isArray(v) ? [...v].reverse() : []);
-// Who counted it in 14 days, where peers did.
+// Counts of 14 days by server, if peers counted it.
 const sharesOf = (c) => (list(c.peers).length === 0 ? "" : [["own", number(c.own?.w14d)], ...list(c.peers).map((p) => [text(p.name), number(p.w14d)])]
   .map(([who, n]) => `${who} ${count(n)}`).join(", "));
 const countTable = (counts) => table("How often it was seen", [
   { head: "Counted as", parts: (c) => [monospaced(c.key ?? c.value), under(text(c.counted_as ?? c.type))] },
-  { head: "10 min", num: true, text: (c) => count(c.w10m) },
-  { head: "Hour", num: true, text: (c) => count(c.w1h) },
-  { head: "Day", num: true, text: (c) => count(c.w1d) },
+  ...WINDOWS.slice(0, 3),
   { head: "14 days", num: true, parts: (c) => [count(c.w14d), under(sharesOf(c))] },
   { head: "Last day", parts: (c) => [spark(newestFirst(c.buckets), "Last day")] },
   { head: "Days", parts: (c) => [spark(newestFirst(c.days), "Last 14 days")] },
-], (c, at) => at).show(counts);
+]).show(counts);
 
 const AGAIN_MS = 500, AGAIN = 10; // a change is in force within a second
 const checked = async (value) => list((await post("v1/check", { values: [value], counts: true })).results)[0];
 const saysOf = (r) => JSON.stringify([r.status, r.matches, r.confidence]);
 
-// Puts what the hub says now in the card's place, as soon as it is something else than before.
+// Replaces the card as soon as the hub has another answer than before.
 async function renew(card, r) {
   try {
     for (let i = 0; i < AGAIN && card.isConnected; i++) {
@@ -137,7 +134,7 @@ function lookUp() {
   });
 }
 
-// Looks a value up that stands elsewhere on the page.
+// Looks up a value from another part of the page.
 export function find(value) {
   byId("value").value = value;
   byId("look-up").scrollIntoView();
@@ -152,7 +149,7 @@ const symbolTable = (v) => table("Symbols", [
   { head: "Symbol", text: (s) => s.name },
   { head: "Score", num: true, text: (s) => scoreOf(s.score) },
   { head: "Why", wide: true, text: (s) => s.detail },
-], (s, at) => at).show(v);
+]).show(v);
 const evidenceTable = (v) => table("Evidence on lists", [
   { head: "List", text: (l) => l.list },
   { head: "Feature", text: (l) => l.type },
@@ -160,19 +157,16 @@ const evidenceTable = (v) => table("Evidence on lists", [
   { head: "Status", text: (l) => l.status },
   { head: "Rating", text: (l) => l.rating },
   { head: "Confidence", num: true, text: (l) => share(l.confidence) },
-], (l, at) => at).show(v);
+]).show(v);
 const featureTable = (v) => table("Features", [
   { head: "Type", text: (f) => f.type },
   { head: "Value", wide: true, parts: (f) => [button(text(f.value), () => find(`${f.type}:${f.value}`), { class: "link value" })] },
-], (f, at) => at).show(v);
+]).show(v);
 const seenTable = (v) => table("How often its features were seen", [
   { head: "Type", text: (c) => c.type },
   { head: "Value", wide: true, parts: (c) => [monospaced(c.value)] },
-  { head: "10 min", num: true, text: (c) => count(c.w10m) },
-  { head: "Hour", num: true, text: (c) => count(c.w1h) },
-  { head: "Day", num: true, text: (c) => count(c.w1d) },
-  { head: "14 days", num: true, text: (c) => count(c.w14d) },
-], (c, at) => at).show(v);
+  ...WINDOWS,
+]).show(v);
 
 const folded = (words, node, open) => el("details", { open }, el("summary", {}, words), node);
 const reportMessage = (kind, message) => doAs(() => postMessage("v1/report", message, [["kind", kind]]), cameOf("The message", `The message was reported as ${kind}.`));
@@ -192,7 +186,7 @@ function verdict(answer, message) {
       button("Report message as ham", () => reportMessage("ham", message))))];
 }
 
-let file = null; // what was dropped or chosen; else the text counts
+let file = null; // the dropped or chosen file; null: the text is used
 function take(files) {
   file = files[0] ?? null;
   say(byId("file-name"), file ? `${file.name}, ${bytes(file.size)}` : "");

@@ -8,7 +8,7 @@ function label(x, y, words, anchor = "middle") {
   return svg("text", { x, y, "text-anchor": anchor, class: "label" }, words);
 }
 
-// A round number at or above n whose half is round as well.
+// A round number of at least n whose half is round too.
 function roundUp(n) {
   const ten = 10 ** Math.floor(Math.log10(Math.max(n, 1)));
   return [1, 2, 4, 5, 10].map((m) => m * ten).find((m) => m >= n && (m > 1 || n <= 1)) ?? 10 * ten;
@@ -51,14 +51,14 @@ export function stacked(width, height, buckets, series, words) {
   });
   return chart;
 }
-// Which bucket lies under a place; null: none.
+// Index of the bucket at x; null: none.
 export const bucketAt = (x, width, n) => {
   const i = Math.floor(((x - LEFT) / (width - LEFT)) * n);
   return i >= 0 && i < n ? i : null;
 };
 
 // bins: [{from, to, n, action}] with from/to null at the open ends; marks: [{at, name}]. The scale is logarithmic:
-// nearly all mail has one score, and the rest is what matters.
+// nearly all mail has one score, and the others matter.
 export function histogram(width, height, bins, marks, words) {
   const chart = frame(width, height, words);
   const plot = { w: width - LEFT, h: height - BOTTOM - MARKS };
@@ -127,7 +127,7 @@ export function spark(values, words) {
   return chart;
 }
 
-// A share of a whole as a bar; what it says stands beside it.
+// A share of a whole as a bar, beside its text.
 export function bar(part, kind = "") {
   const wide = Math.max(0, Math.min(1, Number.isFinite(part) ? part : 0)) * 100;
   return svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: `bar ${kind}`, "aria-hidden": "true" },

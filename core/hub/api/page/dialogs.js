@@ -1,4 +1,4 @@
-// dialogs - the token is asked for, what changes something is confirmed, what came of it is said.
+// dialogs - sign-in, confirmation of changes, and short messages.
 import { check, hasToken, setToken } from "./api.js";
 import { byId, say } from "./dom.js";
 
@@ -11,7 +11,7 @@ export function tell(words, kind = "well") {
   clearing = setTimeout(() => say(at, ""), 12000);
 }
 
-// Opens a dialog; resolves with what the button said that closed it, "" for Escape.
+// Opens a dialog; resolves with the value of the button that closed it, "" for Escape.
 function open(dialog) {
   dialog.returnValue = "";
   dialog.showModal();
@@ -27,14 +27,14 @@ function sayWhy(words, isBad = false) {
   say(byId("token-why"), words);
 }
 
-// The dialog stays open until the hub knows the token.
+// Keeps the dialog open until the hub accepts the token.
 async function takeToken(dialog) {
   const value = byId("token").value.trim();
   if (value === "" || dialog.getAttribute("aria-busy")) return;
   dialog.setAttribute("aria-busy", "true");
   const fault = await check(value);
   dialog.removeAttribute("aria-busy");
-  if (!dialog.open) return; // given up meanwhile
+  if (!dialog.open) return; // closed meanwhile
   if (fault === "") {
     setToken(value);
     dialog.close("yes");
@@ -46,7 +46,7 @@ async function takeToken(dialog) {
 
 let onToken = () => {};
 let asking = null;
-// Asks for a token, once at a time; true: one was given that the hub knows.
+// Requests a token, in one dialog at a time. true: the hub accepted it.
 export function signIn(why = "") {
   asking ??= (async () => {
     sayWhy(why);
@@ -62,7 +62,7 @@ export function signIn(why = "") {
   return asking;
 }
 
-// true: go on.
+// true: confirmed.
 export async function confirm(title, words, yes) {
   say(byId("confirm-title"), title);
   say(byId("confirm-words"), words);
@@ -70,7 +70,7 @@ export async function confirm(title, words, yes) {
   return (await open(byId("confirm-dialog"))) === "yes";
 }
 
-// Does what needs a role: where the hub asks for a token, so do we, and then try once more.
+// Makes a request that needs a role. If the hub wants a token, signs in and tries once more.
 export async function doAs(call, done) {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,11 +1,11 @@
 // dom - elements made without markup, and numbers and times as people read them.
 //
-// Everything the server says enters as text, never as markup; the policy would not let that pass either. What cannot be seen
-// enters as a code.
+// Everything from the server enters as text, never as markup; the policy would block that too.
+// Invisible characters enter as codes.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// Characters that nobody sees, or that turn the text around them, as codes such as <U+202E>: the same as core/base/visible.c's.
+// Shows invisible characters, and those that reverse text, as codes such as <U+202E>. The same set as in core/base/visible.c.
 const UNSEEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f" +
   "\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff" +
   "\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Cs}", "gu");
@@ -31,7 +31,7 @@ export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 export const byId = (id) => document.getElementById(id);
 
-// Sets a text only where it differs: what is selected or read aloud stays undisturbed.
+// Sets a text only if it differs, so that selections and screen readers are not disturbed.
 export function say(node, words) {
   const shown = visible(words);
   if (node.textContent !== shown) node.textContent = shown;
@@ -40,7 +40,7 @@ export function say(node, words) {
 export const list = (value) => (Array.isArray(value) ? value.filter((v) => v && typeof v === "object") : []);
 export const number = (value) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
 const known = (value) => typeof value === "number" && Number.isFinite(value);
-// Of what there can be some: what is drawn must neither be negative nor overflow when it is added up.
+// A number for drawings: not negative, and small enough to be summed.
 export const amount = (value) => Math.min(Math.max(number(value), 0), 1e15);
 export const isTime = (s) => known(s) && s > 0 && s < 1e11;
 const NOTHING = "–";
@@ -86,7 +86,7 @@ export const timeOf = (s) => (isTime(s) ? day.format(new Date(s * 1000)) : NOTHI
 // Seconds since 1970, or an RFC 3339 text as the command line prints it.
 export const seconds = (value) => (typeof value === "string" ? Date.parse(value) / 1000 : value);
 
-// The server's clock as of its last answer: ages are told by it, not by the browser's.
+// Ages are measured by the server's clock, as of its last answer.
 let ahead = 0;
 export function setServerTime(s) {
   if (isTime(s)) ahead = s - Date.now() / 1000;
@@ -104,9 +104,10 @@ function when(node, s) {
   node.title = isTime(s) ? timeOf(s) : "";
 }
 
+export const under = (words) => el("span", { class: "under" }, words);
 export const chip = (word, kind) => el("span", { class: `chip ${kind}` }, String(word));
 
-// Puts children in a node, unless they are what it has.
+// Replaces the children of a node if they differ.
 export function put(node, children) {
   const fresh = el("div", {}, ...children);
   const isSame = fresh.childNodes.length === node.childNodes.length &&
@@ -122,12 +123,12 @@ function showCell(cell, column, row) {
   if (column.bad) cell.classList.toggle("bad", Boolean(column.bad(row)));
 }
 
-// A table whose rows stay in place while their cells change, so that a button keeps the focus.
+// A table whose rows stay while their cells change, so that a button keeps the focus.
 //
 // columns: {head, hidden, num, wide, bad(row)} with one of text(row); parts(row): nodes and texts; at(row): seconds,
 // shown as an age; keep(cell, row): is given the same cell each time. key(row) names a row.
-// isHeaded: a heading above says the caption already.
-export function table(caption, columns, key, isHeaded = false) {
+// isHeaded: the caption is hidden, because a heading above has the same text.
+export function table(caption, columns, key = (row, at) => at, isHeaded = false) {
   const body = el("tbody");
   const kind = (c) => (c.num ? "num" : c.wide ? "wide" : null);
   const head = columns.map((c) => el("th", { scope: "col", class: kind(c) }, c.hidden ? el("span", { class: "unseen" }, c.head) : c.head));
@@ -161,3 +162,6 @@ export function table(caption, columns, key, isHeaded = false) {
   }
   return { node, show };
 }
+// Columns for the counts of a row.
+export const WINDOWS = [["10 min", "w10m"], ["Hour", "w1h"], ["Day", "w1d"], ["14 days", "w14d"]]
+  .map(([head, name]) => ({ head, num: true, text: (r) => count(r[name]) }));

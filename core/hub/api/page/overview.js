@@ -1,12 +1,12 @@
-// overview - is all well, how much mail, what was caught: health, figures, charts, rules, bulk keys.
+// overview - the first screen: health, figures, charts, rules, bulk keys.
 import { bar, bucketAt, histogram, spark, stacked } from "./chart.js";
-import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf } from "./dom.js";
+import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf, WINDOWS } from "./dom.js";
 
 const ACTIONS = ["accept", "header", "quarantine", "defer", "reject", "discard"];
 const MEANS = {
   accept: "accepted", header: "marked", quarantine: "held", defer: "deferred", reject: "rejected", discard: "discarded",
 };
-// The answer with numbers where the drawings want them.
+// The answer with valid numbers for the drawings.
 function sound(answer) {
   const counts = (b) => Object.fromEntries(["messages", ...ACTIONS].map((name) => [name, amount(b[name])]));
   return { ...answer, buckets: list(answer.buckets).filter((b) => isTime(b.at)).map((b) => ({ at: b.at, ...counts(b) })) };
@@ -15,7 +15,7 @@ const sumOf = (buckets, name) => buckets.reduce((n, b) => n + b[name], 0);
 
 // ---- health ----
 
-// What stands against "all is well": alerts that fire, and what gillnetd calls a fault.
+// Reasons against "all is well": firing alerts and faults of gillnetd.
 function needs(data) {
   const found = list(data.alerts?.alerts).filter((a) => a.firing).map((a) => ({
     key: `alert ${a.name}`, severity: a.severity === "critical" ? "critical" : "warning", message: text(a.message || a.name),
@@ -49,7 +49,7 @@ function aboutDaemon(stats) {
 }
 
 let needsShown = "";
-// doubt: why what is here may not be so any more, {words, more}; null: it is known to be.
+// doubt: why the data may be out of date, {words, more}; null: it is current.
 export function showHealth(data, doubt) {
   const found = needs(data);
   const state = doubt ? "unknown" : found.length === 0 ? "well" : found[0].severity;
@@ -74,7 +74,7 @@ function figure(id, value, more) {
   say(byId(`${id}-more`), more);
 }
 
-// Messages a minute in the running bucket and the one before.
+// Messages a minute in the current bucket and the one before.
 function rate(buckets, seconds) {
   const [before, last] = buckets.slice(-2);
   if (!last) return 0;
@@ -159,7 +159,7 @@ function readBucket(event) {
 
 // ---- scores ----
 
-// The bins that edges and counts make: one count more than edges has both open ends, one less has none.
+// Bins from edges and counts. One count more than edges: both ends are open; one less: none is.
 function binsOf(scores) {
   const edges = Array.isArray(scores?.edges) ? scores.edges.map((e) => Math.min(Math.max(number(e), -1e6), 1e6)) : [];
   const counts = Array.isArray(scores?.counts) ? scores.counts.map(amount) : [];
@@ -223,10 +223,7 @@ const bulkTable = table("Values seen most often", [
     say(cell.firstChild, text(r.value));
   } },
   { head: "Type", text: (r) => r.type },
-  { head: "10 min", num: true, text: (r) => count(r.w10m) },
-  { head: "Hour", num: true, text: (r) => count(r.w1h) },
-  { head: "Day", num: true, text: (r) => count(r.w1d) },
-  { head: "14 days", num: true, text: (r) => count(r.w14d) },
+  ...WINDOWS,
   { head: "Last day", parts: (r) => [spark(r.spark, "Last day")] },
 ], (r) => `${r.type} ${r.value}`);
 

@@ -1,7 +1,7 @@
-// page - asks the hub for what is shown: each 2 s what may be well or not, and what moves; each 15 s the rest.
+// page - loads the data from the hub: health and progress every 2 s, the rest every 15 s.
 //
-// A request that fails leaves what was shown before in its place, marked as old; what is older than 5 s is not shown as well. Nothing is
-// asked while the tab is hidden, nor while the hub wants a token.
+// A failed request leaves the former data in its place, marked as old. Data older than 5 s is never shown as well.
+// There are no requests while the tab is hidden or the hub wants a token.
 import { get, hasToken, post } from "./api.js";
 import * as ask from "./ask.js";
 import * as dialogs from "./dialogs.js";
@@ -11,10 +11,10 @@ import * as tables from "./tables.js";
 
 const PULSE_MS = 2000;
 const ROUND_MS = 15000;
-const FRESH_MS = 5000; // what is older is not known to be so any more
+const FRESH_MS = 5000; // older data counts as unknown
 const BACK_OFF_MAX_MS = 60000;
 
-// What is read, which parts it fills, and what draws them.
+// The requests, the part of the page that each one fills, and its function.
 const READS = {
   stats: { part: "overview", show: () => {} },
   alerts: { part: "overview", show: () => {} },
@@ -24,27 +24,27 @@ const READS = {
   lists: { part: "lists", show: tables.showLists },
   history: { part: "mail", show: overview.showHistory },
 };
-const PULSE = ["stats", "alerts", "progress", "feeds", "peers"]; // what may be shown as well, and what moves
+const PULSE = ["stats", "alerts", "progress", "feeds", "peers"]; // health and progress
 const REST = ["lists", "history"];
 const HEALTH = ["stats", "alerts"];
 
 const data = {};
-const heard = {}; // name: when its last answer was asked for, by both clocks
+const heard = {}; // name: time of the request of its last answer, by both clocks
 let running = 0; // tasks that are under way
-let failures = 0; // pulses in a row that found nobody
-let since = 0; // of them, seconds
+let failures = 0; // pulses in a row without an answer
+let since = 0; // time of the first of them, seconds
 let isWaiting = false; // for a token
 
-// ---- what is known ----
+// ---- fresh or not ----
 
 const moment = () => ({ wall: Date.now(), steady: performance.now() });
-// A clock that was set, or a tab that slept, leaves nothing fresh.
+// After a change of the clock, or in a tab that slept, nothing is fresh.
 function isFresh(name) {
   const then = heard[name], now = moment();
   return !document.hidden && Boolean(then) && now.wall >= then.wall && now.wall - then.wall <= FRESH_MS && now.steady - then.steady <= FRESH_MS;
 }
 
-// Why it is not known whether all is well; null: it is known.
+// Why the health is unknown; null: it is known.
 function doubt() {
   if (isWaiting) {
     return { words: "Not known: sign in", more: "The hub tells nothing without a token. Sign in with one; gillnet hub token NAME read makes it." };
@@ -81,7 +81,7 @@ async function read(name) {
   const query = tables.queryOf(name);
   try {
     const answer = await get(`v1/${name}${query}`);
-    if (query !== tables.queryOf(name)) return "well"; // another page is wanted meanwhile, and asked for
+    if (query !== tables.queryOf(name)) return "well"; // another page was requested meanwhile
     data[name] = answer;
     if (name === "stats") setServerTime(answer.time);
     READS[name].show(data);
@@ -91,7 +91,7 @@ async function read(name) {
     return "well";
   } catch (e) {
     if (e.kind === "error" && tables.restart(name)) return read(name);
-    // An answer of another shape than agreed is a fault of its part, not of the page.
+    // An invalid answer is a fault of its part, not of the page.
     const kind = e.kind ?? "garbage";
     if (kind === "token") delete heard[name];
     showFault(name, e.kind ? e.message : "the hub's answer could not be read");
@@ -112,7 +112,7 @@ function showLink(delay) {
   if (!isOff && !isWaiting) say(byId("updated"), `Updated ${new Date().toLocaleTimeString("en-GB")}`);
 }
 
-// Calls again and again, never twice at once: call() returns after how long, or null for not by itself.
+// Repeats call(), one at a time. call() returns the pause, or null for no repetition.
 function loop(call) {
   let timer = 0, isBusy = false, isDueAgain = false;
   return async function go() {
@@ -142,7 +142,7 @@ const pulse = loop(async () => {
   let results = await Promise.all(PULSE.map(read));
   if (results.includes("token") && hadToken && !hasToken()) {
     dialogs.tell("The hub does not know this token any more: sign in again.", "critical");
-    results = await Promise.all(PULSE.map(read)); // as anyone
+    results = await Promise.all(PULSE.map(read)); // without a token
   }
   const isOff = results.every((r) => r === "offline");
   if (isOff && failures === 0) since = Date.now() / 1000;
@@ -161,7 +161,7 @@ function begin() {
   rest();
 }
 
-// ---- what a person changes ----
+// ---- changes by the user ----
 
 async function changeFeed(button, path, feed) {
   const isBack = path.endsWith("rollback");

@@ -1,13 +1,13 @@
-// pages - which page of a long table is shown: a filter, an order, and buttons for the page before and behind.
+// pages - paging of a long table: a filter, an order, and buttons for the previous and the next page.
 //
-// The hub filters, sorts and cuts; a cursor says where a page begins. However many rows there are, PAGE of them are here.
+// The hub filters, sorts and cuts; a cursor is the beginning of a page. The browser holds at most PAGE rows.
 import { byId, count, el, number, say } from "./dom.js";
 
 export const PAGE = 50;
 const FEW = 10; // rows that need no filter
 const TYPING_MS = 250;
 
-// part: "list", before whose table it is put. sorts: [value of the API's sort, words]. change(): another page is wanted.
+// part: such as "list". sorts: [value of the API's sort, words]. change(): called for another page.
 export function pages(part, sorts, change) {
   let cursors = [""]; // of the pages up to this one
   let next = null;
@@ -38,12 +38,12 @@ export function pages(part, sorts, change) {
   const isFiltered = () => words.value.trim() !== "";
   return {
     isFiltered,
-    // The end of the address that asks for this page.
+    // The query of this page.
     query() {
       const of = [["limit", PAGE], ["sort", sort.value], ["q", words.value.trim()], ["cursor", cursors.at(-1)]].filter(([, v]) => v !== "");
       return `?${new URLSearchParams(of)}`;
     },
-    // The hub does not know the cursor any more. False: there was none.
+    // Call this if the hub no longer accepts the cursor. False: there was none.
     restart() {
       const had = cursors.length > 1;
       cursors = [""];

@@ -1,15 +1,15 @@
-// tables - lists, feeds, peers, and the long work that runs now.
+// tables - lists, feeds, peers, and the progress of long work.
 import { bar } from "./chart.js";
-import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text } from "./dom.js";
+import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text, under } from "./dom.js";
 import { PAGE, pages } from "./pages.js";
 
-const views = {}; // by the name of the API's answer: which page is shown
-// The end of the address that asks for the page that is shown; "" where there are no pages.
+const views = {}; // the shown page of each table, by the name of the API's answer
+// The query of the shown page; "" without pages.
 export const queryOf = (name) => views[name]?.query() ?? "";
-// Another answer than a page was given to a cursor. True: ask once more.
+// Call this after a refused cursor. True: try once more.
 export const restart = (name) => Boolean(views[name]?.restart());
 
-// Shows a page of a table, or the words that stand for an empty one.
+// Shows a page of a table, or the text for an empty one.
 function showOrEmpty(part, of, answer, name) {
   const rows = list(answer[name]).slice(0, PAGE);
   const isEmpty = rows.length === 0;
@@ -21,9 +21,8 @@ function showOrEmpty(part, of, answer, name) {
 
 // ---- lists ----
 
-const FULL = 0.5; // share of a filter's bits that are set when it holds what it was built for
+const FULL = 0.5; // share of set bits in a filter that is full by design
 
-const under = (words) => el("span", { class: "under" }, words);
 const named = (name, more, tags = []) => [el("span", { class: "name" }, text(name)), ...tags.map((t) => chip(t, "plain")),
   more ? under(more) : null];
 const isOld = (l) => number(l.max_age_s) > 0 && now() - number(l.updated_s) > l.max_age_s;
@@ -46,7 +45,7 @@ export const showLists = (data) => showOrEmpty("list", listTable, data.lists, "l
 // ---- feeds ----
 
 const FEED_STATE = { ok: "well", refused: "warning", failing: "warning", off: "plain" };
-// One of which nothing good ever came is not well, whatever it does now.
+// A feed without any good update is never well.
 const feedState = (f) => (f.enabled === false ? "off" : ["ok", "waiting"].includes(f.state) && !number(f.good_s) ? "never fetched" : text(f.state));
 const feedKind = (f) => (feedState(f) === "never fetched" || (f.state === "ok" && f.well === false) ? "warning" : FEED_STATE[feedState(f)] ?? "busy");
 const lastingMs = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : lasting(ms / 1000));
@@ -150,7 +149,7 @@ const SORTS = {
   peers: ["peer", [["name", "name"], ["state", "state"], ["-lag_s", "furthest behind"], ["-bytes_in", "received"], ["-bytes_out", "sent"]]],
 };
 
-// onChange(button, path, feed): a person asked for it. onPage(name): another page of this table is wanted.
+// onChange(button, path, feed): called for a change by the user. onPage(name): called for another page of this table.
 export function start(onChange, onPage) {
   change = onChange;
   for (const [name, [part, sorts]] of Object.entries(SORTS)) views[name] = pages(part, sorts, () => onPage(name));

@@ -211,7 +211,7 @@ static bool is_restored(const struct publishing *x)
     }
     const struct object *last = &x->state.object;
     const struct stream_key *shown = &row->head.stream;
-    object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES), &hash);
+    object_hash(slice_of(x->state.header, OBJECT_HEADER_BYTES), &hash);
     return shown->inc > last->stream.inc ||
            (shown->inc == last->stream.inc &&
             (row->head.seq > last->seq ||
@@ -334,8 +334,7 @@ static enum err set_row(struct publishing *x, uint64_t keep, struct errinfo *ret
                                          .snap_seq = number[PUBLISH_SNAP]},
                                 .keep = keep,
                                 .is_ours = true};
-    object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES),
-                &row->head.hash);
+    object_hash(slice_of(x->state.header, OBJECT_HEADER_BYTES), &row->head.hash);
     memcpy(row->head.snap.b, &number[PUBLISH_SNAP_HASH], HASH256_BYTES);
     qsort(p->row, p->nrows, sizeof(p->row[0]), compare_rows);
     return ERR_OK;

@@ -39,9 +39,7 @@ static void next_root(const struct publishing *x, const struct textlist *steps,
         return;
     }
     root_parse(&x->state.object.root, &root);
-    for (size_t i = 0; i < steps->n; i++) {
-        root_step(&root, &no_ring, OBJECT_TEXT, &steps->v[i]);
-    }
+    root_steps(&root, &no_ring, OBJECT_TEXT, steps->v, steps->n);
     root_print(&root, ret);
 }
 
@@ -123,8 +121,7 @@ enum err publishing_add(struct publishing *x, const struct textlist *steps,
     o.sent_len = packed.n;
     hash256_of(buf_slice(&packed), &o.payload);
     if (last->seq > 0) {
-        object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES),
-                    &o.prev);
+        object_hash(slice_of(x->state.header, OBJECT_HEADER_BYTES), &o.prev);
     }
     next_root(x, steps, &o.root);
     if (!steps && last->seq > 0 && !hash256_equal(&o.root, &last->root)) {

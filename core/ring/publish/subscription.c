@@ -229,7 +229,7 @@ void subscription_place(const char *name, const uint8_t key[OBJECT_KEY_BYTES],
     buf_init(&b, PLACE_BYTES);
     buf_add_str(&b, "gillnet-subscription/1");
     buf_add(&b, slice_of("", 1));
-    buf_add(&b, slice_of((const char *)key, OBJECT_KEY_BYTES));
+    buf_add(&b, slice_of(key, OBJECT_KEY_BYTES));
     buf_add_str(&b, name);
     hash256_of(buf_slice(&b), &hash);
     buf_fini(&b);

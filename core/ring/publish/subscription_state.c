@@ -261,7 +261,7 @@ static void know(struct follow *f, const struct textfile *t)
     f->seq = t->object.seq;
     f->entries = t->list.n;
     f->refused = t->number[NUMBER_REFUSED];
-    object_hash(slice_of((const char *)t->header, OBJECT_HEADER_BYTES), &f->hash);
+    object_hash(slice_of(t->header, OBJECT_HEADER_BYTES), &f->hash);
 }
 
 enum err follow_load(const struct subscription *s, struct follow *f,

@@ -228,9 +228,7 @@ static enum err take_steps(struct work *w, struct textlist *steps,
     struct textlist next = {0};
     struct root root;
     root_parse(&w->now.object.root, &root);
-    for (size_t i = 0; i < steps->n; i++) {
-        root_step(&root, &no_ring, OBJECT_TEXT, &steps->v[i]);
-    }
+    root_steps(&root, &no_ring, OBJECT_TEXT, steps->v, steps->n);
     root_print(&root, retroot);
     enum err e = textlist_apply(&w->now.list, steps, &next, reterr);
     if (e != ERR_OK) {
@@ -252,7 +250,7 @@ static enum err take_chain(struct subscription *s, const struct object *o,
     struct textlist steps = {0};
     struct hash256 hash;
     struct hash256 root = w->now.object.root;
-    object_hash(slice_of((const char *)w->now.header, OBJECT_HEADER_BYTES), &hash);
+    object_hash(slice_of(w->now.header, OBJECT_HEADER_BYTES), &hash);
     if (o->seq != w->now.object.seq + 1 || !hash256_equal(&o->prev, &hash)) {
         return refuse(reterr, ERR_RANGE, "prev",
                       "the object does not follow the one taken before");

@@ -161,9 +161,7 @@ void textlist_root(const struct textlist *t, const struct object_id *ring,
                    struct hash256 *ret)
 {
     struct root root = {{0}};
-    for (size_t i = 0; i < t->n; i++) {
-        root_step(&root, ring, OBJECT_TEXT, &t->v[i]);
-    }
+    root_steps(&root, ring, OBJECT_TEXT, t->v, t->n);
     root_print(&root, ret);
 }
 
@@ -301,7 +299,7 @@ static void print_file(const struct textfile *f, struct slice packed, size_t raw
     struct hash256 hash;
     buf_add(ret, slice_of(magic, sizeof(magic)));
     buf_add_u32(ret, FILE_VERSION);
-    buf_add(ret, slice_of((const char *)f->header, sizeof(f->header)));
+    buf_add(ret, slice_of(f->header, sizeof(f->header)));
     for (unsigned i = 0; i < TEXTFILE_NUMBERS; i++) {
         buf_add_u64(ret, f->number[i]);
     }
@@ -310,7 +308,7 @@ static void print_file(const struct textfile *f, struct slice packed, size_t raw
     buf_add_u64(ret, packed.n);
     buf_add(ret, packed);
     hash256_of(buf_slice(ret), &hash);
-    buf_add(ret, slice_of((const char *)hash.b, sizeof(hash.b)));
+    buf_add(ret, slice_of(hash.b, sizeof(hash.b)));
 }
 
 enum err textfile_write(const char *dir, const char *name, const struct textfile *f,

@@ -56,6 +56,14 @@ enum { OBJECT_CLOSED = 1 }; /* flag of a COUNT's SNAP: the stream ends with it *
 struct object_id {
     uint8_t b[OBJECT_ID_BYTES];
 };
+bool object_id_equal(const struct object_id *a, const struct object_id *b);
+/* An id as it stands in paths: object_id_hex(&id).digits. */
+struct object_id_hex {
+    char digits[2 * OBJECT_ID_BYTES + 1];
+};
+struct object_id_hex object_id_hex(const struct object_id *id);
+/* Names of members and lists: [a-z0-9][a-z0-9_-]*, OBJECT_NAME_BYTES at most. */
+bool object_name_is_valid(struct slice name);
 
 /* Which stream. */
 struct stream_key {

@@ -94,7 +94,7 @@ static void flush(struct terms *t, struct root *r)
     }
     for (unsigned i = 0; i < t->n; i++) {
         if (t->n < HASH256_LANES) {
-            hash256_of(slice_of((const char *)t->message[i].b, t->length), &hash[i]);
+            hash256_of(slice_of(t->message[i].b, t->length), &hash[i]);
         }
         root_parse(&hash[i], &x);
         multiply(&x, t->by[i]);
@@ -151,7 +151,7 @@ static void step_text(struct root *r, const struct object_id *ring,
     struct root x;
     const uint8_t state = is_less ? record->before : record->after;
     const size_t n = begin_entry(head, ring, OBJECT_TEXT, record, state);
-    const struct slice part[] = {slice_of((const char *)head, n), record->text};
+    const struct slice part[] = {slice_of(head, n), record->text};
     hash256_make(part, 2, &hash);
     root_parse(&hash, &x);
     if (is_less) {
@@ -178,19 +178,6 @@ void root_steps(struct root *r, const struct object_id *ring, uint16_t kind,
         }
     }
     flush(&t, r);
-}
-
-void root_add_count(struct root *r, const struct object_id *ring, uint64_t key,
-                    uint64_t count)
-{
-    const struct count_record record = {key, count};
-    root_add_counts(r, ring, &record, 1);
-}
-
-void root_step(struct root *r, const struct object_id *ring, uint16_t kind,
-               const struct list_record *record)
-{
-    root_steps(r, ring, kind, record, 1);
 }
 
 void root_print(const struct root *r, struct hash256 *ret)

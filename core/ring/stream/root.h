@@ -18,17 +18,13 @@ struct root {
     uint64_t w[4]; /* least significant first; zeros: empty */
 };
 
-void root_add_count(struct root *r, const struct object_id *ring, uint64_t key,
-                    uint64_t count);
-/* Many at once: three times as fast. */
-enum { ROOT_SOME = 64 }; /* are many enough */
+/* Hashing is three times as fast for ROOT_SOME records at once as for one. */
+enum { ROOT_SOME = 64 };
 void root_add_counts(struct root *r, const struct object_id *ring,
                      const struct count_record *v, size_t n);
+/* LIST and TEXT. */
 void root_steps(struct root *r, const struct object_id *ring, uint16_t kind,
                 const struct list_record *v, size_t n);
-/* LIST and TEXT. */
-void root_step(struct root *r, const struct object_id *ring, uint16_t kind,
-               const struct list_record *record);
 void root_print(const struct root *r, struct hash256 *ret);
 void root_parse(const struct hash256 *bytes, struct root *ret);
 

@@ -62,8 +62,8 @@ static bool own_heads(const struct origin *o, struct hash256 *ret)
         qsort(v, n, sizeof(struct stream *), by_id);
     }
     for (size_t i = 0; is_good && i < n; i++) {
-        parts[2 * i] = slice_of((const char *)v[i]->id.b, OBJECT_ID_BYTES);
-        parts[2 * i + 1] = slice_of((const char *)v[i]->hash.b, HASH256_BYTES);
+        parts[2 * i] = slice_of(v[i]->id.b, OBJECT_ID_BYTES);
+        parts[2 * i + 1] = slice_of(v[i]->hash.b, HASH256_BYTES);
     }
     if (is_good) {
         hash256_make(parts, 2 * n, ret);
@@ -291,7 +291,7 @@ bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])
         }
         buf_fini(&header);
     }
-    ret[0] = slice_of((const char *)o->proof_header, OBJECT_HEADER_BYTES);
+    ret[0] = slice_of(o->proof_header, OBJECT_HEADER_BYTES);
     ret[1] = slice_of(proof, OBJECT_HEADER_BYTES);
     ret[2] = slice_of(proof + OBJECT_HEADER_BYTES, OBJECT_HEADER_BYTES);
     return o->has_proof_header;

@@ -76,7 +76,7 @@ static size_t tell_origins(struct sync *s, uint64_t after, struct slice *ret)
         struct origin *o = s->origins[i];
         if (o->heartbeat_ms != 0 && o->heartbeat_version > after &&
             o->expires_ms > now) {
-            ret[n++] = slice_of((const char *)o->heartbeat, OBJECT_HEADER_BYTES);
+            ret[n++] = slice_of(o->heartbeat, OBJECT_HEADER_BYTES);
         }
         if (o->is_aside && o->proof_version > after && sync_tell_proof(s, o, ret + n)) {
             n += 3;

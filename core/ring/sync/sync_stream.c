@@ -17,8 +17,7 @@ enum {
 
 static size_t slot_of(const struct sync *s, const struct object_id *id)
 {
-    return (size_t)hash_local(slice_of((const char *)id->b, OBJECT_ID_BYTES)) &
-           (s->nslots - 1);
+    return (size_t)hash_local(slice_of(id->b, OBJECT_ID_BYTES)) & (s->nslots - 1);
 }
 
 struct stream *sync_find(const struct sync *s, const struct object_id *id)
@@ -133,7 +132,7 @@ static struct slice key_of(char kind, const struct object_id *id, char ret[KEY_B
 
 static void add_hash(struct buf *b, const struct hash256 *h)
 {
-    buf_add(b, slice_of((const char *)h->b, HASH256_BYTES));
+    buf_add(b, slice_of(h->b, HASH256_BYTES));
 }
 
 enum err sync_put_cursor(struct table_txn *x, const struct stream *st)
@@ -281,7 +280,7 @@ static enum err take_out(struct sync *s, struct stream *st, bool has_grave,
     if (has_grave) {
         struct buf b;
         buf_init(&b, GRAVE_BYTES);
-        buf_add(&b, slice_of((const char *)st->key.origin.b, OBJECT_ID_BYTES));
+        buf_add(&b, slice_of(st->key.origin.b, OBJECT_ID_BYTES));
         buf_add_u64(&b, st->key.start_s);
         e = buf_failed(&b) ? ERR_NOMEM
                            : table_put(x, key_of('t', &st->id, key), buf_slice(&b));

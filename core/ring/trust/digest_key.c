@@ -65,11 +65,10 @@ static enum err find_list_of_key(const char *state_dir, uint32_t id,
     for (size_t i = 0; e == ERR_OK && i < n && ret[0] == '\0'; i++) {
         char dir[FILE_PATH_MAX];
         struct list_current current;
-        if (file_path(dir, "%s/lists/%.*s", state_dir, SLICE_ARGS(names[i])) !=
-            ERR_OK) {
-            e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-        } else if (current_read(dir, LIST_CURRENT, &current, NULL) != ERR_OK ||
-                   current.key_id == id) { /* of one that cannot be read nobody knows */
+        e = path_make(dir, reterr, "%s/lists/%.*s", state_dir, SLICE_ARGS(names[i]));
+        if (e == ERR_OK &&
+            (current_read(dir, LIST_CURRENT, &current, NULL) != ERR_OK ||
+             current.key_id == id)) { /* a list that cannot be read may need it */
             memcpy(ret, names[i].p, names[i].n);
             ret[names[i].n] = '\0';
         }

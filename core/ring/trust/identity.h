@@ -48,14 +48,4 @@ enum err identity_prepared(const char *dir, const struct identity *i,
 enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *reterr);
 void identity_wipe(struct identity *i); /* the secrets, from memory */
 
-/* Without files, for tests and simulations: from a seed. */
-void identity_of_seed(const uint8_t seed[32], struct identity *ret);
-
-/* Signs bytes after a domain string ("gillnet-manifest/1", its NUL included). */
-enum err identity_sign(const uint8_t secret[OBJECT_KEY_BYTES], const char *domain,
-                       struct slice bytes, uint8_t ret[OBJECT_SIGNATURE_BYTES]);
-bool identity_verify(const uint8_t public_key[OBJECT_KEY_BYTES], const char *domain,
-                     struct slice bytes,
-                     const uint8_t signature[OBJECT_SIGNATURE_BYTES]);
-
 #endif

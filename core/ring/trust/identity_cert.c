@@ -85,15 +85,15 @@ static bool set_serial(X509 *cert)
 
 static bool set_name(X509 *cert, const struct object_id *origin)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
+    struct object_id_hex hex = object_id_hex(origin);
     X509_NAME *name = X509_get_subject_name(cert);
 
-    hex_print(origin->b, OBJECT_ID_BYTES, hex);
     return X509_NAME_add_entry_by_txt(name, "O", MBSTRING_ASC,
                                       (const unsigned char *)"gillnet", -1, -1,
                                       0) == 1 &&
            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                                      (const unsigned char *)hex, -1, -1, 0) == 1 &&
+                                      (const unsigned char *)hex.digits, -1, -1,
+                                      0) == 1 &&
            X509_set_issuer_name(cert, name) == 1;
 }
 

@@ -124,7 +124,7 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
     invite_seal_key(s->self, t.id, seal);
     e = invite_token_print(&t, seal, key, rettoken);
     if (e != ERR_OK) {
-        e = errinfo_set(reterr, e, "token", 0, "out of memory");
+        e = errinfo_nomem(reterr, "token");
     } else {
         e = add_row(s->dir, &row, now_s, reterr);
     }
@@ -169,13 +169,9 @@ static bool is_member_with(const struct manifest *m, const struct invite_request
 
     identity_origin(r->identity, &origin);
     const struct manifest_member *member = manifest_find(m, &origin);
-    for (unsigned i = 0; member != NULL && i < member->nkeys; i++) {
-        const struct manifest_key *k = &member->keys[i];
-        if (memcmp(k->binding.key, r->binding.key, OBJECT_KEY_BYTES) == 0) {
-            return member->state == MEMBER_ACTIVE && !k->is_revoked;
-        }
-    }
-    return false;
+    const struct manifest_key *k =
+        member != NULL ? manifest_key_of(member, r->binding.key) : NULL;
+    return k != NULL && member->state == MEMBER_ACTIVE && !k->is_revoked;
 }
 
 /* Whether the change that waits makes it a member; its signatures must not be lost by making it again. */
@@ -266,9 +262,7 @@ static enum err redeem_row(struct redemption *x, struct invite_line *row,
     }
     invite_response_print(&response, ret);
     OPENSSL_cleanse(response.seal, sizeof(response.seal));
-    return buf_failed(ret)
-               ? errinfo_set(x->reterr, ERR_NOMEM, "invitation", 0, "out of memory")
-               : ERR_OK;
+    return buf_failed(ret) ? errinfo_nomem(x->reterr, "invitation") : ERR_OK;
 }
 
 enum err invite_redeem(const struct invite_server *s,
@@ -294,7 +288,7 @@ enum err invite_redeem(const struct invite_server *s,
     e = invite_rows_read(s->dir, &x.rows, reterr);
     if (e == ERR_OK) {
         struct invite_line *row = find_row(&x.rows, &x.r, x.now_s);
-        e = row != NULL && invite_ring_has_key(io, row->ring_key)
+        e = row != NULL && manifest_has_ring_key(io, row->ring_key)
                 ? redeem_row(&x, row, ret)
                 : deny(reterr);
     }

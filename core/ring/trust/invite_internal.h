@@ -44,8 +44,6 @@ struct invite_response {
 void invite_response_print(const struct invite_response *r, struct buf *ret);
 enum err invite_response_parse(struct slice bytes, struct invite_response *ret);
 
-bool invite_ring_has_key(const struct manifest *m, uint32_t id);
-
 /* ---- the file ---- */
 
 struct invite_line {

@@ -8,16 +8,6 @@
 
 enum { MS = 1000, US_PER_S = 1000000 };
 
-bool invite_ring_has_key(const struct manifest *m, uint32_t id)
-{
-    for (unsigned i = 0; i < m->nring_keys; i++) {
-        if (m->ring_keys[i].id == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum err refuse(const char *why, struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_DENIED, "answer", 0,
@@ -45,7 +35,7 @@ static enum err check_ring(const struct manifest *m, const struct invite_token *
         return refuse("the server that answered is no member of its own ring", reterr);
     }
     if (own == NULL || own->state != MEMBER_ACTIVE ||
-        memcmp(&own->origin, &self->origin, sizeof(own->origin)) != 0) {
+        !object_id_equal(&own->origin, &self->origin)) {
         return refuse("this server with its key is not in the ring that was sent",
                       reterr);
     }
@@ -71,7 +61,7 @@ static enum err check_former(const char *dir, const struct manifest *m,
     if (e != ERR_OK) {
         return e;
     }
-    if (memcmp(&old.ring, &m->ring, sizeof(old.ring)) != 0) {
+    if (!object_id_equal(&old.ring, &m->ring)) {
         e = errinfo_set(reterr, ERR_EXISTS, dir, 0,
                         "this server is in another ring; to leave that one let it be "
                         "dropped there, then move the files manifest and "
@@ -100,12 +90,10 @@ static enum err take_membership(const char *state_dir, const struct invite_token
     if (e != ERR_OK) {
         return e;
     }
-    if (file_path(dir, "%s/peers", state_dir) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-    }
+    e = path_make(dir, reterr, "%s/peers", state_dir);
     THEN(e, check_ring(&m, t, self, now_s, reterr));
     if (e == ERR_OK && (invite_token_open(t, r->seal, &key) != ERR_OK ||
-                        !invite_ring_has_key(&m, key.id))) {
+                        !manifest_has_ring_key(&m, key.id))) {
         e = refuse("the ring key in the token could not be opened", reterr);
     }
     THEN(e, check_former(dir, &m, &is_newer, reterr));

@@ -15,6 +15,7 @@ enum {
     RAW_MAX = FIXED_BYTES + MANIFEST_ADDRESS_MAX,
     NONCE_BYTES = 12,
     TAG_BYTES = INVITE_SEALED_BYTES - HASHKEY_BYTES,
+    NUMBER_DIGITS = 15,
     SEXTETS = 4,
     BITS = 6
 };
@@ -25,7 +26,7 @@ static const char letters[] =
 
 static struct slice bytes_of(const uint8_t *p, size_t n)
 {
-    return slice_of((const char *)p, n);
+    return slice_of(p, n);
 }
 
 /* ---- base64url without padding ---- */
@@ -186,15 +187,6 @@ enum err invite_token_open(const struct invite_token *t,
 
 /* ---- reading a token ---- */
 
-static void take(struct cursor *c, uint8_t *ret, size_t n)
-{
-    struct slice s = cursor_bytes(c, n);
-
-    if (s.n == n) {
-        memcpy(ret, s.p, n);
-    }
-}
-
 static bool parse_raw(struct slice raw, struct invite_token *ret)
 {
     struct hash256 check;
@@ -208,11 +200,11 @@ static bool parse_raw(struct slice raw, struct invite_token *ret)
     }
     struct cursor c = cursor_of(slice_head(raw, raw.n - CHECK_BYTES));
     ret->expires_s = cursor_u32(&c);
-    take(&c, ret->server_key, OBJECT_KEY_BYTES);
-    take(&c, ret->id, INVITE_ID_BYTES);
-    take(&c, ret->secret, INVITE_SECRET_BYTES);
+    cursor_copy(&c, ret->server_key, OBJECT_KEY_BYTES);
+    cursor_copy(&c, ret->id, INVITE_ID_BYTES);
+    cursor_copy(&c, ret->secret, INVITE_SECRET_BYTES);
     struct slice address = cursor_bytes(&c, cursor_u8(&c));
-    take(&c, ret->sealed, INVITE_SEALED_BYTES);
+    cursor_copy(&c, ret->sealed, INVITE_SEALED_BYTES);
     if (!cursor_done(&c) || !manifest_address_is_valid(address)) {
         return false;
     }
@@ -302,15 +294,8 @@ static uint64_t take_number(struct slice *rest, const char *word, bool *ok)
     struct slice value = take_line(rest, word, ok);
     uint64_t n = 0;
 
-    if (value.n == 0 || value.n > 15 || (value.n > 1 && value.p[0] == '0')) {
-        *ok = false;
-    }
-    for (size_t i = 0; *ok && i < value.n; i++) {
-        if (value.p[i] < '0' || value.p[i] > '9') {
-            *ok = false;
-        }
-        n = n * 10 + (uint64_t)(value.p[i] - '0');
-    }
+    *ok = *ok && value.n <= NUMBER_DIGITS && (value.n == 1 || value.p[0] != '0') &&
+          slice_to_u64(value, 10, UINT64_MAX, &n);
     return n;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
+#include "core/ring/stream/signature.h"
 #include "core/ring/trust/identity_internal.h"
 #include "core/ring/trust/manifest_internal.h"
 #include "core/ring/trust/peer_file.h"
@@ -120,7 +121,7 @@ static enum err read_signatures(struct slice body, struct slice lines,
                 return malformed(number, "the same key signed twice", reterr);
             }
         }
-        if (!identity_verify(ret[n].key, manifest_domain, body, ret[n].bytes)) {
+        if (!signature_holds(ret[n].key, manifest_domain, body, ret[n].bytes)) {
             return malformed(number, "the signature is wrong", reterr);
         }
         n++;
@@ -133,7 +134,7 @@ static enum err keep_text(struct slice text, struct manifest *m, struct errinfo 
 {
     m->text = malloc(text.n + 1);
     if (m->text == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+        return errinfo_nomem(reterr, "manifest");
     }
     memcpy(m->text, text.p, text.n);
     m->text[text.n] = '\0';
@@ -196,18 +197,17 @@ enum err manifest_sign(const uint8_t secret[OBJECT_KEY_BYTES], struct buf *text,
         return errinfo_set(reterr, ERR_LIMIT, "manifest", 0,
                            "there are %d signatures already", SIGNATURES_MAX);
     }
-    e = identity_sign(secret, manifest_domain, body, new.bytes);
+    e = signature_make(secret, manifest_domain, body, new.bytes);
     hex_print(new.key, sizeof(new.key), key);
     hex_print(new.bytes, sizeof(new.bytes), signature);
     if (e == ERR_OK) {
         buf_printf(text, "%s%s %s\n", signature_word, key, signature);
     }
-    return e == ERR_OK && !buf_failed(text)
-               ? ERR_OK
-               : errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+    return e == ERR_OK && !buf_failed(text) ? ERR_OK
+                                            : errinfo_nomem(reterr, "manifest");
 }
 
-static bool is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES])
+bool manifest_is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES])
 {
     for (unsigned i = 0; i < m->nadmins; i++) {
         if (memcmp(m->admins[i], key, OBJECT_KEY_BYTES) == 0) {
@@ -227,7 +227,7 @@ unsigned manifest_signatures(const struct manifest *m, const struct manifest *of
     (void)slice_cut(&rest, '\n');
     while (rest.p != NULL) {
         n += parse_signature(slice_cut(&rest, '\n'), &signature) &&
-                     is_admin(of, signature.key)
+                     manifest_is_admin(of, signature.key)
                  ? 1
                  : 0;
     }
@@ -242,12 +242,9 @@ static bool forgives_a_key(const struct manifest *m, const struct manifest_membe
     const struct manifest_member *now = manifest_find(m, &old->origin);
 
     for (unsigned i = 0; now != NULL && i < old->nkeys; i++) {
-        for (unsigned j = 0; j < now->nkeys; j++) {
-            if (old->keys[i].is_revoked && !now->keys[j].is_revoked &&
-                memcmp(old->keys[i].binding.key, now->keys[j].binding.key,
-                       OBJECT_KEY_BYTES) == 0) {
-                return true;
-            }
+        const struct manifest_key *k = manifest_key_of(now, old->keys[i].binding.key);
+        if (old->keys[i].is_revoked && k != NULL && !k->is_revoked) {
+            return true;
         }
     }
     return false;
@@ -277,7 +274,7 @@ static bool has_same_text(const struct manifest *a, const struct manifest *b)
 static enum err check_newer(const struct manifest *m, const struct manifest *old,
                             struct errinfo *reterr)
 {
-    if (memcmp(&m->ring, &old->ring, sizeof(m->ring)) != 0) {
+    if (!object_id_equal(&m->ring, &old->ring)) {
         return errinfo_set(reterr, ERR_DENIED, "manifest", 0, "it is of another ring");
     }
     if (m->version > old->version) {
@@ -326,9 +323,7 @@ static enum err load_file(const char *dir, const char *name, struct manifest *re
 
     buf_init(&text, MANIFEST_BYTES_MAX);
     enum err e = peer_file_read(dir, name, &text, reterr);
-    if (e == ERR_OK && file_path(path, "%s/%s", dir, name) != ERR_OK) {
-        e = ERR_LIMIT; /* place_read has met it before */
-    }
+    THEN(e, path_make(path, reterr, "%s/%s", dir, name));
     if (e == ERR_OK) {
         e = manifest_parse(buf_slice(&text), ret, &why);
         if (e == ERR_OK && manifest_signatures(ret, ret) < ret->threshold) {
@@ -369,7 +364,7 @@ enum err manifest_store(const char *dir, const struct manifest *m,
         struct slice old = slice_of(there.text, there.text_len);
         bool is_same = has_same_text(&there, m);
         if (!is_same && there.version >= m->version &&
-            memcmp(&there.ring, &m->ring, sizeof(m->ring)) == 0) {
+            object_id_equal(&there.ring, &m->ring)) {
             e = check_newer(m, &there, reterr);
         } else if (!is_same) {
             e = peer_file_write(dir, old_name, old, PEER_FILE_MODE, reterr);
@@ -390,7 +385,7 @@ const struct manifest_member *manifest_find(const struct manifest *m,
                                             const struct object_id *origin)
 {
     for (unsigned i = 0; i < m->nmembers; i++) {
-        if (memcmp(&m->members[i].origin, origin, sizeof(*origin)) == 0) {
+        if (object_id_equal(&m->members[i].origin, origin)) {
             return &m->members[i];
         }
     }
@@ -414,8 +409,8 @@ static bool is_good_at(const struct manifest_key *k, uint64_t created_ms)
            (k->until_ms == 0 || created_ms < k->until_ms);
 }
 
-static const struct manifest_key *find_key(const struct manifest_member *member,
-                                           uint64_t key_id)
+const struct manifest_key *manifest_key_by_id(const struct manifest_member *member,
+                                              uint64_t key_id)
 {
     for (unsigned i = 0; i < member->nkeys; i++) {
         if (object_key_id(member->keys[i].binding.key) == key_id) {
@@ -425,12 +420,33 @@ static const struct manifest_key *find_key(const struct manifest_member *member,
     return NULL;
 }
 
+const struct manifest_key *manifest_key_of(const struct manifest_member *member,
+                                           const uint8_t key[OBJECT_KEY_BYTES])
+{
+    for (unsigned i = 0; i < member->nkeys; i++) {
+        if (memcmp(member->keys[i].binding.key, key, OBJECT_KEY_BYTES) == 0) {
+            return &member->keys[i];
+        }
+    }
+    return NULL;
+}
+
+bool manifest_has_ring_key(const struct manifest *m, uint32_t id)
+{
+    for (unsigned i = 0; i < m->nring_keys; i++) {
+        if (m->ring_keys[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey)
 {
     for (unsigned i = 0; i < m->nmembers; i++) {
-        const struct manifest_key *k = find_key(&m->members[i], key_id);
+        const struct manifest_key *k = manifest_key_by_id(&m->members[i], key_id);
         if (k != NULL) {
             *retkey = is_good_at(k, created_ms) ? k : *retkey;
             return is_good_at(k, created_ms) ? &m->members[i] : NULL;

@@ -113,6 +113,13 @@ const struct manifest_member *manifest_find_name(const struct manifest *m,
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey);
+/* The member's signing key with this id, or of these bytes; NULL: it has none. */
+const struct manifest_key *manifest_key_by_id(const struct manifest_member *member,
+                                              uint64_t key_id);
+const struct manifest_key *manifest_key_of(const struct manifest_member *member,
+                                           const uint8_t key[OBJECT_KEY_BYTES]);
+bool manifest_has_ring_key(const struct manifest *m, uint32_t id);
+bool manifest_is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES]);
 /* Of a member's counts in a verdict: its own, else the ring's; in an own ring there is none, ORIGIN_NO_CAP. */
 uint64_t manifest_cap(const struct manifest *m, const struct manifest_member *member);
 const char *ring_kind_name(enum ring_kind k);
@@ -120,7 +127,10 @@ const char *ring_kind_name(enum ring_kind k);
 bool ring_kind_by_name(struct slice name, enum ring_kind *ret);
 const char *member_state_name(enum member_state s);
 /* Names as members bear; HOST:PORT or [IPV6]:PORT. */
-bool manifest_name_is_valid(struct slice name);
+static inline bool manifest_name_is_valid(struct slice name)
+{
+    return object_name_is_valid(name);
+}
 bool manifest_address_is_valid(struct slice address);
 
 #endif

@@ -23,11 +23,9 @@ static const uint64_t records_max = 1000000000000ull;
 
 static const char *const state_names[] = {
     [MEMBER_ACTIVE] = "active", [MEMBER_LEFT] = "left", [MEMBER_DROPPED] = "dropped"};
-enum { NSTATES = LENGTH(state_names) };
 
 static const char *const kind_names[] = {
     [RING_FEDERATION] = "federation", [RING_OWN] = "own"};
-enum { NKINDS = LENGTH(kind_names) };
 static const char kind_field[] = "kind";
 
 const char *member_state_name(enum member_state s)
@@ -42,63 +40,32 @@ const char *ring_kind_name(enum ring_kind k)
 
 bool ring_kind_by_name(struct slice name, enum ring_kind *ret)
 {
-    for (unsigned i = 0; i < NKINDS; i++) {
-        if (slice_eq(name, slice_str(kind_names[i]))) {
-            *ret = (enum ring_kind)i;
-            return true;
-        }
-    }
-    return false;
+    const int i = name_index(name, kind_names, LENGTH(kind_names));
+
+    *ret = i >= 0 ? (enum ring_kind)i : *ret;
+    return i >= 0;
 }
 
 /* ---- names and addresses ---- */
 
-static bool is_small_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool manifest_name_is_valid(struct slice name)
-{
-    if (name.n == 0 || name.n > OBJECT_NAME_BYTES || !is_small_or_digit(name.p[0])) {
-        return false;
-    }
-    for (size_t i = 1; i < name.n; i++) {
-        if (!is_small_or_digit(name.p[i]) && name.p[i] != '-' && name.p[i] != '_') {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_port(struct slice s)
 {
-    unsigned long value = 0;
+    uint64_t value = 0;
 
-    if (s.n == 0 || s.n > PORT_DIGITS) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (unsigned long)(s.p[i] - '0');
-    }
-    return value >= 1 && value <= PORT_MAX;
+    return s.n <= PORT_DIGITS && slice_to_u64(s, 10, PORT_MAX, &value) && value > 0;
 }
 
 static bool is_host(struct slice s)
 {
-    if (s.n == 0 || s.p[0] == '-' || s.p[0] == '.') {
-        return false;
-    }
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
+
     for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        if (!is_small_or_digit(c) && !(c >= 'A' && c <= 'Z') && c != '.' && c != '-') {
+        if (memchr(letters, s.p[i], sizeof(letters) - 1) == NULL) {
             return false;
         }
     }
-    return true;
+    return s.n > 0 && s.p[0] != '-' && s.p[0] != '.';
 }
 
 static bool is_ipv6(struct slice s)
@@ -251,15 +218,12 @@ static enum err parse_key(json_t *v, size_t number, struct manifest_key *k,
 
 static enum member_state get_state(struct fields *f)
 {
-    struct slice text = get_text(f, "state");
+    const int i = name_index(get_text(f, "state"), state_names, LENGTH(state_names));
 
-    for (unsigned i = 0; i < NSTATES; i++) {
-        if (slice_eq(text, slice_str(state_names[i]))) {
-            return (enum member_state)i;
-        }
+    if (i < 0) {
+        refuse(f, "state", "must be active, left or dropped");
     }
-    refuse(f, "state", "must be active, left or dropped");
-    return MEMBER_DROPPED;
+    return i < 0 ? MEMBER_DROPPED : (enum member_state)i;
 }
 
 static enum err parse_keys(struct fields *f, struct manifest_member *m)
@@ -329,7 +293,7 @@ static enum err parse_members(const json_t *members, struct manifest *m,
 
     m->members = calloc(json_array_size(members), sizeof(*m->members));
     if (m->members == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+        return errinfo_nomem(reterr, "manifest");
     }
     for (size_t i = 0; i < json_array_size(members) && e == ERR_OK; i++) {
         e = parse_member(json_array_get(members, i), i + 1, &m->members[i], reterr);
@@ -429,7 +393,7 @@ static enum err check_members(const struct manifest *m, struct errinfo *reterr)
             if (strcmp(a->name, b->name) == 0) {
                 return twice("a member's name", reterr);
             }
-            if (memcmp(&a->origin, &b->origin, sizeof(a->origin)) == 0) {
+            if (object_id_equal(&a->origin, &b->origin)) {
                 return twice("a member's identity", reterr);
             }
             if (a->address[0] != '\0' && strcmp(a->address, b->address) == 0) {

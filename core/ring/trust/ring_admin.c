@@ -51,8 +51,8 @@ enum err ring_admin_key(const char *dir, const char *path, bool create,
     struct buf pem;
     enum err e = ERR_OK;
 
-    if (path == NULL && file_path(own, "%s/%s", dir, admin_name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    if (path == NULL && path_make(own, reterr, "%s/%s", dir, admin_name) != ERR_OK) {
+        return ERR_LIMIT;
     }
     const char *file = path != NULL ? path : own;
     if (lstat(file, &st) != 0) {
@@ -62,7 +62,7 @@ enum err ring_admin_key(const char *dir, const char *path, bool create,
         return e;
     }
     buf_init(&pem, IDENTITY_PEM_MAX);
-    e = place_read_secret_file(file, &pem, reterr);
+    e = peer_file_read_secret_at(file, &pem, reterr);
     if (e == ERR_OK && identity_pem_parse(buf_slice(&pem), retsecret) != ERR_OK) {
         e = errinfo_set(reterr, ERR_CORRUPT, file, 0,
                         "this is no Ed25519 key (PEM, not encrypted); restore it from "

@@ -121,11 +121,9 @@ static struct manifest_member *append_member(struct manifest *m)
 /* Of one that is in the ring no more: it is kept as what it is, under a name that nobody wants. */
 static void give_up_name(struct manifest_member *member)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
-
-    hex_print(member->origin.b, OBJECT_ID_BYTES, hex);
     memset(member->name, 0, sizeof(member->name));
-    (void)snprintf(member->name, sizeof(member->name), "gone-%.24s", hex);
+    (void)snprintf(member->name, sizeof(member->name), "gone-%.24s",
+                   object_id_hex(&member->origin).digits);
 }
 
 enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reterr)
@@ -149,7 +147,7 @@ enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reter
     if (member == NULL) {
         member = append_member(m);
         if (member == NULL) {
-            return errinfo_set(reterr, ERR_NOMEM, "ring", 0, "out of memory");
+            return errinfo_nomem(reterr, "ring");
         }
         memcpy(member->identity, j->identity, OBJECT_KEY_BYTES);
         member->origin = origin;

@@ -198,7 +198,7 @@ void prop_list_root(const struct object_id *ring, const struct mirror_entry v[IT
                                       .type = v[i].class_type,
                                       .expiry_h = v[i].expiry_s / HOUR_S};
         if (r.after != ENTRY_ABSENT) {
-            root_step(&root, ring, OBJECT_LIST, &r);
+            root_steps(&root, ring, OBJECT_LIST, &r, 1);
         }
     }
     root_print(&root, ret);

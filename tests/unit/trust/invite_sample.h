@@ -10,6 +10,7 @@
 #include "core/ring/trust/invite.h"
 
 #include "tests/unit/tempdir.h"
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 enum { T0 = 1800000000 }; /* seconds since 1970 */

@@ -85,9 +85,9 @@ static void add_step(struct list_publisher *x, struct shared_list *l,
 static enum err publish_steps(struct list_publisher *x, struct shared_list *l,
                               struct errinfo *reterr)
 {
-    enum err e = x->nsteps == 0 ? ERR_OK
-                                : sync_publish_list(x->sync, l->name, x->step,
-                                                    x->nsteps, SLICE_NONE, reterr);
+    enum err e = x->nsteps == 0
+                     ? ERR_OK
+                     : sync_publish_list(x->sync, l->name, x->step, x->nsteps, reterr);
     x->nsteps = 0;
     return e;
 }
@@ -179,23 +179,17 @@ static enum err compare(struct list_publisher *x, struct shared_list *l,
     peerlist_walk_free(&b.held);
     if (e == ERR_OK && x->nsteps == 0 && !goes_on) {
         /* an older incarnation, if there is one, ends with the empty list */
-        return sync_publish_list(x->sync, l->name, NULL, 0, SLICE_NONE, reterr) ==
-                       ERR_OK
-                   ? list_publisher_compared(x, l, &end)
-                   : ERR_EXISTS;
+        e = sync_publish_list(x->sync, l->name, NULL, 0, reterr) == ERR_OK ? ERR_OK
+                                                                           : ERR_EXISTS;
+    } else {
+        THEN(e, publish_steps(x, l, reterr));
     }
-    THEN(e, publish_steps(x, l, reterr));
-    return e == ERR_OK && is_whole && !l->is_again ? list_publisher_compared(x, l, &end)
-                                                   : e;
-}
-
-enum err list_publisher_compared(struct list_publisher *x, struct shared_list *l,
-                                 const struct list_position *end)
-{
-    l->position = *end;
-    l->is_compared = true;
-    l->compare_s = x->now_s + LIST_PUBLISHER_COMPARE_S;
-    return ERR_OK;
+    if (e == ERR_OK && is_whole && !l->is_again) {
+        l->position = end;
+        l->is_compared = true;
+        l->compare_s = x->now_s + LIST_PUBLISHER_COMPARE_S;
+    }
+    return e;
 }
 
 /* ---- what changed ---- */
@@ -430,16 +424,16 @@ enum err list_publisher_new(struct sync *s, const char *state_dir,
     }
     if (!x || !x->step || !x->news || !x->arena) {
         list_publisher_free(&x);
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to share lists");
+        return errinfo_nomem(reterr, state_dir);
     }
     x->sync = s;
     x->keys = keys;
-    char hex[2 * OBJECT_ID_BYTES + 1];
-    hex_print(self->b, OBJECT_ID_BYTES, hex);
-    if (file_path(x->state_dir, "%s", state_dir) != ERR_OK ||
-        file_path(x->mirror_dir, "%s/peers/lists/%s", state_dir, hex) != ERR_OK) {
+    enum err e = path_make(x->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(x->mirror_dir, reterr, "%s/peers/lists/%s", state_dir,
+                      object_id_hex(self).digits));
+    if (e != ERR_OK) {
         list_publisher_free(&x);
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+        return e;
     }
     *ret = x;
     return ERR_OK;

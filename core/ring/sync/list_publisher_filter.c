@@ -30,12 +30,10 @@ static enum err publish_filter(struct list_publisher *x, const struct shared_lis
 {
     char path[FILE_PATH_MAX];
     uint64_t entries = 0;
-    if (file_path(path, "%s/peers/lists/.share" FILE_TEMP_SUFFIX, x->state_dir) !=
-        ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, x->state_dir, 0, "the path is too long");
-    }
-    enum err e = of ? list_member_make(of, is_revoked, path, &entries, reterr)
-                    : list_member_empty(&x->keys->ring[0], is_revoked, path, reterr);
+    enum err e =
+        path_make(path, reterr, "%s/peers/lists/.share" FILE_TEMP_SUFFIX, x->state_dir);
+    THEN(e, of ? list_member_make(of, is_revoked, path, &entries, reterr)
+               : list_member_empty(&x->keys->ring[0], is_revoked, path, reterr));
     THEN(e, publish_file(x, l, is_revoked, path, reterr));
     (void)unlink(path);
     return e;
@@ -140,7 +138,7 @@ enum err list_publisher_guard(struct list_publisher *x, const struct config *con
     }
     free(v);
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, "protected", 0, "no memory for protected names");
+        return errinfo_nomem(reterr, "protected");
     }
     config_release(&x->config);
     x->config = config_acquire(config);

@@ -62,8 +62,6 @@ enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own
                                                   const struct list_record *held,
                                                   uint64_t now_s,
                                                   struct list_record *ret);
-enum err list_publisher_compared(struct list_publisher *x, struct shared_list *l,
-                                 const struct list_position *end);
 /* Filters of the list, or empty ones where they are not shared any more. */
 enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,
                                 struct errinfo *reterr);

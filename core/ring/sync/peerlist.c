@@ -238,7 +238,7 @@ static enum err replace(struct list_writer *w, const struct payload_reader *reco
 {
     struct gathered few = {.v = calloc(MIRROR_BULK_MIN, sizeof(*few.v))};
     if (!few.v) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a peer's list");
+        return errinfo_nomem(reterr, "");
     }
     enum err e = count_changes(w, records, &few, reterr);
     if (e == ERR_OK && few.n < MIRROR_BULK_MIN) {
@@ -288,9 +288,8 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
 
 /* ---- asking ---- */
 
-/* The open list, when it is that of k. */
-static enum err find(struct peerlists *p, const struct stream_key *k, struct held **ret,
-                     struct errinfo *reterr)
+enum err held_of(struct peerlists *p, const struct stream_key *k, struct held **ret,
+                 struct errinfo *reterr)
 {
     struct owner owner;
     enum err e = owner_read(p, k, &owner, reterr);
@@ -305,7 +304,7 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
 {
     struct held *h = NULL;
     struct mirror_entry s = {.digest = io->digest};
-    enum err e = find(p, k, &h, reterr);
+    enum err e = held_of(p, k, &h, reterr);
     THEN(e, mirror_get(h->w, &s, reterr));
     if (e == ERR_OK) {
         *io = record_of(&s);
@@ -322,11 +321,11 @@ enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
 {
     struct held *h = NULL;
     struct peerlist_walk *w = NULL;
-    enum err e = find(p, k, &h, reterr);
+    enum err e = held_of(p, k, &h, reterr);
     if (e == ERR_OK) {
         w = calloc(1, sizeof(*w));
         e = w ? mirror_iter_new(h->w, &w->walk, reterr)
-              : errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory");
+              : errinfo_nomem(reterr, k->list);
     }
     if (e != ERR_OK) {
         free(w);
@@ -366,13 +365,13 @@ enum err peerlist_snap_begin(struct peerlists *p, const struct stream_key *k,
                              struct peerlist_snap **ret, struct errinfo *reterr)
 {
     struct held *h = NULL;
-    enum err e = find(p, k, &h, reterr);
+    enum err e = held_of(p, k, &h, reterr);
     if (e != ERR_OK) {
         return e;
     }
     struct peerlist_snap *x = calloc(1, sizeof(*x));
     if (!x) {
-        return errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
+        return errinfo_nomem(reterr, k->list);
     }
     memcpy(x->list, k->list, sizeof(x->list));
     e = mirror_iter_new(h->w, &x->walk, reterr);
@@ -394,7 +393,7 @@ enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
     enum err e = ERR_OK;
     uint64_t n = 0;
     if (!v) {
-        return errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot");
+        return errinfo_nomem(reterr, x->list);
     }
     while (n < x->room && mirror_iter_next(x->walk, &s, &e)) {
         v[n++] = record_of(&s);
@@ -404,9 +403,7 @@ enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
     } else {
         payload_print_list(v, n, ret);
         *retrecords = n;
-        e = buf_failed(ret)
-                ? errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot")
-                : ERR_OK;
+        e = buf_failed(ret) ? errinfo_nomem(reterr, x->list) : ERR_OK;
     }
     free(v);
     return e;
@@ -420,19 +417,4 @@ void peerlist_snap_end(struct peerlists *p, struct peerlist_snap **x)
         p->pinned = NULL;
     }
     *x = NULL;
-}
-
-enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
-                       uint64_t *retrecords, struct errinfo *reterr)
-{
-    struct peerlist_snap *x = NULL;
-    if (p->pinned && p->wait) {
-        p->wait(p->wait_context); /* one at a time */
-    }
-    enum err e = peerlist_snap_begin(p, k, &x, reterr);
-    if (x) {
-        e = peerlist_snap_run(x, ret, retrecords, reterr);
-    }
-    peerlist_snap_end(p, &x);
-    return e;
 }

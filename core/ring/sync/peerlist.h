@@ -48,10 +48,7 @@ enum err peerlist_check(struct peerlists *p, const struct object *o,
  * name: of the origin. A SNAP replaces. */
 enum err peerlist_apply(struct peerlists *p, const struct object *o, const char *name,
                         const struct payload_reader *records, struct errinfo *reterr);
-/* The whole stream as a SNAP's payload. ERR_NOT_FOUND: another stream is held. */
-enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
-                       uint64_t *retrecords, struct errinfo *reterr);
-/* The same in three steps, of which the second may be another thread's: of the list as it is when it begins. Until it is
+/* The whole stream as a SNAP's payload, in three steps, of which the second may be another thread's: of the list as it is when it begins. Until it is
  * ended the list stays as it is: who would change or close it calls `wait` before, which returns when the second
  * step is over. One at a time. */
 struct peerlist_snap;

@@ -21,16 +21,8 @@ static enum err temp_write(const char *path, struct slice bytes, bool is_durable
         return errinfo_errno(reterr, path, "cannot write a peer's filter");
     }
     enum err e = ERR_OK;
-    while (e == ERR_OK && bytes.n > 0) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n <= 0) {
-            e = errinfo_errno(reterr, path, "cannot write a peer's filter");
-        } else {
-            bytes = slice_from(bytes, (size_t)n);
-        }
-    }
-    if (e == ERR_OK && is_durable && fsync(fd) != 0) {
-        e = errinfo_errno(reterr, path, "cannot sync a peer's filter to disk");
+    if (!file_write_all(fd, bytes) || (is_durable && fsync(fd) != 0)) {
+        e = errinfo_errno(reterr, path, "cannot write a peer's filter");
     }
     (void)close(fd);
     if (e != ERR_OK) {
@@ -69,7 +61,7 @@ enum err peermember_check(struct peerlists *p, const struct object *o,
     if (e == ERR_OK && !owner_is(&owner, &o->stream)) {
         e = owner_may_become(p, &owner, &o->stream, reterr);
     }
-    THEN(e, file_path(path, "%s/.check" FILE_TEMP_SUFFIX, p->dir));
+    THEN(e, path_make(path, reterr, "%s/.check" FILE_TEMP_SUFFIX, p->dir));
     THEN(e, temp_write(path, file, false, reterr));
     if (e == ERR_OK) {
         e = believe(p, o, path, reterr);
@@ -89,7 +81,7 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
         held_settle(p, h);
         e = origin_path(p, &o->stream.origin, folder, reterr);
     }
-    THEN(e, file_path(path, "%s/lists/filter" FILE_TEMP_SUFFIX, folder));
+    THEN(e, path_make(path, reterr, "%s/lists/filter" FILE_TEMP_SUFFIX, folder));
     THEN(e, temp_write(path, file, true, reterr));
     THEN(e, list_member_replace(h->w, is_revoked(&o->stream), path, reterr));
     return e == ERR_OK ? owner_write(p, &o->stream, reterr) : e;
@@ -99,13 +91,8 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
 static enum err find(struct peerlists *p, const struct stream_key *k,
                      char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    struct owner owner;
     struct held *h = NULL;
-    enum err e = owner_read(p, k, &owner, reterr);
-    if (e == ERR_OK && !owner_is(&owner, k)) {
-        e = errinfo_set(reterr, ERR_NOT_FOUND, k->list, 0, "this stream is not held");
-    }
-    THEN(e, held_open(p, k, &h, reterr));
+    enum err e = held_of(p, k, &h, reterr);
     return e == ERR_OK ? list_member_path(h->w, is_revoked(k), ret, reterr) : e;
 }
 

@@ -57,6 +57,9 @@ enum err origin_path(const struct peerlists *p, const struct object_id *origin,
 /* The open list of k; it is made where there is none, anew where its digests are of another key. */
 enum err held_open(struct peerlists *p, const struct stream_key *k, struct held **ret,
                    struct errinfo *reterr);
+/* The open list of k. ERR_NOT_FOUND: another stream is held. */
+enum err held_of(struct peerlists *p, const struct stream_key *k, struct held **ret,
+                 struct errinfo *reterr);
 /* Before h is changed or closed. */
 void held_settle(const struct peerlists *p, const struct held *h);
 void held_close(struct held *h);

@@ -130,11 +130,10 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
                              struct errinfo *reterr);
 /* Nothing comes any more for that bucket. */
 enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *reterr);
-/* Steps of a list, sorted by digest. position: of the list's log after them, stored with the cursor. */
+/* Steps of a list, sorted by digest. */
 enum err sync_publish_list(struct sync *s, const char *list,
-                           const struct list_record *v, size_t n, struct slice position,
+                           const struct list_record *v, size_t n,
                            struct errinfo *reterr);
-enum err sync_list_position(struct sync *s, const char *list, struct buf *ret);
 /* The stream of ours that the next steps of that list (the next filter) go on with; false: a new one will begin, with
  * all that the list has. */
 bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,

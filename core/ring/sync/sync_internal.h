@@ -208,8 +208,6 @@ struct offer {
     struct slice records;         /* bytes of the records */
     struct payload_reader reader; /* at their begin */
     struct root root;             /* of the stream after it */
-    struct slice position;        /* of our list's log */
-    const char *list;             /* whose position that is; NULL: none */
     const struct hash256 *sum;    /* of the payload, where it is known */
 };
 

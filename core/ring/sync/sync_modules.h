@@ -12,8 +12,10 @@
 uint64_t sync_now_ms(void);
 bool sync_is_self(const struct sync *s, const struct object_id *origin);
 uint64_t sync_bump(struct sync *s); /* the next version */
-enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX], const char *format,
-                   ...) __attribute__((format(printf, 3, 4)));
+/* A path below STATE/peers. */
+enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX],
+                   struct errinfo *reterr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* ---- sync_stream.c: what is held, in memory and in the table ---- */
 
@@ -33,6 +35,20 @@ enum err sync_bury(struct sync *s, struct stream *st, struct errinfo *reterr);
 bool sync_is_buried(struct sync *s, const struct object_id *id);
 /* Out of table and memory, as if it had never been here. */
 enum err sync_erase(struct sync *s, struct stream *st, struct errinfo *reterr);
+
+enum { SYNC_KEY_BYTES = 1 + OBJECT_ID_BYTES };
+/* A key of the table: a letter for what it is, and whose. */
+struct slice sync_table_key(char letter, const struct object_id *id,
+                            char ret[SYNC_KEY_BYTES]);
+enum err sync_put_number(struct table_txn *x, const char *name, uint64_t v);
+uint64_t sync_get_number(struct table_txn *x, const char *name); /* 0: none */
+/* Removes entries that are due by what they hold, of those whose keys begin with letter: SYNC_KEYS_MAX at most, so
+ * that a transaction stays small. *retn: how many. */
+enum { SYNC_KEYS_MAX = 4096 };
+typedef bool sync_due_fn(const void *context, struct slice value);
+enum err sync_remove_due(struct sync *s, const char *letter, sync_due_fn *is_due,
+                         const void *context, size_t *retn, struct errinfo *reterr);
+
 /* Of our own: the newest stream of that kind and list; NULL: none. */
 struct stream *sync_newest(const struct origin *o, uint16_t kind, const char *list);
 
@@ -43,7 +59,7 @@ enum err sync_restored(struct sync *s, struct errinfo *reterr);
 
 /* ---- sync_store.c: signed objects as files ---- */
 
-/* Durable: the file, then the cursor (and o->position) in one transaction. Then memory is as the table. */
+/* Durable: the file, then the cursor. Then memory is as the table. */
 enum err sync_keep(struct sync *s, struct offer *f, struct errinfo *reterr);
 /* Appends object seq as it is stored; a SNAP may have its payload or not. */
 enum err sync_object_read(const struct sync *s, const struct stream *st, uint64_t seq,
@@ -69,14 +85,15 @@ struct kind_ops {
     enum sync_result (*check)(struct sync *s, struct offer *f, struct errinfo *reterr);
     /* Idempotent. f->stream is there and stands at or behind f->o.seq. */
     enum err (*apply)(struct sync *s, struct offer *f, struct errinfo *reterr);
-    /* The canonical payload of the stream as it is now. */
+    /* The canonical payload of the stream as it is now, from which a SNAP is made again. NULL: SNAPs keep their
+     * payloads, as what is held moves on. */
     enum err (*snap)(struct sync *s, struct stream *st, struct buf *ret,
                      uint64_t *retrecords, struct errinfo *reterr);
-    /* SNAPs keep their payloads, as what is held moves on; else the payload is made again from it. */
-    bool keeps_snaps;
 };
-const struct kind_ops *sync_ops(uint16_t kind);
+/* False: not within a ring (TEXT: a publisher's). */
 bool sync_is_exchanged(uint16_t kind);
+/* Of a kind that is exchanged. */
+const struct kind_ops *sync_ops(uint16_t kind);
 extern const struct kind_ops sync_count_ops;
 extern const struct kind_ops sync_list_ops;
 extern const struct kind_ops sync_member_ops;
@@ -137,6 +154,11 @@ enum sync_result sync_examine(struct sync *s, struct slice object, struct offer 
 /* f->raw, f->records and f->reader from the payload. */
 enum sync_result sync_unpack(struct offer *f, struct errinfo *reterr);
 void offer_fini(struct offer *f);
+/* Object seq of st as it is stored, unpacked, into f; offer_fini(f) and buf_fini(bytes) are due in any case. */
+enum err sync_offer_stored(struct sync *s, struct stream *st, uint64_t seq,
+                           struct buf *bytes, struct offer *f, struct errinfo *reterr);
+/* Keeps the header of f alone: its payload can be made again. */
+enum err sync_strip(struct sync *s, struct offer *f, struct errinfo *reterr);
 bool sync_is_refused(const struct sync *s, const struct object_id *stream);
 
 /* ---- sync_proof.c, sync_quota.c, sync_trust.c ---- */
@@ -178,6 +200,9 @@ bool sync_may_go_on(const struct sync *s, const struct stream *st);
 /* f->o has type, flags and numbers, f->payload what is sent, f->reader and f->root what is meant. ERR_EXISTS: an object that
  * was signed before a failure was taken first: ask again, from what is published now. */
 enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr);
+/* The next DELTA of f->stream: f->raw has o.records records as columns, f->root what the stream holds after them. Frees
+ * what f holds. */
+enum err sync_publish_delta(struct sync *s, struct offer *f, struct errinfo *reterr);
 uint64_t sync_fresh_inc(const struct sync *s);
 void sync_published_free(struct sync *s);
 enum err sync_close_stream(struct sync *s, struct stream *st, struct errinfo *reterr);

@@ -3,8 +3,6 @@
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
 
-enum { PROOF_KEY_BYTES = 1 + OBJECT_ID_BYTES };
-
 /* ---- heartbeats ---- */
 
 enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
@@ -73,42 +71,47 @@ static bool own_heads(const struct origin *o, struct hash256 *ret)
     return is_good;
 }
 
+/* The rest of a header of ours that is in no stream, and its signature. */
+static enum err sign_header(const struct sync *s, struct object *o,
+                            uint8_t ret[OBJECT_HEADER_BYTES])
+{
+    struct buf header;
+    o->ring = s->manifest.ring;
+    o->key_id = object_key_id(s->self->signing.key);
+    o->stream.origin = s->self->origin;
+    buf_init(&header, OBJECT_HEADER_BYTES);
+    enum err e = object_sign(o, s->self->signing_secret, &header);
+    if (e == ERR_OK) {
+        memcpy(ret, header.p, OBJECT_HEADER_BYTES);
+    }
+    buf_fini(&header);
+    return e;
+}
+
 enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
 {
     struct origin *self = sync_origin(s, &s->self->origin);
-    struct buf header;
     const uint64_t now = sync_now_ms();
     if (!self) {
         return ERR_OK; /* the manifest does not have us yet */
     }
     struct object o = {.type = OBJECT_HEARTBEAT,
-                       .ring = s->manifest.ring,
-                       .key_id = object_key_id(s->self->signing.key),
                        .seq = s->nsigned + 1,
                        .created_ms =
                            now > self->heartbeat_ms ? now : self->heartbeat_ms + 1};
-    o.stream.origin = s->self->origin;
     o.expires_ms = o.created_ms + SYNC_LIFE_S * UINT64_C(1000);
     hash256_of(SLICE_NONE, &o.payload);
-    buf_init(&header, OBJECT_HEADER_BYTES);
-    enum err e = own_heads(self, &o.root)
-                     ? object_sign(&o, s->self->signing_secret, &header)
-                     : ERR_NOMEM;
-    if (e == ERR_OK && buf_failed(&header)) {
-        e = ERR_NOMEM;
+    enum err e =
+        own_heads(self, &o.root) ? sign_header(s, &o, self->heartbeat) : ERR_NOMEM;
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, s->dir, 0, "cannot sign a heartbeat: %s",
+                           err_text(e));
     }
-    if (e == ERR_OK) {
-        memcpy(self->heartbeat, header.p, OBJECT_HEADER_BYTES);
-        self->heartbeat_ms = o.created_ms;
-        self->heartbeat_seq = o.seq;
-        self->expires_ms = o.expires_ms;
-        self->heartbeat_version = sync_bump(s);
-    } else {
-        (void)errinfo_set(reterr, e, s->dir, 0, "cannot sign a heartbeat: %s",
-                          err_text(e));
-    }
-    buf_fini(&header);
-    return e;
+    self->heartbeat_ms = o.created_ms;
+    self->heartbeat_seq = o.seq;
+    self->expires_ms = o.expires_ms;
+    self->heartbeat_version = sync_bump(s);
+    return ERR_OK;
 }
 
 /* ---- proofs ---- */
@@ -127,13 +130,8 @@ static bool contradict(const struct object *a, const struct hash256 *a_hash,
 static bool is_signed(const struct manifest_member *m, const struct object *o,
                       struct slice header)
 {
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == o->key_id &&
-            object_is_signed_by(header, m->keys[i].binding.key)) {
-            return true;
-        }
-    }
-    return false;
+    const struct manifest_key *k = manifest_key_by_id(m, o->key_id);
+    return k && object_is_signed_by(header, k->binding.key);
 }
 
 /* Whose fork the two headers show; NULL: nobody's. */
@@ -146,7 +144,7 @@ static struct origin *proven(const struct sync *s, struct slice proof,
         struct slice header = slice_from(proof, (size_t)i * OBJECT_HEADER_BYTES);
         header = slice_head(header, OBJECT_HEADER_BYTES);
         if (object_parse(header, &o[i], NULL) != ERR_OK ||
-            memcmp(o[i].ring.b, s->manifest.ring.b, OBJECT_ID_BYTES) != 0) {
+            !object_id_equal(&o[i].ring, &s->manifest.ring)) {
             return NULL;
         }
         const struct manifest_member *m =
@@ -162,23 +160,16 @@ static struct origin *proven(const struct sync *s, struct slice proof,
                : NULL;
 }
 
-static struct slice key_of(const struct origin *o, char ret[PROOF_KEY_BYTES])
-{
-    ret[0] = 'p';
-    memcpy(ret + 1, o->id.b, OBJECT_ID_BYTES);
-    return slice_of(ret, PROOF_KEY_BYTES);
-}
-
 static enum err store_proof(struct sync *s, const struct origin *o, struct slice proof,
                             struct errinfo *reterr)
 {
-    char key[PROOF_KEY_BYTES];
+    char key[SYNC_KEY_BYTES];
     struct table_txn *x = NULL;
     enum err e = table_begin(s->table, true, &x, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    (void)table_put(x, key_of(o, key), proof);
+    (void)table_put(x, sync_table_key('p', &o->id, key), proof);
     return table_commit(&x, reterr);
 }
 
@@ -252,14 +243,10 @@ enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
                           "the two headers prove nothing");
         return SYNC_PAYLOAD;
     }
-    const struct manifest_member *m = manifest_find(&s->manifest, &o->id);
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == key_id && m->keys[i].is_revoked) {
-            return SYNC_DUPLICATE; /* known, and dealt with by the manifest */
-        }
-    }
-    if (o->is_aside) {
-        return SYNC_DUPLICATE;
+    const struct manifest_key *k =
+        manifest_key_by_id(manifest_find(&s->manifest, &o->id), key_id);
+    if ((k && k->is_revoked) || o->is_aside) {
+        return SYNC_DUPLICATE; /* known, and dealt with */
     }
     (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
                       "another server shows that it signed two histories; it is set "
@@ -272,24 +259,14 @@ bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])
 {
     const char *proof = (const char *)o->proof;
     if (!o->has_proof_header) {
-        struct buf header;
         struct object told = {.type = OBJECT_PROOF,
-                              .ring = s->manifest.ring,
-                              .key_id = object_key_id(s->self->signing.key),
                               .seq = 1,
                               .records = 2,
                               .raw_len = SYNC_PROOF_BYTES,
                               .sent_len = SYNC_PROOF_BYTES,
                               .created_ms = sync_now_ms()};
-        told.stream.origin = s->self->origin;
         hash256_of(slice_of(proof, SYNC_PROOF_BYTES), &told.payload);
-        buf_init(&header, OBJECT_HEADER_BYTES);
-        if (object_sign(&told, s->self->signing_secret, &header) == ERR_OK &&
-            !buf_failed(&header)) {
-            memcpy(o->proof_header, header.p, OBJECT_HEADER_BYTES);
-            o->has_proof_header = true;
-        }
-        buf_fini(&header);
+        o->has_proof_header = sign_header(s, &told, o->proof_header) == ERR_OK;
     }
     ret[0] = slice_of(o->proof_header, OBJECT_HEADER_BYTES);
     ret[1] = slice_of(proof, OBJECT_HEADER_BYTES);
@@ -307,12 +284,8 @@ static bool still_counts(const struct sync *s, const struct origin *o,
         object_parse(slice_head(proof, OBJECT_HEADER_BYTES), &first, NULL) != ERR_OK) {
         return false;
     }
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == first.key_id) {
-            return !m->keys[i].is_revoked;
-        }
-    }
-    return false;
+    const struct manifest_key *k = manifest_key_by_id(m, first.key_id);
+    return k && !k->is_revoked;
 }
 
 enum err sync_load_proofs(struct sync *s, struct errinfo *reterr)
@@ -321,10 +294,11 @@ enum err sync_load_proofs(struct sync *s, struct errinfo *reterr)
     enum err e = table_begin(s->table, false, &x, reterr);
     for (unsigned i = 0; e == ERR_OK && i < s->norigins; i++) {
         struct origin *o = s->origins[i];
-        char key[PROOF_KEY_BYTES];
+        char key[SYNC_KEY_BYTES];
         struct slice proof;
         o->is_aside =
-            table_get(x, key_of(o, key), &proof) == ERR_OK && still_counts(s, o, proof);
+            table_get(x, sync_table_key('p', &o->id, key), &proof) == ERR_OK &&
+            still_counts(s, o, proof);
         if (o->is_aside) {
             memcpy(o->proof, proof.p, SYNC_PROOF_BYTES);
             o->has_proof_header = false;

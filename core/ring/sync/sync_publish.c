@@ -1,6 +1,7 @@
 /* sync_publish - our own streams: one signature for each place, durable before anybody sees it. */
 
 #include "core/base/log.h"
+#include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 
 enum { PUBLISHED_MIN = 1024 };
@@ -21,19 +22,16 @@ bool sync_may_continue(const struct sync *s, const struct stream *st)
 enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
-    bool has_key = false;
     if (!self || self->state != MEMBER_ACTIVE) {
         return errinfo_set(
             reterr, ERR_DENIED, s->dir, 0,
             "this server is no member of the ring; see `gillnet peer list`");
     }
-    for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
-        has_key = has_key || s->manifest.ring_keys[i].id == s->keys->ring[0].id;
-    }
-    return has_key ? ERR_OK
-                   : errinfo_set(reterr, ERR_KEY, s->dir, 0,
-                                 "the ring's manifest does not have the ring key that "
-                                 "this server counts with; see `gillnet peer status`");
+    return manifest_has_ring_key(&s->manifest, s->keys->ring[0].id)
+               ? ERR_OK
+               : errinfo_set(reterr, ERR_KEY, s->dir, 0,
+                             "the ring's manifest does not have the ring key that "
+                             "this server counts with; see `gillnet peer status`");
 }
 
 static enum err sign(struct sync *s, struct offer *f, struct buf *header,
@@ -58,9 +56,8 @@ static enum err sign(struct sync *s, struct offer *f, struct buf *header,
         hash256_of(f->payload, &o->payload);
     }
     enum err e = object_sign(o, s->self->signing_secret, header);
-    if (e != ERR_OK || buf_failed(header)) {
-        return errinfo_set(reterr, e == ERR_OK ? ERR_NOMEM : e, s->dir, 0,
-                           "cannot sign an object");
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, s->dir, 0, "cannot sign an object");
     }
     f->header = buf_slice(header);
     object_hash(f->header, &f->hash);
@@ -87,7 +84,7 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
     THEN(e, sign(s, f, &header, reterr));
     THEN(e, object_parse(f->header, &parsed, reterr));
     if (e == ERR_OK && f->o.type == OBJECT_SNAP && f->is_same &&
-        !sync_ops(f->o.stream.kind)->keeps_snaps) {
+        sync_ops(f->o.stream.kind)->snap) {
         f->payload = SLICE_NONE; /* who holds the stream can make it */
         f->has_payload = false;
     }
@@ -97,6 +94,33 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
         log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
     }
     buf_fini(&header);
+    return e;
+}
+
+enum err sync_publish_delta(struct sync *s, struct offer *f, struct errinfo *reterr)
+{
+    struct buf packed;
+    const struct stream_key *key = &f->stream->key;
+    buf_init(&packed, OBJECT_PACKED_MAX);
+    f->o.type = OBJECT_DELTA;
+    f->o.stream = *key;
+    f->o.seq = f->stream->seq + 1;
+    f->records = buf_slice(&f->raw);
+    f->o.raw_len = f->records.n;
+    enum err e = buf_failed(&f->raw) ? ERR_NOMEM : payload_pack(f->records, &packed);
+    if (e != ERR_OK || buf_failed(&packed)) {
+        e = errinfo_nomem(reterr, s->dir);
+    }
+    THEN(e, payload_reader_init(&f->reader, key->kind, false, f->o.records, f->records,
+                                reterr));
+    f->payload = buf_slice(&packed);
+    f->has_payload = true;
+    if (e == ERR_OK && key->kind == OBJECT_LIST) {
+        e = peerlist_check(s->lists, &f->o, &f->reader, reterr);
+    }
+    THEN(e, sync_publish(s, f, reterr));
+    offer_fini(f);
+    buf_fini(&packed);
     return e;
 }
 
@@ -179,7 +203,7 @@ static enum err add_stream(struct sync *s, struct published *p, struct stream *s
         e = sync_count_content(s, st, &c, reterr);
     }
     if (e == ERR_OK && !make_room(p, c.n)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+        e = errinfo_nomem(reterr, s->dir);
     }
     for (size_t i = 0; e == ERR_OK && i < c.n; i++) {
         add_published(p, c.v[i].key, c.v[i].count);
@@ -212,7 +236,7 @@ static enum err published_of(struct sync *s, uint64_t start_s, struct published 
         }
     }
     if (e == ERR_OK && !make_room(oldest, 1)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+        e = errinfo_nomem(reterr, s->dir);
     }
     if (e != ERR_OK) {
         published_fini(oldest);
@@ -259,7 +283,7 @@ static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **r
     k.inc = s->inc;
     *ret = sync_add(s, &k, self);
     if (!*ret) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a stream");
+        return errinfo_nomem(reterr, s->dir);
     }
     (*ret)->is_begun_here = true;
     return ERR_OK;
@@ -269,37 +293,22 @@ static enum err count_part(struct sync *s, uint64_t start_s,
                            const struct count_record *v, size_t n,
                            struct errinfo *reterr)
 {
-    struct buf packed;
-    struct offer f = {.o = {.type = OBJECT_DELTA, .records = n}};
+    struct offer f = {.o = {.records = n}};
     enum err e = count_stream(s, start_s, &f.stream, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    buf_init(&packed, OBJECT_PACKED_MAX);
     buf_init(&f.raw, OBJECT_RAW_MAX);
     payload_print_counts(v, n, &f.raw);
-    f.records = buf_slice(&f.raw);
-    f.o.raw_len = f.records.n;
     f.root = f.stream->root;
     for (size_t i = 0; i < n; i++) {
         f.o.total += v[i].count;
     }
     root_add_counts(&f.root, &s->manifest.ring, v, n);
-    e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
-    if (e != ERR_OK || buf_failed(&packed)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to pack counts");
-    }
-    e = e != ERR_OK
-            ? e
-            : payload_reader_init(&f.reader, OBJECT_COUNT, false, n, f.records, reterr);
-    f.payload = buf_slice(&packed);
-    f.has_payload = true;
-    THEN(e, sync_publish(s, &f, reterr));
+    e = sync_publish_delta(s, &f, reterr);
     if (f.stream->seq == 0) {
         sync_forget(s, f.stream);
     }
-    offer_fini(&f);
-    buf_fini(&packed);
     return e;
 }
 
@@ -345,8 +354,7 @@ static enum err publish_differences(struct sync *s, uint64_t start_s,
     for (size_t i = 0; i < c->n && e == ERR_OK; i += SYNC_COUNT_PART) {
         const size_t part = c->n - i < SYNC_COUNT_PART ? c->n - i : SYNC_COUNT_PART;
         if (!make_room(p, part)) {
-            return errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
-                               "no memory for our counts");
+            return errinfo_nomem(reterr, s->dir);
         }
         e = count_part(s, start_s, c->v + i, part, reterr);
         for (size_t k = i; e == ERR_OK && k < i + part; k++) {
@@ -374,7 +382,7 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
     }
     more.v = malloc((n + 1) * sizeof(*more.v));
     if (!more.v) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+        return errinfo_nomem(reterr, s->dir);
     }
     do {
         e = published_of(s, start_s, &p, reterr);

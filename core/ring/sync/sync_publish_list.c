@@ -18,12 +18,7 @@ void sync_use_list_key(struct sync *s, uint32_t id)
 
 bool sync_is_ring_key(const struct sync *s, uint32_t id)
 {
-    for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
-        if (s->manifest.ring_keys[i].id == id) {
-            return true;
-        }
-    }
-    return false;
+    return manifest_has_ring_key(&s->manifest, id);
 }
 
 /* Digests of one key are in a stream. */
@@ -66,8 +61,7 @@ static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
     memcpy(k.list, list, n); /* NOLINT(bugprone-not-null-terminated-result): of zeros */
     k.inc = st && st->key.inc >= s->inc ? sync_fresh_inc(s) : s->inc;
     *ret = sync_add(s, &k, self);
-    return *ret ? ERR_OK
-                : errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory for a stream");
+    return *ret ? ERR_OK : errinfo_nomem(reterr, list);
 }
 
 static void forget_empty(struct sync *s, struct stream *st)
@@ -80,39 +74,19 @@ static void forget_empty(struct sync *s, struct stream *st)
 }
 
 static enum err list_part(struct sync *s, const char *list, const struct list_record *v,
-                          size_t n, struct slice position, struct errinfo *reterr)
+                          size_t n, struct errinfo *reterr)
 {
-    struct buf packed;
-    struct offer f = {.o = {.type = OBJECT_DELTA, .records = n},
-                      .has_payload = true,
-                      .position = position,
-                      .list = position.n > 0 ? list : NULL};
+    struct offer f = {.o = {.records = n}};
     enum err e = list_stream(s, OBJECT_LIST, list, &f.stream, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    buf_init(&packed, OBJECT_PACKED_MAX);
     buf_init(&f.raw, OBJECT_RAW_MAX);
     payload_print_list(v, n, &f.raw);
-    f.records = buf_slice(&f.raw);
-    f.o.raw_len = f.records.n;
     f.root = f.stream->root;
     root_steps(&f.root, &s->manifest.ring, OBJECT_LIST, v, n);
-    e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
-    if (e != ERR_OK || buf_failed(&packed)) {
-        e = errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory to pack its steps");
-    }
-    e = e != ERR_OK
-            ? e
-            : payload_reader_init(&f.reader, OBJECT_LIST, false, n, f.records, reterr);
-    f.payload = buf_slice(&packed);
-    f.o.stream = f.stream->key;
-    f.o.seq = f.stream->seq + 1;
-    THEN(e, peerlist_check(s->lists, &f.o, &f.reader, reterr));
-    THEN(e, sync_publish(s, &f, reterr));
+    e = sync_publish_delta(s, &f, reterr);
     forget_empty(s, f.stream);
-    offer_fini(&f);
-    buf_fini(&packed);
     return e;
 }
 
@@ -159,7 +133,7 @@ bool sync_is_worth_a_snap(const struct stream *st)
 }
 
 enum err sync_publish_list(struct sync *s, const char *list,
-                           const struct list_record *v, size_t n, struct slice position,
+                           const struct list_record *v, size_t n,
                            struct errinfo *reterr)
 {
     struct stream_key key;
@@ -167,8 +141,7 @@ enum err sync_publish_list(struct sync *s, const char *list,
     enum err e = sync_may_publish(s, reterr);
     for (size_t i = 0; i < n && e == ERR_OK; i += SYNC_LIST_PART) {
         const size_t part = n - i < SYNC_LIST_PART ? n - i : SYNC_LIST_PART;
-        e = list_part(s, list, v + i, part, i + part == n ? position : SLICE_NONE,
-                      reterr);
+        e = list_part(s, list, v + i, part, reterr);
     }
     if (e != ERR_OK) {
         return e;
@@ -185,26 +158,6 @@ enum err sync_publish_list(struct sync *s, const char *list,
                     &why); /* the steps are published; the next ones try again */
     }
     return ERR_OK;
-}
-
-enum err sync_list_position(struct sync *s, const char *list, struct buf *ret)
-{
-    char key[1 + OBJECT_NAME_BYTES] = "l";
-    const size_t n = strlen(list);
-    struct slice value;
-    struct table_txn *x = NULL;
-    if (n == 0 || n > OBJECT_NAME_BYTES) {
-        return ERR_RANGE;
-    }
-    memcpy(key + 1, list, n); /* NOLINT(bugprone-not-null-terminated-result): a slice */
-    enum err e = table_begin(s->table, false, &x, NULL);
-    THEN(e, table_get(x, slice_of(key, 1 + n), &value));
-    if (e == ERR_OK) {
-        buf_add(ret, value);
-        e = buf_failed(ret) ? ERR_NOMEM : ERR_OK;
-    }
-    table_abort(&x);
-    return e;
 }
 
 enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,

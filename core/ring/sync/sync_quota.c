@@ -6,7 +6,6 @@
 enum {
     DAY_BUCKETS = 144,
     USUAL_TIMES = 3, /* its 99th percentile */
-    KEY_BYTES = 1 + OBJECT_ID_BYTES,
     HISTORY_BYTES = 8 + 4 * SYNC_HISTORY
 };
 
@@ -104,25 +103,19 @@ enum sync_result sync_quota_check(const struct sync *s, const struct offer *f,
 
 /* ---- what is usual ---- */
 
-static struct slice key_of(const struct origin *o, char ret[KEY_BYTES])
-{
-    ret[0] = 'q';
-    memcpy(ret + 1, o->id.b, OBJECT_ID_BYTES);
-    return slice_of(ret, KEY_BYTES);
-}
-
 static enum err save(struct table_txn *x, const struct origin *o)
 {
     struct buf b;
-    char key[KEY_BYTES];
+    char key[SYNC_KEY_BYTES];
     buf_init(&b, HISTORY_BYTES);
     buf_add_u32(&b, o->nhistory);
     buf_add_u32(&b, o->at);
     for (unsigned i = 0; i < SYNC_HISTORY; i++) {
         buf_add_u32(&b, o->history[i]);
     }
-    enum err e =
-        buf_failed(&b) ? ERR_NOMEM : table_put(x, key_of(o, key), buf_slice(&b));
+    enum err e = buf_failed(&b)
+                     ? ERR_NOMEM
+                     : table_put(x, sync_table_key('q', &o->id, key), buf_slice(&b));
     buf_fini(&b);
     return e;
 }
@@ -171,10 +164,11 @@ enum err sync_quota_load(struct sync *s, struct errinfo *reterr)
     struct table_txn *x = NULL;
     enum err e = table_begin(s->table, false, &x, reterr);
     for (unsigned i = 0; e == ERR_OK && i < s->norigins; i++) {
-        char key[KEY_BYTES];
+        char key[SYNC_KEY_BYTES];
         struct slice value;
         if (s->origins[i]->nhistory == 0 &&
-            table_get(x, key_of(s->origins[i], key), &value) == ERR_OK) {
+            table_get(x, sync_table_key('q', &s->origins[i]->id, key), &value) ==
+                ERR_OK) {
             load(s->origins[i], value);
         }
     }

@@ -24,50 +24,17 @@ void offer_fini(struct offer *f)
     buf_fini(&f->raw);
 }
 
-/* Of kinds that are not exchanged within a ring (TEXT: a publisher's). */
-static enum sync_result check_none(struct sync *s, struct offer *f,
-                                   struct errinfo *reterr)
-{
-    (void)s;
-    (void)f;
-    return refuse(reterr, SYNC_VERSION, "kind", "not exchanged within a ring");
-}
-
-static enum err apply_none(struct sync *s, struct offer *f, struct errinfo *reterr)
-{
-    (void)f;
-    return errinfo_set(reterr, ERR_UNSUPPORTED, s->dir, 0, "no such stream is held");
-}
-
-static enum err snap_none(struct sync *s, struct stream *st, struct buf *ret,
-                          uint64_t *retrecords, struct errinfo *reterr)
-{
-    (void)st;
-    (void)ret;
-    *retrecords = 0;
-    return errinfo_set(reterr, ERR_UNSUPPORTED, s->dir, 0, "no such stream is held");
-}
-
-static const struct kind_ops no_ops = {check_none, apply_none, snap_none, false};
-
 bool sync_is_exchanged(uint16_t kind)
 {
-    return sync_ops(kind) != &no_ops;
+    return kind == OBJECT_COUNT || kind == OBJECT_LIST || kind == OBJECT_MEMBER ||
+           kind == OBJECT_MEMBER_REVOKED;
 }
 
 const struct kind_ops *sync_ops(uint16_t kind)
 {
-    switch (kind) {
-    case OBJECT_COUNT:
-        return &sync_count_ops;
-    case OBJECT_LIST:
-        return &sync_list_ops;
-    case OBJECT_MEMBER:
-    case OBJECT_MEMBER_REVOKED:
-        return &sync_member_ops;
-    default:
-        return &no_ops;
-    }
+    return kind == OBJECT_COUNT  ? &sync_count_ops
+           : kind == OBJECT_LIST ? &sync_list_ops
+                                 : &sync_member_ops;
 }
 
 /* ---- form, signer, time ---- */
@@ -91,20 +58,10 @@ static enum sync_result check_form(const struct sync *s, struct slice object,
         return refuse(reterr, SYNC_MALFORMED, "sent_len",
                       "the payload has another length than the header says");
     }
-    if (memcmp(f->o.ring.b, s->manifest.ring.b, OBJECT_ID_BYTES) != 0) {
+    if (!object_id_equal(&f->o.ring, &s->manifest.ring)) {
         return refuse(reterr, SYNC_UNKNOWN, "ring", "it is of another ring");
     }
     return SYNC_APPLIED;
-}
-
-static const struct manifest_key *key_of(const struct manifest_member *m, uint64_t id)
-{
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == id) {
-            return &m->keys[i];
-        }
-    }
-    return NULL;
 }
 
 static enum sync_result check_signer(const struct sync *s, struct offer *f,
@@ -116,7 +73,7 @@ static enum sync_result check_signer(const struct sync *s, struct offer *f,
     if (!m || !f->origin) {
         return refuse(reterr, SYNC_UNKNOWN, "origin", "the manifest does not have it");
     }
-    const struct manifest_key *key = key_of(m, o->key_id);
+    const struct manifest_key *key = manifest_key_by_id(m, o->key_id);
     if (!key || o->created_ms < key->binding.not_before_ms) {
         return refuse(reterr, SYNC_UNKNOWN, "key_id",
                       "the manifest does not have this key of that time");
@@ -160,15 +117,6 @@ enum sync_result sync_examine(struct sync *s, struct slice object, struct offer 
 
 /* ---- the stream ---- */
 
-static bool has_ring_key(const struct manifest *m, uint32_t id)
-{
-    bool has = false;
-    for (unsigned i = 0; i < m->nring_keys; i++) {
-        has = has || m->ring_keys[i].id == id;
-    }
-    return has;
-}
-
 /* Another incarnation of the same list. */
 static enum sync_result check_inc(const struct offer *f, struct errinfo *reterr)
 {
@@ -186,9 +134,9 @@ static enum sync_result check_stream(struct sync *s, struct offer *f,
     const uint64_t now_s = sync_now_ms() / 1000;
     struct object_id id;
     if (!sync_is_exchanged(k->kind)) {
-        return check_none(s, f, reterr);
+        return refuse(reterr, SYNC_VERSION, "kind", "not exchanged within a ring");
     }
-    if (!has_ring_key(&s->manifest, k->ring_key)) {
+    if (!manifest_has_ring_key(&s->manifest, k->ring_key)) {
         return refuse(reterr, SYNC_UNKNOWN, "ring_key",
                       "the manifest does not have it; is it up to date?");
     }
@@ -355,16 +303,18 @@ static void complete_snap(struct sync *s, const struct offer *f)
     }
 }
 
-/* Header alone from now on: the payload can be made again. */
-static enum err strip_filter(struct sync *s, struct offer *f, struct errinfo *reterr)
+enum err sync_strip(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
-    enum err e = sync_object_write(s, f->stream, f->o.seq, f->header, reterr);
+    struct stream *st = f->stream;
+    const uint64_t n = f->payload.n < st->bytes ? f->payload.n : st->bytes;
+    if (!f->has_payload) {
+        return ERR_OK;
+    }
+    enum err e = sync_object_write(s, st, f->o.seq, f->header, reterr);
     if (e == ERR_OK) {
-        struct stream *st = f->stream;
-        const uint64_t n = f->payload.n < st->bytes ? f->payload.n : st->bytes;
         st->bytes -= n;
+        st->snap_bytes = st->bytes;
         st->origin->bytes -= n;
-        e = sync_trim(s, st, f->o.seq, reterr);
     }
     return e;
 }
@@ -378,38 +328,44 @@ enum err sync_apply(struct sync *s, struct offer *f, struct errinfo *reterr)
         e = ops->apply(s, f, reterr);
     }
     if (e == ERR_OK && ops == &sync_member_ops && f->has_payload) {
-        e = strip_filter(s, f, reterr);
+        e = sync_strip(s, f, reterr);
+        THEN(e, sync_trim(s, f->stream, f->o.seq, reterr));
     }
     if (e == ERR_OK) {
         f->stream->applied = f->o.seq;
     }
-    if (e == ERR_OK && ops->keeps_snaps && f->o.type == OBJECT_SNAP &&
-        !f->has_payload) {
+    if (e == ERR_OK && !ops->snap && f->o.type == OBJECT_SNAP && !f->has_payload) {
         complete_snap(s, f);
     }
     return e;
 }
 
-/* Applies the object of that seq as it is stored. */
+enum err sync_offer_stored(struct sync *s, struct stream *st, uint64_t seq,
+                           struct buf *bytes, struct offer *f, struct errinfo *reterr)
+{
+    enum err e = sync_object_read(s, st, seq, bytes, reterr);
+    THEN(e, object_parse(buf_slice(bytes), &f->o, reterr));
+    if (e == ERR_OK && !stream_key_equal(&f->o.stream, &st->key)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, s->dir, 0, "an object of another stream");
+    }
+    if (e == ERR_OK) {
+        f->header = slice_head(buf_slice(bytes), OBJECT_HEADER_BYTES);
+        f->payload = slice_from(buf_slice(bytes), OBJECT_HEADER_BYTES);
+        f->has_payload = f->payload.n > 0 || f->o.sent_len == 0;
+        f->is_same = !f->has_payload;
+        object_hash(f->header, &f->hash);
+        e = sync_unpack(f, reterr) == SYNC_APPLIED ? ERR_OK : ERR_CORRUPT;
+    }
+    return e;
+}
+
 static enum err apply_stored(struct sync *s, struct stream *st, uint64_t seq,
                              struct errinfo *reterr)
 {
     struct buf bytes;
     struct offer f = {.stream = st, .origin = st->origin};
     buf_init(&bytes, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    buf_init(&f.raw, OBJECT_RAW_MAX);
-    enum err e = sync_object_read(s, st, seq, &bytes, reterr);
-    if (e == ERR_OK) {
-        f.header = slice_head(buf_slice(&bytes), OBJECT_HEADER_BYTES);
-        f.payload = slice_from(buf_slice(&bytes), OBJECT_HEADER_BYTES);
-        e = object_parse(f.header, &f.o, reterr);
-    }
-    if (e == ERR_OK) {
-        f.has_payload = f.payload.n > 0 || f.o.sent_len == 0;
-        f.is_same = !f.has_payload;
-        object_hash(f.header, &f.hash);
-        e = sync_unpack(&f, reterr) == SYNC_APPLIED ? ERR_OK : ERR_CORRUPT;
-    }
+    enum err e = sync_offer_stored(s, st, seq, &bytes, &f, reterr);
     THEN(e, sync_apply(s, &f, reterr));
     offer_fini(&f);
     buf_fini(&bytes);
@@ -464,7 +420,7 @@ static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *re
     if (!f->stream) {
         return refuse(reterr, SYNC_TROUBLE, "memory", "no memory for a stream");
     }
-    if (f->is_same && !sync_ops(f->o.stream.kind)->keeps_snaps) {
+    if (f->is_same && sync_ops(f->o.stream.kind)->snap) {
         f->has_payload = false;
         f->payload = SLICE_NONE;
     }
@@ -529,7 +485,7 @@ bool sync_is_refused(const struct sync *s, const struct object_id *stream)
     for (unsigned i = 0; i < SYNC_REFUSALS; i++) {
         const struct refusal *r = &s->refusals[i];
         if (r->until_ms > now && r->until_ms <= now + SYNC_RETRY_S * UINT64_C(1000) &&
-            memcmp(r->stream.b, stream->b, OBJECT_ID_BYTES) == 0) {
+            object_id_equal(&r->stream, stream)) {
             return true;
         }
     }
@@ -556,9 +512,6 @@ static void note(struct sync *s, const struct offer *f, enum sync_result r)
 enum sync_result sync_offer(struct sync *s, struct slice object, struct errinfo *reterr)
 {
     struct offer f = {.has_payload = false};
-    struct errinfo unused = {.code = ERR_OK};
-    reterr = reterr ? reterr : &unused;
-    buf_init(&f.raw, OBJECT_RAW_MAX);
     enum sync_result r = sync_examine(s, object, &f, reterr);
     if (r == SYNC_APPLIED && f.o.type == OBJECT_HEARTBEAT) {
         r = sync_take_heartbeat(s, &f, reterr);

@@ -1,6 +1,5 @@
 /* sync_restored - this folder was put back from a back-up: what was signed since is with the peers, and unknown here. */
 
-#include "core/base/cursor.h"
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
 
@@ -26,16 +25,12 @@ static enum err leave_lists(struct sync *s, struct table_txn *x)
 static enum err note(struct sync *s, struct errinfo *reterr)
 {
     struct table_txn *x = NULL;
-    struct buf b;
     enum err e = table_begin(s->table, true, &x, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    buf_init(&b, sizeof(s->counts_from_s));
-    buf_add_u64(&b, s->counts_from_s);
-    e = buf_failed(&b) ? ERR_NOMEM : leave_lists(s, x);
-    THEN(e, table_put(x, SLICE_LIT(MARK), buf_slice(&b)));
-    buf_fini(&b);
+    e = leave_lists(s, x);
+    THEN(e, sync_put_number(x, MARK, s->counts_from_s));
     if (e != ERR_OK) {
         table_abort(&x);
         return errinfo_set(reterr, e, s->dir, 0, "cannot note that it was restored: %s",
@@ -47,26 +42,17 @@ static enum err note(struct sync *s, struct errinfo *reterr)
 static void load(struct sync *s)
 {
     struct table_txn *x = NULL;
-    struct slice value;
-    if (table_begin(s->table, false, &x, NULL) == ERR_OK &&
-        table_get(x, SLICE_LIT(MARK), &value) == ERR_OK) {
-        struct cursor c = cursor_of(value);
-        s->counts_from_s = cursor_u64(&c);
+    if (table_begin(s->table, false, &x, NULL) == ERR_OK) {
+        s->counts_from_s = sync_get_number(x, MARK);
     }
     table_abort(&x);
 }
 
 /* One number and the end of its line. */
-static bool read_mark(struct buf *text, uint64_t *ret)
+static bool read_mark(struct slice text, uint64_t *ret)
 {
-    char *end = NULL;
-    buf_add_char(text, '\0');
-    if (buf_failed(text) || text->p[0] < '0' || text->p[0] > '9') {
-        return false;
-    }
-    errno = 0;
-    *ret = strtoull(text->p, &end, 10);
-    return errno == 0 && end[0] == '\n' && end[1] == '\0';
+    const size_t n = slice_find(text, '\n');
+    return n + 1 == text.n && slice_to_u64(slice_head(text, n), 10, UINT64_MAX, ret);
 }
 
 enum err sync_restored(struct sync *s, struct errinfo *reterr)
@@ -75,12 +61,12 @@ enum err sync_restored(struct sync *s, struct errinfo *reterr)
     struct buf text;
     uint64_t from_s = 0;
     load(s);
-    if (sync_path(s, path, MARK) != ERR_OK || access(path, F_OK) != 0) {
+    if (sync_path(s, path, NULL, MARK) != ERR_OK || access(path, F_OK) != 0) {
         return ERR_OK;
     }
     buf_init(&text, MARK_MAX);
     enum err e = file_read(path, &text, reterr);
-    if (e == ERR_OK && !read_mark(&text, &from_s)) {
+    if (e == ERR_OK && !read_mark(buf_slice(&text), &from_s)) {
         e = errinfo_set(reterr, ERR_SYNTAX, path, 0,
                         "this is not what `gillnet restore` wrote; restore again");
     }

@@ -160,7 +160,7 @@ static enum err make_payload(struct sync *s, struct stream *st, struct buf *ret,
     struct hash256 hash;
     uint64_t records = 0;
     enum err e = object_parse(buf_slice(ret), &o, reterr);
-    if (e == ERR_OK && !sync_ops(st->key.kind)->keeps_snaps) {
+    if (e == ERR_OK && sync_ops(st->key.kind)->snap) {
         e = sync_ops(st->key.kind)->snap(s, st, ret, &records, reterr);
     }
     if (e != ERR_OK) {
@@ -183,8 +183,7 @@ static bool is_made(const struct sync *s, const struct stream *st)
 {
     const struct made_snap *m = &s->made;
     const uint64_t now = sync_now_ms();
-    return m->seq == st->snap_seq &&
-           memcmp(m->stream.b, st->id.b, OBJECT_ID_BYTES) == 0 &&
+    return m->seq == st->snap_seq && object_id_equal(&m->stream, &st->id) &&
            (!m->is_bad ||
             (now < m->until_ms && m->until_ms <= now + SYNC_RETRY_S * UINT64_C(1000)));
 }
@@ -217,9 +216,8 @@ enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
     enum err e = make_snap(s, st, &bytes, reterr);
     if (e == ERR_OK) {
         buf_add(ret, buf_slice(&bytes));
-        e = buf_failed(&bytes) || buf_failed(ret)
-                ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a SNAP")
-                : ERR_OK;
+        e = buf_failed(&bytes) || buf_failed(ret) ? errinfo_nomem(reterr, s->dir)
+                                                  : ERR_OK;
     }
     buf_fini(&bytes);
     return e;

@@ -12,8 +12,6 @@ enum {
     CLOSE_LATE_S = 3 * OBJECT_BUCKET_S, /* what nobody ended by then we end ourselves */
     MERGE_WAIT_DAYS =
         2, /* a day waits for late streams that are held, no longer than that */
-    GRAVES_MAX = 1024, /* removed in one step */
-    KEY_BYTES = 1 + OBJECT_ID_BYTES
 };
 
 static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
@@ -108,57 +106,21 @@ static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *rete
 static enum err make_sheet(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (sync_path(s, path, "counts") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    return merged_runs_make_next(path, s->period.bucket, &s->sheets_at_s, reterr);
+    enum err e = sync_path(s, path, reterr, "counts");
+    return e == ERR_OK
+               ? merged_runs_make_next(path, s->period.bucket, &s->sheets_at_s, reterr)
+               : e;
 }
 
 /* ---- graves ---- */
 
-struct digging {
-    uint64_t now_s;
-    char keys[GRAVES_MAX][KEY_BYTES];
-    size_t n;
-};
-
-static bool dig(void *context, struct slice key, struct slice value, bool is_damaged)
+/* A stream so old that it would be refused for its time. */
+static bool is_rotten(const void *context, struct slice value)
 {
-    struct digging *d = context;
+    const uint64_t *now_s = context;
     struct cursor c = cursor_of(slice_from(value, OBJECT_ID_BYTES));
     const uint64_t start_s = cursor_u64(&c);
-    if (key.n == KEY_BYTES && !is_damaged && cursor_ok(&c) &&
-        start_s + SYNC_ACCEPT_S + OBJECT_BUCKET_S < d->now_s) {
-        memcpy(d->keys[d->n++], key.p, KEY_BYTES);
-    }
-    return d->n < GRAVES_MAX;
-}
-
-/* Streams so old that they would be refused for their time. */
-static enum err clear_graves(struct sync *s, uint64_t now_s, struct errinfo *reterr)
-{
-    struct table_txn *x = NULL;
-    struct digging *d = calloc(1, sizeof(*d));
-    if (!d) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "out of memory");
-    }
-    enum err e = table_begin(s->table, true, &x, reterr);
-    if (e != ERR_OK) {
-        free(d);
-        return e;
-    }
-    d->now_s = now_s;
-    e = table_each(x, SLICE_LIT("t"), dig, d);
-    for (size_t i = 0; i < d->n && e == ERR_OK; i++) {
-        e = table_remove(x, slice_of(d->keys[i], KEY_BYTES));
-    }
-    if (e == ERR_OK && d->n > 0) {
-        e = table_commit(&x, reterr);
-    } else {
-        table_abort(&x);
-    }
-    free(d);
-    return e;
+    return cursor_ok(&c) && start_s + SYNC_ACCEPT_S + OBJECT_BUCKET_S < *now_s;
 }
 
 /* ---- */
@@ -169,7 +131,9 @@ static enum err new_bucket(struct sync *s, uint64_t bucket, struct errinfo *rete
     enum err e = sync_quota_learn(s, over, reterr);
     THEN(e, merge_days(s, bucket, reterr));
     if (e == ERR_OK && !s->period.is_suspended) {
-        e = clear_graves(s, bucket * OBJECT_BUCKET_S, reterr);
+        const uint64_t now_s = bucket * OBJECT_BUCKET_S;
+        size_t n = 0;
+        e = sync_remove_due(s, "t", is_rotten, &now_s, &n, reterr);
     }
     return e;
 }

@@ -115,16 +115,13 @@ static enum err take_snap(struct sync *s, struct errinfo *reterr)
 {
     struct work *w = &s->work;
     struct stream *st = sync_find(s, &w->stream);
-    enum err e = w->result;
-    if (e != ERR_OK) {
-        (void)errinfo_set(reterr, e, w->why.source, w->why.line, "%s", w->why.text);
-    } else if (st && !w->is_own) {
-        e = complete(s, st, reterr);
-    } else if (st && st->seq + 1 == w->seq) { /* else it went on: the next one */
-        e = sync_list_snap(s, st, &w->whole, w->records, &w->hash, reterr);
+    if (st && !w->is_own) {
+        return complete(s, st, reterr);
     }
-    buf_fini(&w->whole);
-    return e;
+    if (st && st->seq + 1 == w->seq) { /* else it went on: the next one */
+        return sync_list_snap(s, st, &w->whole, w->records, &w->hash, reterr);
+    }
+    return ERR_OK;
 }
 
 static enum err take(struct sync *s, struct errinfo *reterr)
@@ -133,12 +130,14 @@ static enum err take(struct sync *s, struct errinfo *reterr)
     const enum work_kind kind = w->kind;
     sync_work_wait(s);
     w->kind = WORK_NONE;
+    enum err e = w->result == ERR_OK ? ERR_OK
+                                     : errinfo_set(reterr, w->result, w->why.source,
+                                                   w->why.line, "%s", w->why.text);
     if (kind == WORK_SNAP) {
-        return take_snap(s, reterr);
+        THEN(e, take_snap(s, reterr));
+        buf_fini(&w->whole);
     }
-    return w->result == ERR_OK ? ERR_OK
-                               : errinfo_set(reterr, w->result, w->why.source,
-                                             w->why.line, "%s", w->why.text);
+    return e;
 }
 
 enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
@@ -148,8 +147,9 @@ enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
     if (w->kind != WORK_NONE) {
         return ERR_OK; /* a bucket later */
     }
-    if (sync_path(s, w->runs, "counts/runs") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e = sync_path(s, w->runs, reterr, "counts/runs");
+    if (e != ERR_OK) {
+        return e;
     }
     w->first_day = first_day;
     w->bucket = bucket;
@@ -173,7 +173,7 @@ static enum err begin_whole(struct sync *s, const struct stream *st,
     }
     char *room = buf_extend(&w->whole, OBJECT_HEADER_BYTES);
     if (!room) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a SNAP");
+        return errinfo_nomem(reterr, s->dir);
     }
     memset(room, 0, OBJECT_HEADER_BYTES);
     return ERR_OK;

@@ -91,7 +91,7 @@ enum err prop_list_publish(struct syncnode *node, struct listing *l, uint64_t no
             is_again = is_again || s == LIST_PUBLISHER_STEP_AGAIN;
         }
         if (e == ERR_OK && (n > 0 || !goes_on)) {
-            e = sync_publish_list(node->sync, LIST, step, n, SLICE_NONE, reterr);
+            e = sync_publish_list(node->sync, LIST, step, n, reterr);
         }
     }
     l->is_told = e == ERR_OK;

@@ -13,6 +13,7 @@
 #include "core/list/reader.h"
 #include "core/ring/sync/peerlist.h"
 
+#include "tests/unit/sync/peerlist_whole.h"
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 

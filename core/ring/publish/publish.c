@@ -15,11 +15,6 @@ enum {
     KEY_ARENA = 64 * 1024
 };
 
-static enum err too_long(const char *path, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-}
-
 static void show(const struct publish *p, const char *stage, double share)
 {
     if (p->o.progress) {
@@ -33,36 +28,16 @@ static enum err make_folders(struct publish *p, struct errinfo *reterr)
 {
     static const char *const below[] = {"", "/v1", "/v1/o", "/v1/s"};
     char dir[FILE_PATH_MAX];
-    enum err e = ERR_OK;
-    if (file_path(dir, "%s/peers", p->o.state_dir) != ERR_OK ||
-        file_path(p->dir, "%s/peers/publish", p->o.state_dir) != ERR_OK ||
-        file_path(p->place, "%s", p->o.place) != ERR_OK) {
-        return too_long(p->o.state_dir, reterr);
-    }
-    e = peer_file_make_dir(dir, reterr);
+    enum err e = path_make(dir, reterr, "%s/peers", p->o.state_dir);
+    THEN(e, path_make(p->dir, reterr, "%s/publish", dir));
+    THEN(e, path_make(p->place, reterr, "%s", p->o.place));
+    THEN(e, peer_file_make_dir(dir, reterr));
     THEN(e, peer_file_make_dir(p->dir, reterr));
     for (size_t i = 0; e == ERR_OK && i < LENGTH(below); i++) {
-        e = file_path(dir, "%s%s", p->place, below[i]) == ERR_OK
-                ? file_make_dir(dir, FOLDER_MODE, reterr)
-                : too_long(p->place, reterr);
+        e = path_make(dir, reterr, "%s%s", p->place, below[i]);
+        THEN(e, file_make_dir(dir, FOLDER_MODE, reterr));
     }
     return e;
-}
-
-static enum err take_lock(struct publish *p, struct errinfo *reterr)
-{
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/LOCK", p->dir) != ERR_OK) {
-        return too_long(p->dir, reterr);
-    }
-    if (access(path, F_OK) != 0) { /* made by root it must be the folder's owner's */
-        enum err e =
-            peer_file_write(p->dir, "LOCK", SLICE_NONE, PEER_FILE_MODE, reterr);
-        if (e != ERR_OK) {
-            return e;
-        }
-    }
-    return filelock_take(&p->lock, path, reterr);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -93,8 +68,7 @@ static enum err take_heads(struct publish *p, const char *path, bool is_place,
         buf_fini(&bytes);
         return e;
     }
-    if (memcmp(known.heartbeat.stream.origin.b, p->o.self->origin.b, OBJECT_ID_BYTES) !=
-        0) {
+    if (!object_id_equal(&known.heartbeat.stream.origin, &p->o.self->origin)) {
         e = errinfo_set(reterr, ERR_EXISTS, path, 0,
                         "another publisher's heads; choose another folder");
     }
@@ -120,14 +94,11 @@ static enum err open_all(struct publish *p, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = make_folders(p, reterr);
-    THEN(e, take_lock(p, reterr));
-    THEN(e, file_path(path, "%s/heads", p->dir) == ERR_OK
-                ? take_heads(p, path, false, reterr)
-                : too_long(p->dir, reterr));
-    THEN(e, file_path(path, "%s/v1/heads", p->place) == ERR_OK
-                ? take_heads(p, path, true, reterr)
-                : too_long(p->place, reterr));
-    return e;
+    THEN(e, peer_file_lock(p->dir, "LOCK", false, &p->lock, reterr));
+    THEN(e, path_make(path, reterr, "%s/heads", p->dir));
+    THEN(e, take_heads(p, path, false, reterr));
+    THEN(e, path_make(path, reterr, "%s/v1/heads", p->place));
+    return e == ERR_OK ? take_heads(p, path, true, reterr) : e;
 }
 
 enum err publish_open(const struct publish_options *options, struct publish **ret,
@@ -135,7 +106,7 @@ enum err publish_open(const struct publish_options *options, struct publish **re
 {
     struct publish *p = calloc(1, sizeof(*p));
     if (!p) {
-        return errinfo_set(reterr, ERR_NOMEM, options->place, 0, "no memory");
+        return errinfo_nomem(reterr, options->place);
     }
     p->o = *options;
     p->lock.fd = -1;
@@ -167,7 +138,7 @@ size_t publish_lists(const struct publish *p, const char *ret[REPOSITORY_LISTS_M
     return p->nrows;
 }
 
-static struct publish_row *find_row(struct publish *p, const char *name)
+struct publish_row *publish_find_row(struct publish *p, const char *name)
 {
     for (size_t i = 0; i < p->nrows; i++) {
         if (strcmp(p->row[i].head.stream.list, name) == 0) {
@@ -182,11 +153,9 @@ static struct publish_row *find_row(struct publish *p, const char *name)
 static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
 {
     const struct publish *p = x->p;
-    if (file_path(x->dir, "%s/%s", p->dir, x->name) != ERR_OK ||
-        file_path(x->out, "%s/%s/out", p->dir, x->name) != ERR_OK) {
-        return too_long(p->dir, reterr);
-    }
-    enum err e = peer_file_make_dir(x->dir, reterr);
+    enum err e = path_make(x->dir, reterr, "%s/%s", p->dir, x->name);
+    THEN(e, path_make(x->out, reterr, "%s/out", x->dir));
+    THEN(e, peer_file_make_dir(x->dir, reterr));
     THEN(e, peer_file_make_dir(x->out, reterr));
     if (e == ERR_OK && !p->o.is_anew) {
         e = textfile_read(x->dir, "state", &x->state, reterr);
@@ -204,7 +173,7 @@ static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
 /* The place knows of objects that STATE does not: they must never be signed in another form. */
 static bool is_restored(const struct publishing *x)
 {
-    const struct publish_row *row = find_row(x->p, x->name);
+    const struct publish_row *row = publish_find_row(x->p, x->name);
     struct hash256 hash;
     if (!row || row->is_ours) {
         return false;
@@ -221,7 +190,7 @@ static bool is_restored(const struct publishing *x)
 /* Higher than any that the place or STATE knows. */
 static uint64_t new_incarnation(const struct publishing *x)
 {
-    const struct publish_row *row = find_row(x->p, x->name);
+    const struct publish_row *row = publish_find_row(x->p, x->name);
     uint64_t least = row ? row->head.stream.inc + 1 : 1;
     uint64_t inc = 0;
     random_bytes(&inc, sizeof(inc));
@@ -269,10 +238,7 @@ static enum err add_changes(struct publishing *x, const struct textlist *entries
     struct textlist second = {0};
     show(x->p, "compare", -1);
     enum err e = textlist_diff(&x->state.list, entries, &first, &second);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, x->name, 0, "no memory to compare the list");
-    }
-    e = add_deltas(x, &first, reterr);
+    e = e == ERR_OK ? add_deltas(x, &first, reterr) : errinfo_nomem(reterr, x->name);
     THEN(e, add_deltas(x, &second, reterr));
     textlist_fini(&first);
     textlist_fini(&second);
@@ -321,7 +287,7 @@ static enum err bring(struct publishing *x, const struct textlist *entries,
 static enum err set_row(struct publishing *x, uint64_t keep, struct errinfo *reterr)
 {
     struct publish *p = x->p;
-    struct publish_row *row = find_row(p, x->name);
+    struct publish_row *row = publish_find_row(p, x->name);
     const uint64_t *number = x->state.number;
     if (!row && p->nrows == REPOSITORY_LISTS_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, x->name, 0,
@@ -448,7 +414,7 @@ static enum err read_list(struct reading *r, const struct list_reader *list,
     r->texts = arena_new(2 * (size_t)TEXTLIST_BYTES_MAX);
     r->scratch = arena_new(KEY_ARENA);
     if (!r->texts || !r->scratch) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to read the list");
+        return errinfo_nomem(reterr, list_reader_name(list));
     }
     enum err e = list_reader_each(list, on_entry, r, reterr);
     if (e == ERR_OK && r->failed == ERR_LIMIT) {
@@ -457,13 +423,13 @@ static enum err read_list(struct reading *r, const struct list_reader *list,
                         "split it",
                         TEXTLIST_ENTRIES_MAX, TEXTLIST_BYTES_MAX >> 20);
     } else if (e == ERR_OK && r->failed != ERR_OK) {
-        e = errinfo_set(reterr, r->failed, "", 0, "no memory to read the list");
+        e = errinfo_nomem(reterr, list_reader_name(list));
     }
     if (e == ERR_OK) {
         show(r->p, "sort", -1);
         e = textlist_sort(&r->entries) == ERR_OK
                 ? ERR_OK
-                : errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to sort the list");
+                : errinfo_nomem(reterr, list_reader_name(list));
     }
     return e;
 }
@@ -496,14 +462,15 @@ static enum err write_heads(const struct publish *p, struct slice heads,
     char key_path[FILE_PATH_MAX];
     struct buf key;
     struct buf old;
-    if (file_path(path, "%s/v1/heads", p->place) != ERR_OK ||
-        file_path(key_path, "%s/v1/key", p->place) != ERR_OK) {
-        return too_long(p->place, reterr);
+    enum err e = path_make(path, reterr, "%s/v1/heads", p->place);
+    THEN(e, path_make(key_path, reterr, "%s/v1/key", p->place));
+    if (e != ERR_OK) {
+        return e;
     }
     buf_init(&key, REPOSITORY_KEY_BYTES);
     buf_init(&old, REPOSITORY_KEY_BYTES);
     repository_key_print(p->o.self, &key);
-    enum err e = buf_failed(&key) ? ERR_NOMEM : ERR_OK;
+    e = buf_failed(&key) ? errinfo_nomem(reterr, p->place) : ERR_OK;
     if (e == ERR_OK && (file_read(key_path, &old, NULL) != ERR_OK ||
                         !slice_eq(buf_slice(&key), buf_slice(&old)))) {
         e = file_write_atomic(key_path, buf_slice(&key), HEADS_MODE, reterr);
@@ -535,7 +502,7 @@ enum err publish_commit(struct publish *p, struct errinfo *reterr)
     buf_init(&bytes, REPOSITORY_HEADS_BYTES);
     enum err e = repository_print(&now, p->o.self, &bytes);
     e = e == ERR_OK ? write_heads(p, buf_slice(&bytes), reterr)
-                    : errinfo_set(reterr, e, p->place, 0, "no memory for the heads");
+                    : errinfo_nomem(reterr, p->place);
     buf_fini(&bytes);
     for (size_t i = 0; e == ERR_OK && i < p->nrows; i++) {
         struct object_id id;

@@ -62,6 +62,8 @@ enum err publishing_sweep(struct publishing *x, struct errinfo *reterr);
 enum err publishing_deliver(struct publishing *x, struct errinfo *reterr);
 /* Whether the place has every file that the head promises. */
 bool publishing_is_whole(const struct publishing *x);
+/* NULL: the place does not have the list. */
+struct publish_row *publish_find_row(struct publish *p, const char *name);
 /* Remembers what the place shows. */
 void publish_note_streams(struct publish *p);
 /* Removes from the place, in time, the files of streams that its heads name no more. What cannot be removed stays. */

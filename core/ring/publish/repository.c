@@ -1,14 +1,13 @@
 /* repository - names and texts of a place, and what one signature of its heads covers. */
 #include "core/ring/publish/repository.h"
 
-enum { KEY_LINES = 5, BEFORE_HEADS = 16 };
+enum { DECIMAL_DIGITS = 19 };
 
 static void object_path(char kind, const struct object_id *stream, uint64_t seq,
                         char ret[REPOSITORY_PATH_MAX])
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
-    hex_print(stream->b, OBJECT_ID_BYTES, hex);
-    (void)snprintf(ret, REPOSITORY_PATH_MAX, "v1/%c/%s/%" PRIu64, kind, hex, seq);
+    (void)snprintf(ret, REPOSITORY_PATH_MAX, "v1/%c/%s/%" PRIu64, kind,
+                   object_id_hex(stream).digits, seq);
 }
 
 void repository_object_path(const struct object_id *stream, uint64_t seq,
@@ -51,18 +50,8 @@ static struct slice value_of(struct slice *text, const char *name)
 
 static bool read_decimal(struct slice text, uint64_t *ret)
 {
-    uint64_t v = 0;
-    if (text.n == 0 || text.n > 19 || (text.n > 1 && text.p[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9') {
-            return false;
-        }
-        v = 10 * v + (uint64_t)(text.p[i] - '0');
-    }
-    *ret = v;
-    return true;
+    return text.n <= DECIMAL_DIGITS && slice_to_u64(text, 10, UINT64_MAX, ret) &&
+           (text.n == 1 || text.p[0] != '0');
 }
 
 enum err repository_key_parse(struct slice text,
@@ -174,7 +163,7 @@ static enum err verify_streams(const struct repository *p, struct errinfo *reter
     for (size_t i = 0; i < h->n; i++) {
         const struct stream_key *k = &h->v[i].stream;
         if (k->kind != OBJECT_TEXT ||
-            memcmp(k->origin.b, p->heartbeat.stream.origin.b, OBJECT_ID_BYTES) != 0) {
+            !object_id_equal(&k->origin, &p->heartbeat.stream.origin)) {
             return refuse(reterr, ERR_SYNTAX,
                           "a stream is not one of texts, or of another publisher");
         }
@@ -193,7 +182,7 @@ enum err repository_verify(const struct repository *p, struct slice bytes,
 {
     struct hash256 root;
     size_t n = bytes.n - OBJECT_HEADER_BYTES - 4; /* one heartbeat and its count */
-    if (memcmp(p->heartbeat.stream.origin.b, origin->b, OBJECT_ID_BYTES) != 0) {
+    if (!object_id_equal(&p->heartbeat.stream.origin, origin)) {
         return refuse(reterr, ERR_KEY, "these are the heads of another publisher");
     }
     if (p->key_id != object_key_id(key) ||

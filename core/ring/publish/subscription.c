@@ -1,12 +1,9 @@
 /* subscription - whom to believe: heads of several places, of which the newest count. */
 #include "core/ring/publish/subscription.h"
 
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/ring/publish/subscription_internal.h"
 #include "core/ring/trust/peer_file.h"
-
-enum { PLACE_BYTES = 512 };
 
 static const char *const answers[SUBSCRIPTION_ANSWERS] = {
     [SUBSCRIPTION_NEWER] = "newer",     [SUBSCRIPTION_SAME] = "same",
@@ -24,26 +21,18 @@ const char *subscription_answer_name(enum subscription_answer a)
 static enum err path_of(char ret[FILE_PATH_MAX], const char *state_dir,
                         const char *name, struct errinfo *reterr)
 {
-    enum err e = file_path(ret, "%s/peers/subscriptions/%s", state_dir, name);
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+    return path_make(ret, reterr, "%s/peers/subscriptions/%s", state_dir, name);
 }
 
 static enum err make_folders(const char *state_dir, const char *dir,
                              struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    static const char *const above[] = {"peers", "peers/subscriptions"};
-    for (size_t i = 0; i < 2; i++) {
-        if (file_path(path, "%s/%s", state_dir, above[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-        }
-        enum err e = peer_file_make_dir(path, reterr);
-        if (e != ERR_OK) {
-            return e;
-        }
-    }
-    return peer_file_make_dir(dir, reterr);
+    enum err e = path_make(path, reterr, "%s/peers", state_dir);
+    THEN(e, peer_file_make_dir(path, reterr));
+    THEN(e, path_make(path, reterr, "%s/peers/subscriptions", state_dir));
+    THEN(e, peer_file_make_dir(path, reterr));
+    return e == ERR_OK ? peer_file_make_dir(dir, reterr) : e;
 }
 
 /* Removes the files of a subscription's folder (there are no folders in it), but those that keep says. */
@@ -51,29 +40,17 @@ typedef bool keep_fn(const void *context, const char *name);
 static enum err remove_files(const char *dir, keep_fn *keep, const void *context,
                              struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
+    char path[FILE_PATH_MAX];
     enum err e = ERR_OK;
-    if (!d) {
-        return errno == ENOENT ? ERR_OK
-                               : errinfo_errno(reterr, dir, "cannot list the folder");
-    }
-    while (e == ERR_OK) {
-        char path[FILE_PATH_MAX];
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        if (entry->d_name[0] == '.' || (keep && keep(context, entry->d_name)) ||
-            file_path(path, "%s/%s", dir, entry->d_name) != ERR_OK) {
-            continue;
-        }
-        if (unlink(path) != 0) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (e == ERR_OK && dir_walk_next(&w)) {
+        if (w.name[0] != '.' && !(keep && keep(context, w.name)) &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK &&
+            unlink(path) != 0) {
             e = errinfo_errno(reterr, path, "cannot remove the file");
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err drop_all(const char *dir, const char *name,
@@ -131,19 +108,12 @@ static enum err forget_lists(struct subscription *s, struct errinfo *reterr)
 
 static bool has_others(const struct subscription *s)
 {
-    DIR *d = opendir(s->dir);
     bool found = false;
-    while (d && !found) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        found = entry->d_name[0] != '.' && !is_of_now(s, entry->d_name);
+    struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
+    while (!found && dir_walk_next(&w)) {
+        found = w.name[0] != '.' && !is_of_now(s, w.name);
     }
-    if (d) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return found;
 }
 
@@ -185,7 +155,7 @@ enum err subscription_open(const struct subscription_options *options,
 {
     struct subscription *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, options->name, 0, "no memory");
+        return errinfo_nomem(reterr, options->name);
     }
     (void)snprintf(s->name, sizeof(s->name), "%s", options->name);
     memcpy(s->key, options->key, sizeof(s->key));
@@ -224,15 +194,10 @@ void subscription_close(struct subscription **s)
 void subscription_place(const char *name, const uint8_t key[OBJECT_KEY_BYTES],
                         struct object_id *ret)
 {
+    const struct slice parts[] = {SLICE_LIT("gillnet-subscription/1\0"),
+                                  slice_of(key, OBJECT_KEY_BYTES), slice_str(name)};
     struct hash256 hash;
-    struct buf b;
-    buf_init(&b, PLACE_BYTES);
-    buf_add_str(&b, "gillnet-subscription/1");
-    buf_add(&b, slice_of("", 1));
-    buf_add(&b, slice_of(key, OBJECT_KEY_BYTES));
-    buf_add_str(&b, name);
-    hash256_of(buf_slice(&b), &hash);
-    buf_fini(&b);
+    hash256_make(parts, LENGTH(parts), &hash);
     memcpy(ret->b, hash.b, OBJECT_ID_BYTES);
 }
 
@@ -256,10 +221,10 @@ static enum err refuse(struct errinfo *reterr, enum err e, const char *why)
     return errinfo_set(reterr, e, "v1/heads", 0, "%s", why);
 }
 
-static const struct head *find_row(const struct head *rows, size_t n, const char *name)
+const struct head *heads_find(const struct head *rows, size_t n, const char *list)
 {
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(rows[i].stream.list, name) == 0) {
+        if (strcmp(rows[i].stream.list, list) == 0) {
             return &rows[i];
         }
     }
@@ -315,7 +280,7 @@ static enum err check_newer(const struct subscription *s, const struct repositor
     }
     for (size_t i = 0; i < s->nfollow; i++) {
         const struct follow *f = &s->follow[i];
-        enum err e = check_row(f, find_row(h->v, h->n, f->map.theirs), reterr);
+        enum err e = check_row(f, heads_find(h->v, h->n, f->map.theirs), reterr);
         if (e != ERR_OK) {
             return e;
         }
@@ -474,7 +439,7 @@ enum err subscription_end(struct subscription *s, struct errinfo *reterr)
     enum err e = check_heads(s, reterr);
     for (size_t i = 0; e == ERR_OK && i < s->nfollow && s->has_heads; i++) {
         const struct follow *f = &s->follow[i];
-        if (!find_row(s->rows, s->nrows, f->map.theirs)) {
+        if (!heads_find(s->rows, s->nrows, f->map.theirs)) {
             e = errinfo_set(reterr, ERR_NOT_FOUND, f->map.theirs, 0,
                             "the publisher does not publish this list");
         } else if (f->why.code != ERR_OK) {
@@ -494,7 +459,7 @@ void subscription_stat(const struct subscription *s, struct subscription_stat *r
                                       .is_complete = s->has_heads};
     for (size_t i = 0; i < s->nfollow; i++) {
         const struct follow *f = &s->follow[i];
-        const struct head *row = find_row(s->rows, s->nrows, f->map.theirs);
+        const struct head *row = heads_find(s->rows, s->nrows, f->map.theirs);
         ret->entries += f->entries;
         ret->refused += f->refused;
         ret->is_complete = ret->is_complete && row && f->is_known &&

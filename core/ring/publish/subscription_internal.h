@@ -74,6 +74,8 @@ struct subscription {
     struct work work;
 };
 
+/* The row of a list; NULL: there is none. */
+const struct head *heads_find(const struct head *rows, size_t n, const char *list);
 /* LIST.state as it is on disk into f. */
 enum err follow_load(const struct subscription *s, struct follow *f,
                      struct textfile *ret, struct errinfo *reterr);

@@ -1,13 +1,11 @@
 /* subscription_state - what a subscription remembers, and how an update becomes a list's entries. */
 
-#include "core/base/cursor.h"
 #include "core/base/hash256.h"
 #include "core/message/feature/list_keys.h"
 #include "core/ring/publish/subscription_internal.h"
 #include "core/ring/trust/peer_file.h"
 
 enum {
-    SEEN_VERSION = 1,
     SEEN_BYTES = 4096,
     NUMBER_REFUSED = 0, /* in LIST.state */
     ENTRY_ARENA_BYTES = 256 << 10,
@@ -15,82 +13,52 @@ enum {
     FILE_NAME_BYTES = LIST_NAME_MAX + 8
 };
 
-static const char magic[4] = {'G', 'N', 'S', 'B'};
+#define SEEN_MARK "GNSB\1\0\0\0" /* with its version */
 
 /* ---- seen ---- */
 
-static void add_bytes(struct buf *b, const void *bytes, size_t n)
-{
-    buf_add(b, slice_of(bytes, n));
-}
-
 enum err seen_write(const struct subscription *s, struct errinfo *reterr)
 {
-    struct hash256 hash;
+    const struct seen *seen = &s->seen;
     struct buf b;
     buf_init(&b, SEEN_BYTES);
-    add_bytes(&b, magic, sizeof(magic));
-    buf_add_u32(&b, SEEN_VERSION);
-    add_bytes(&b, s->key, sizeof(s->key));
-    add_bytes(&b, s->seen.binding.key, OBJECT_KEY_BYTES);
-    buf_add_u64(&b, s->seen.binding.not_before_ms);
-    add_bytes(&b, s->seen.binding.signature, OBJECT_SIGNATURE_BYTES);
-    buf_add_u64(&b, s->seen.created_ms);
-    buf_add_u64(&b, s->seen.expires_ms);
-    buf_add_u64(&b, s->seen.seq);
-    add_bytes(&b, s->seen.heads.b, HASH256_BYTES);
-    hash256_of(buf_slice(&b), &hash);
-    add_bytes(&b, hash.b, HASH256_BYTES);
-    enum err e = buf_failed(&b) ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory")
-                                : peer_file_write(s->dir, "seen", buf_slice(&b),
-                                                  PEER_FILE_MODE, reterr);
+    buf_add(&b, SLICE_LIT(SEEN_MARK));
+    buf_add(&b, slice_of(s->key, sizeof(s->key)));
+    buf_add(&b, slice_of(seen->binding.key, OBJECT_KEY_BYTES));
+    buf_add_u64(&b, seen->binding.not_before_ms);
+    buf_add(&b, slice_of(seen->binding.signature, OBJECT_SIGNATURE_BYTES));
+    buf_add_u64(&b, seen->created_ms);
+    buf_add_u64(&b, seen->expires_ms);
+    buf_add_u64(&b, seen->seq);
+    buf_add(&b, slice_of(seen->heads.b, HASH256_BYTES));
+    enum err e = peer_file_write_hashed(s->dir, "seen", &b, reterr);
     buf_fini(&b);
     return e;
 }
 
-static void take_bytes(struct cursor *c, void *ret, size_t n)
-{
-    struct slice s = cursor_bytes(c, n);
-    if (cursor_ok(c)) {
-        memcpy(ret, s.p, n);
-    }
-}
-
-static bool parse_seen(struct slice bytes, uint8_t retkey[OBJECT_KEY_BYTES],
+static bool parse_seen(struct cursor *c, uint8_t retkey[OBJECT_KEY_BYTES],
                        struct seen *ret)
 {
-    struct hash256 hash;
-    struct slice mark;
-    if (bytes.n < HASH256_BYTES) {
-        return false;
-    }
-    struct slice body = slice_head(bytes, bytes.n - HASH256_BYTES);
-    hash256_of(body, &hash);
-    struct cursor c = cursor_of(body);
-    mark = cursor_bytes(&c, sizeof(magic));
-    if (memcmp(hash.b, bytes.p + body.n, HASH256_BYTES) != 0 ||
-        !slice_eq(mark, slice_of(magic, sizeof(magic))) ||
-        cursor_u32(&c) != SEEN_VERSION) {
-        return false;
-    }
-    take_bytes(&c, retkey, OBJECT_KEY_BYTES);
-    take_bytes(&c, ret->binding.key, OBJECT_KEY_BYTES);
-    ret->binding.not_before_ms = cursor_u64(&c);
-    take_bytes(&c, ret->binding.signature, OBJECT_SIGNATURE_BYTES);
-    ret->created_ms = cursor_u64(&c);
-    ret->expires_ms = cursor_u64(&c);
-    ret->seq = cursor_u64(&c);
-    take_bytes(&c, ret->heads.b, HASH256_BYTES);
-    return cursor_done(&c);
+    cursor_copy(c, retkey, OBJECT_KEY_BYTES);
+    cursor_copy(c, ret->binding.key, OBJECT_KEY_BYTES);
+    ret->binding.not_before_ms = cursor_u64(c);
+    cursor_copy(c, ret->binding.signature, OBJECT_SIGNATURE_BYTES);
+    ret->created_ms = cursor_u64(c);
+    ret->expires_ms = cursor_u64(c);
+    ret->seq = cursor_u64(c);
+    cursor_copy(c, ret->heads.b, HASH256_BYTES);
+    return cursor_done(c);
 }
 
 enum err seen_read(const char *dir, uint8_t retkey[OBJECT_KEY_BYTES], struct seen *ret,
                    struct errinfo *reterr)
 {
+    struct cursor c;
     struct buf b;
     buf_init(&b, SEEN_BYTES);
-    enum err e = peer_file_read(dir, "seen", &b, reterr);
-    if (e == ERR_OK && !parse_seen(buf_slice(&b), retkey, ret)) {
+    enum err e =
+        peer_file_read_hashed(dir, "seen", SLICE_LIT(SEEN_MARK), &b, &c, reterr);
+    if (e == ERR_CORRUPT || (e == ERR_OK && !parse_seen(&c, retkey, ret))) {
         e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
                         "the file seen is damaged; remove it: the next heads of the "
                         "publisher are then taken for the first");
@@ -160,17 +128,12 @@ static int compare_digests(const void *a, const void *b)
 static void make_difference(struct making *m, const struct textlist *from,
                             const struct textlist *to)
 {
-    size_t a = 0;
-    size_t b = 0;
-    while (a < from->n || b < to->n) {
-        const struct list_record *x = a < from->n ? &from->v[a] : NULL;
-        const struct list_record *y = b < to->n ? &to->v[b] : NULL;
-        int order = !x ? 1 : !y ? -1 : textlist_compare(x, y);
-        if (order != 0 || x->after != y->after || x->expiry_h != y->expiry_h) {
-            make_step(m, order <= 0 ? x : NULL, order >= 0 ? y : NULL);
+    struct textlist_pair p = {.from = from, .to = to};
+    while (textlist_pair_next(&p)) {
+        if (!p.x || !p.y || p.x->after != p.y->after ||
+            p.x->expiry_h != p.y->expiry_h) {
+            make_step(m, p.x, p.y);
         }
-        a += order <= 0;
-        b += order >= 0;
     }
     qsort(m->v, m->n, sizeof(m->v[0]), compare_digests);
 }
@@ -189,9 +152,7 @@ static enum err give(const struct subscription *s, const struct stream_key *k,
     }
     buf_init(&raw, m->n * PAYLOAD_LIST_MAX + 1);
     payload_print_list(m->v, m->n, &raw);
-    enum err e = buf_failed(&raw) ? errinfo_set(reterr, ERR_NOMEM, s->name, 0,
-                                                "no memory for an update")
-                                  : ERR_OK;
+    enum err e = buf_failed(&raw) ? errinfo_nomem(reterr, s->name) : ERR_OK;
     THEN(e, payload_reader_init(&records, OBJECT_LIST, is_snap, m->n, buf_slice(&raw),
                                 reterr));
     THEN(e, peerlist_apply(s->lists, &o, s->name, &records, reterr));
@@ -236,7 +197,7 @@ static enum err change_list(const struct subscription *s, const struct follow *f
     if (!m.arena || !m.v) {
         arena_free(&m.arena);
         free(m.v);
-        return errinfo_set(reterr, ERR_NOMEM, s->name, 0, "no memory for an update");
+        return errinfo_nomem(reterr, s->name);
     }
     make_difference(&m, before, c->to);
     enum err e = give(s, &k, is_snap, &m, reterr);
@@ -282,18 +243,9 @@ static enum err take_place(const struct subscription *s, const struct follow *f,
 {
     char next[FILE_NAME_BYTES];
     char state[FILE_NAME_BYTES];
-    char from[FILE_PATH_MAX];
-    char to[FILE_PATH_MAX];
     name_of(f, "next", next);
     name_of(f, "state", state);
-    if (file_path(from, "%s/%s", s->dir, next) != ERR_OK ||
-        file_path(to, "%s/%s", s->dir, state) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    if (rename(from, to) != 0) {
-        return errinfo_errno(reterr, to, "cannot replace the file");
-    }
-    return file_sync_dir(s->dir, reterr);
+    return peer_file_rename(s->dir, next, state, reterr);
 }
 
 enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *reterr)

@@ -23,16 +23,6 @@ void work_end(struct work *w)
     *w = (struct work){.f = NULL};
 }
 
-static const struct head *row_of(const struct subscription *s, const struct follow *f)
-{
-    for (size_t i = 0; i < s->nrows; i++) {
-        if (strcmp(s->rows[i].stream.list, f->map.theirs) == 0) {
-            return &s->rows[i];
-        }
-    }
-    return NULL;
-}
-
 /* What the heads say is not what is taken. */
 static bool is_behind(const struct follow *f, const struct head *row)
 {
@@ -85,7 +75,7 @@ static bool choose(struct subscription *s)
 {
     for (size_t i = 0; s->has_heads && i < s->nfollow; i++) {
         struct follow *f = &s->follow[i];
-        const struct head *row = row_of(s, f);
+        const struct head *row = heads_find(s->rows, s->nrows, f->map.theirs);
         if (row && is_behind(f, row)) {
             begin_work(s, f, row);
             if (!f->is_given_up) {
@@ -137,7 +127,7 @@ static enum err check_header(const struct subscription *s, struct slice bytes,
     if (!stream_key_equal(&o->stream, &head->stream)) {
         return refuse(reterr, ERR_RANGE, "stream", "an object of another stream");
     }
-    if (memcmp(o->ring.b, no_ring.b, sizeof(no_ring.b)) != 0) {
+    if (!object_id_equal(&o->ring, &no_ring)) {
         return refuse(reterr, ERR_RANGE, "ring", "a publisher is of no ring");
     }
     if (o->key_id != object_key_id(s->seen.binding.key) ||
@@ -168,20 +158,11 @@ static enum err check_payload(const struct object *o, struct slice payload,
 static enum err unpack(const struct object *o, struct slice payload, bool is_snap,
                        struct textlist *ret, struct errinfo *reterr)
 {
-    struct buf raw;
     enum err e = check_payload(o, payload, reterr);
     if (e == ERR_OK && o->records > TEXTLIST_ENTRIES_MAX) {
         e = refuse(reterr, ERR_LIMIT, "records", "more entries than a list may have");
     }
-    if (e != ERR_OK) {
-        return e;
-    }
-    buf_init(&raw, OBJECT_SNAP_MAX);
-    if (o->raw_len > 0) {
-        e = payload_unpack(payload, o->raw_len, &raw, reterr);
-    }
-    THEN(e, textlist_read(&raw, o->records, is_snap, ret, reterr));
-    buf_fini(&raw);
+    THEN(e, textlist_unpack(payload, o->raw_len, o->records, is_snap, ret, reterr));
     return e;
 }
 
@@ -209,7 +190,7 @@ static enum err gather(struct work *w, struct errinfo *reterr)
         return ERR_OK;
     }
     if (textlist_copy(&w->now.list, &all) != ERR_OK) {
-        return refuse(reterr, ERR_NOMEM, "", "no memory for an update");
+        return errinfo_nomem(reterr, "");
     }
     for (size_t i = 0; i < w->ntaken; i++) {
         textlist_fini(&w->taken[i]);
@@ -299,16 +280,10 @@ static enum err take_snap(struct subscription *s, struct slice bytes,
 
 static uint64_t count_changes(const struct textlist *from, const struct textlist *to)
 {
+    struct textlist_pair p = {.from = from, .to = to};
     uint64_t n = 0;
-    size_t a = 0;
-    size_t b = 0;
-    while (a < from->n || b < to->n) {
-        int order = a == from->n ? 1
-                    : b == to->n ? -1
-                                 : textlist_compare(&from->v[a], &to->v[b]);
-        n += order != 0 || from->v[a].after != to->v[b].after;
-        a += order <= 0;
-        b += order >= 0;
+    while (textlist_pair_next(&p)) {
+        n += !p.x || !p.y || p.x->after != p.y->after;
     }
     return n;
 }

@@ -50,7 +50,25 @@ void textlist_print(const struct textlist *t, struct buf *ret);
 void textlist_root(const struct textlist *t, const struct object_id *ring,
                    struct hash256 *ret);
 
-/* What makes `to` of `from`: first the steps that leave an entry's expiry as it is or take the entry out, then
+/* The payload of t, packed (nothing for an empty list), behind what ret has; *retraw: its length before. */
+enum err textlist_pack(const struct textlist *t, struct buf *ret, uint64_t *retraw);
+/* The other way, bounded as payload_unpack and textlist_read. */
+enum err textlist_unpack(struct slice packed, uint64_t raw_len, uint64_t records,
+                         bool is_snap, struct textlist *ret, struct errinfo *reterr);
+
+/* A walk of two lists side by side: from and to are set, all else is zero. x and y are records of one entry; NULL: that list
+ * does not have it. */
+struct textlist_pair {
+    const struct textlist *from;
+    const struct textlist *to;
+    size_t a;
+    size_t b;
+    const struct list_record *x;
+    const struct list_record *y;
+};
+bool textlist_pair_next(struct textlist_pair *p);
+
+/* What makes `to` of `from`, added to two empty lists: first the steps that leave an entry's expiry as it is or take the entry out, then
  * those that bring it (back); each part is a payload's records, sorted. Texts are borrowed from both. */
 enum err textlist_diff(const struct textlist *from, const struct textlist *to,
                        struct textlist *retfirst, struct textlist *retsecond);

@@ -1,7 +1,6 @@
 /* publish - what changed since the last publication, and the heads that show it. */
 #include "core/ring/publish/publish.h"
 
-#include "core/base/random.h"
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"
 
@@ -10,7 +9,6 @@ enum {
     FOLDER_MODE = 0755,
     SECONDS_AN_HOUR = 3600,
     DELTA_SLACK = 64 << 10, /* small lists get no SNAP with each change */
-    INC_RANDOM_BITS = 22,
     PROGRESS_EVERY = 4096,
     KEY_ARENA = 64 * 1024
 };
@@ -191,15 +189,9 @@ static bool is_restored(const struct publishing *x)
 static uint64_t new_incarnation(const struct publishing *x)
 {
     const struct publish_row *row = publish_find_row(x->p, x->name);
-    uint64_t least = row ? row->head.stream.inc + 1 : 1;
-    uint64_t inc = 0;
-    random_bytes(&inc, sizeof(inc));
-    inc &= (1U << INC_RANDOM_BITS) - 1;
-    inc |= x->p->o.now_ms << INC_RANDOM_BITS;
-    if (x->state.object.stream.inc >= least) {
-        least = x->state.object.stream.inc + 1;
-    }
-    return inc < least ? least : inc;
+    const uint64_t shown = row ? row->head.stream.inc : 0;
+    const uint64_t known = x->state.object.stream.inc;
+    return stream_next_inc(x->p->o.now_ms, shown > known ? shown : known);
 }
 
 /* Takes n of the steps from `at` on that one DELTA holds. */

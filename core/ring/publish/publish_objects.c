@@ -169,16 +169,6 @@ enum err publishing_sweep(struct publishing *x, struct errinfo *reterr)
 
 /* ---- the place ---- */
 
-static void path_of(const struct publishing *x, uint64_t seq, char kind,
-                    char ret[REPOSITORY_PATH_MAX])
-{
-    if (kind == 's') {
-        repository_snap_path(&x->id, seq, ret);
-    } else {
-        repository_object_path(&x->id, seq, ret);
-    }
-}
-
 static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq,
                             char kind, struct errinfo *reterr)
 {
@@ -186,7 +176,7 @@ static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq
     char to[FILE_PATH_MAX];
     char path[REPOSITORY_PATH_MAX];
     struct buf bytes;
-    path_of(x, seq, kind, path);
+    repository_path(kind, &x->id, seq, path);
     enum err e = path_make(from, reterr, "%s/%s", x->out, name);
     THEN(e, path_make(to, reterr, "%s/%s", x->p->place, path));
     buf_init(&bytes, (size_t)TEXTLIST_PACKED_MAX + OBJECT_HEADER_BYTES);
@@ -218,7 +208,7 @@ static bool is_there(const struct publishing *x, uint64_t seq, char kind)
     char file[FILE_PATH_MAX];
     char path[REPOSITORY_PATH_MAX];
     struct stat st;
-    path_of(x, seq, kind, path);
+    repository_path(kind, &x->id, seq, path);
     return path_make(file, NULL, "%s/%s", x->p->place, path) == ERR_OK &&
            stat(file, &st) == 0 && S_ISREG(st.st_mode);
 }

@@ -3,23 +3,11 @@
 
 enum { DECIMAL_DIGITS = 19 };
 
-static void object_path(char kind, const struct object_id *stream, uint64_t seq,
-                        char ret[REPOSITORY_PATH_MAX])
+void repository_path(char kind, const struct object_id *stream, uint64_t seq,
+                     char ret[REPOSITORY_PATH_MAX])
 {
     (void)snprintf(ret, REPOSITORY_PATH_MAX, "v1/%c/%s/%" PRIu64, kind,
                    object_id_hex(stream).digits, seq);
-}
-
-void repository_object_path(const struct object_id *stream, uint64_t seq,
-                            char ret[REPOSITORY_PATH_MAX])
-{
-    object_path('o', stream, seq, ret);
-}
-
-void repository_snap_path(const struct object_id *stream, uint64_t seq,
-                          char ret[REPOSITORY_PATH_MAX])
-{
-    object_path('s', stream, seq, ret);
 }
 
 /* ---- the key ---- */

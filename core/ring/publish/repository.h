@@ -23,11 +23,9 @@ enum {
         64 + REPOSITORY_LISTS_MAX * HEAD_BYTES + OBJECT_HEADER_BYTES
 };
 
-/* "v1/o/STREAM/SEQ" and "v1/s/STREAM/SEQ". */
-void repository_object_path(const struct object_id *stream, uint64_t seq,
-                            char ret[REPOSITORY_PATH_MAX]);
-void repository_snap_path(const struct object_id *stream, uint64_t seq,
-                          char ret[REPOSITORY_PATH_MAX]);
+/* v1/o/STREAM/SEQ or v1/s/STREAM/SEQ; kind: 'o' or 's'. */
+void repository_path(char kind, const struct object_id *stream, uint64_t seq,
+                     char ret[REPOSITORY_PATH_MAX]);
 
 void repository_key_print(const struct identity *self, struct buf *ret);
 /* ERR_SYNTAX; ERR_KEY: it is of another publisher, or the binding does not hold. */

@@ -99,10 +99,10 @@ bool subscription_wants(struct subscription *s, struct subscription_want *ret)
     stream_key_id(&w->head.stream, &id);
     *ret = (struct subscription_want){.place = s->place, .is_snap = !w->has_now};
     if (w->has_now) {
-        repository_object_path(&id, w->now.object.seq + 1, ret->path);
+        repository_path('o', &id, w->now.object.seq + 1, ret->path);
         ret->most_bytes = (uint64_t)OBJECT_HEADER_BYTES + OBJECT_PACKED_MAX;
     } else {
-        repository_snap_path(&id, w->head.snap_seq, ret->path);
+        repository_path('s', &id, w->head.snap_seq, ret->path);
         ret->most_bytes = (uint64_t)OBJECT_HEADER_BYTES + OBJECT_SNAP_PACKED_MAX;
     }
     return true;
@@ -145,12 +145,10 @@ static enum err check_header(const struct subscription *s, struct slice bytes,
 static enum err check_payload(const struct object *o, struct slice payload,
                               struct errinfo *reterr)
 {
-    struct hash256 hash;
     if (payload.n != o->sent_len) {
         return refuse(reterr, ERR_SYNTAX, "sent_len", "cut off, or too long");
     }
-    hash256_of(payload, &hash);
-    return hash256_equal(&hash, &o->payload)
+    return object_has_payload(o, payload)
                ? ERR_OK
                : refuse(reterr, ERR_CORRUPT, "payload", "the payload has another hash");
 }

@@ -1,10 +1,11 @@
 /* object - headers as bytes: printing, and what can be told of them without knowing anybody. */
 #include "core/ring/stream/object.h"
 
+#include "core/base/random.h"
 #include "core/ring/stream/object_internal.h"
 #include "core/ring/stream/payload.h"
 
-enum { MINOR = 0, RESERVED = 40, PROOF_HEADERS = 2 };
+enum { MINOR = 0, RESERVED = 40, PROOF_HEADERS = 2, INC_RANDOM_BITS = 22 };
 
 static const char magic[4] = {'G', 'N', 'X', 'O'};
 
@@ -135,6 +136,15 @@ void stream_key_id(const struct stream_key *k, struct object_id *ret)
     memcpy(ret->b, hash.b, OBJECT_ID_BYTES);
 }
 
+uint64_t stream_next_inc(uint64_t now_ms, uint64_t newest)
+{
+    uint32_t noise = 0;
+    random_bytes(&noise, sizeof(noise));
+    newest >>= INC_RANDOM_BITS;
+    now_ms = now_ms > newest ? now_ms : newest + 1;
+    return now_ms << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
+}
+
 /* ---- the header ---- */
 
 void object_print(const struct object *o, struct buf *ret)
@@ -166,6 +176,13 @@ void object_print(const struct object *o, struct buf *ret)
 void object_hash(struct slice header, struct hash256 *ret)
 {
     hash256_of(slice_head(header, OBJECT_SIGNED_BYTES), ret);
+}
+
+bool object_has_payload(const struct object *o, struct slice payload)
+{
+    struct hash256 hash;
+    hash256_of(payload, &hash);
+    return hash256_equal(&hash, &o->payload);
 }
 
 static enum err read_begin(struct cursor *c, struct object *ret, bool *retis_later,

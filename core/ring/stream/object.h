@@ -79,6 +79,10 @@ bool stream_key_equal(const struct stream_key *a, const struct stream_key *b);
 /* The stream's name in paths and tables: first half of the hash of its fields as headers have them. */
 void stream_key_id(const struct stream_key *k, struct object_id *ret);
 
+/* An incarnation above `newest`: now_ms in its upper bits, so that it is above all in use, and below it random ones. A
+ * disk that is put back must not come to the same one again, even with a clock that went back. */
+uint64_t stream_next_inc(uint64_t now_ms, uint64_t newest);
+
 struct object {
     uint16_t type; /* enum object_type */
     uint16_t flags;
@@ -108,6 +112,8 @@ void object_print(const struct object *o, struct buf *ret);
  * records allows (payload.h). ERR_SYNTAX, ERR_RANGE; ERR_VERSION: another major version;
  * ERR_UNSUPPORTED: a type or kind of a later minor version, to be passed over. */
 enum err object_parse(struct slice header, struct object *ret, struct errinfo *reterr);
+/* Whether payload has the hash that the header of o names. */
+bool object_has_payload(const struct object *o, struct slice payload);
 /* Hash of the signed bytes: the object's name, and what the next one calls prev. */
 void object_hash(struct slice header, struct hash256 *ret);
 

@@ -18,27 +18,16 @@ static void put_le(uint8_t *p, uint64_t v, size_t n)
     memcpy(p, &v, n);
 }
 
-static void add(struct root *r, const struct root *x)
+/* Adds x, or takes it off: then its complement and one are added. */
+static void add(struct root *r, const struct root *x, bool is_less)
 {
-    unsigned carry = 0;
+    unsigned carry = is_less;
     for (unsigned i = 0; i < WORDS; i++) {
         __extension__ unsigned __int128 sum = r->w[i];
-        sum += x->w[i];
+        sum += is_less ? ~x->w[i] : x->w[i];
         sum += carry;
         r->w[i] = (uint64_t)sum;
         carry = (unsigned)(sum >> 64);
-    }
-}
-
-static void subtract(struct root *r, const struct root *x)
-{
-    unsigned borrow = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
-        __extension__ unsigned __int128 difference = r->w[i];
-        difference -= x->w[i];
-        difference -= borrow;
-        r->w[i] = (uint64_t)difference;
-        borrow = (unsigned)(difference >> 64) & 1;
     }
 }
 
@@ -98,11 +87,7 @@ static void flush(struct terms *t, struct root *r)
         }
         root_parse(&hash[i], &x);
         multiply(&x, t->by[i]);
-        if (t->is_less[i]) {
-            subtract(r, &x);
-        } else {
-            add(r, &x);
-        }
+        add(r, &x, t->is_less[i]);
     }
     t->n = 0;
 }
@@ -154,11 +139,7 @@ static void step_text(struct root *r, const struct object_id *ring,
     const struct slice part[] = {slice_of(head, n), record->text};
     hash256_make(part, 2, &hash);
     root_parse(&hash, &x);
-    if (is_less) {
-        subtract(r, &x);
-    } else {
-        add(r, &x);
-    }
+    add(r, &x, is_less);
 }
 
 void root_steps(struct root *r, const struct object_id *ring, uint16_t kind,

@@ -95,8 +95,8 @@ static enum err publish_steps(struct list_publisher *x, struct shared_list *l,
 /* ---- the whole list ---- */
 
 struct both {
-    struct mirror_iter *own;    /* NULL: nothing is shared */
-    struct peerlist_walk *held; /* NULL: nothing was published */
+    struct mirror_iter *own;  /* NULL: nothing is shared */
+    struct mirror_iter *held; /* NULL: nothing was published */
     struct mirror_entry o;
     struct list_record h;
     bool has_own;
@@ -114,7 +114,11 @@ static void next_own(struct both *b)
 static void next_held(struct both *b)
 {
     enum err e = ERR_OK;
-    b->has_held = b->held && peerlist_walk_next(b->held, &b->h, &e);
+    struct mirror_entry held;
+    b->has_held = b->held && mirror_iter_next(b->held, &held, &e);
+    if (b->has_held) {
+        b->h = peerlist_record(&held);
+    }
     b->failed = b->failed == ERR_OK ? e : b->failed;
 }
 
@@ -127,7 +131,7 @@ static enum err both_open(struct list_publisher *x, const struct shared_list *l,
         e = mirror_iter_of_reader(l->reader, x->now_s, &b->own, reterr);
     }
     if (e == ERR_OK && sync_own_stream(x->sync, OBJECT_LIST, l->name, &k)) {
-        e = peerlist_walk_new(sync_lists(x->sync), &k, &b->held, reterr);
+        e = peerlist_walk(sync_lists(x->sync), &k, &b->held, reterr);
     }
     if (e == ERR_OK) {
         next_own(b);
@@ -176,7 +180,7 @@ static enum err compare(struct list_publisher *x, struct shared_list *l,
         e = errinfo_set(reterr, b.failed, l->name, 0, "the list is damaged");
     }
     mirror_iter_free(&b.own);
-    peerlist_walk_free(&b.held);
+    mirror_iter_free(&b.held);
     if (e == ERR_OK && x->nsteps == 0 && !goes_on) {
         /* an older incarnation, if there is one, ends with the empty list */
         e = sync_publish_list(x->sync, l->name, NULL, 0, reterr) == ERR_OK ? ERR_OK

@@ -39,16 +39,24 @@ static enum err publish_filter(struct list_publisher *x, const struct shared_lis
     return e;
 }
 
+/* What the peers have of a filter: when it was made, how many entries it has. False: nothing. */
+static bool look_at_filter(struct list_publisher *x, const struct shared_list *l,
+                           bool is_revoked, uint64_t *retcreated_s,
+                           uint64_t *retentries)
+{
+    struct stream_key k;
+    return sync_own_stream(x->sync, kind_of(is_revoked), l->name, &k) &&
+           peermember_peek(sync_lists(x->sync), &k, retcreated_s, retentries, NULL) ==
+               ERR_OK;
+}
+
 /* What the peers have is of the list as it is now; after a start nothing else tells. */
 static bool is_known(struct list_publisher *x, const struct shared_list *l,
                      bool is_revoked)
 {
-    struct stream_key k;
     uint64_t created_s = 0;
     uint64_t entries = 0;
-    return sync_own_stream(x->sync, kind_of(is_revoked), l->name, &k) &&
-           peermember_peek(sync_lists(x->sync), &k, &created_s, &entries, NULL) ==
-               ERR_OK &&
+    return look_at_filter(x, l, is_revoked, &created_s, &entries) &&
            created_s > l->seen.updated_s;
 }
 
@@ -79,13 +87,9 @@ static enum err take_filters(struct list_publisher *x, struct shared_list *l,
 {
     enum err e = ERR_OK;
     for (int revoked = 0; e == ERR_OK && revoked < 2; revoked++) {
-        struct stream_key k;
         uint64_t created_s = 0;
         uint64_t entries = 0;
-        if (sync_own_stream(x->sync, kind_of(revoked), l->name, &k) &&
-            peermember_peek(sync_lists(x->sync), &k, &created_s, &entries, NULL) ==
-                ERR_OK &&
-            entries > 0) {
+        if (look_at_filter(x, l, revoked, &created_s, &entries) && entries > 0) {
             e = publish_filter(x, l, NULL, revoked, reterr);
         }
     }

@@ -18,7 +18,7 @@ static struct mirror_entry state_of(const struct list_record *r)
                                  .expiry_s = r->expiry_h * PEERLIST_HOUR_S};
 }
 
-static struct list_record record_of(const struct mirror_entry *s)
+struct list_record peerlist_record(const struct mirror_entry *s)
 {
     return (struct list_record){.digest = s->digest,
                                 .before = ENTRY_ABSENT,
@@ -307,52 +307,17 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
     enum err e = held_of(p, k, &h, reterr);
     THEN(e, mirror_get(h->w, &s, reterr));
     if (e == ERR_OK) {
-        *io = record_of(&s);
+        *io = peerlist_record(&s);
     }
     return e;
 }
 
-struct peerlist_walk {
-    struct mirror_iter *walk;
-};
-
-enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
-                           struct peerlist_walk **ret, struct errinfo *reterr)
+enum err peerlist_walk(struct peerlists *p, const struct stream_key *k,
+                       struct mirror_iter **ret, struct errinfo *reterr)
 {
     struct held *h = NULL;
-    struct peerlist_walk *w = NULL;
     enum err e = held_of(p, k, &h, reterr);
-    if (e == ERR_OK) {
-        w = calloc(1, sizeof(*w));
-        e = w ? mirror_iter_new(h->w, &w->walk, reterr)
-              : errinfo_nomem(reterr, k->list);
-    }
-    if (e != ERR_OK) {
-        free(w);
-        return e;
-    }
-    *ret = w;
-    return ERR_OK;
-}
-
-bool peerlist_walk_next(struct peerlist_walk *w, struct list_record *ret,
-                        enum err *reterr)
-{
-    struct mirror_entry s;
-    bool has = mirror_iter_next(w->walk, &s, reterr);
-    if (has) {
-        *ret = record_of(&s);
-    }
-    return has;
-}
-
-void peerlist_walk_free(struct peerlist_walk **w)
-{
-    if (*w) {
-        mirror_iter_free(&(*w)->walk);
-        free(*w);
-    }
-    *w = NULL;
+    return e == ERR_OK ? mirror_iter_new(h->w, ret, reterr) : e;
 }
 
 struct peerlist_snap {
@@ -396,7 +361,7 @@ enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
         return errinfo_nomem(reterr, x->list);
     }
     while (n < x->room && mirror_iter_next(x->walk, &s, &e)) {
-        v[n++] = record_of(&s);
+        v[n++] = peerlist_record(&s);
     }
     if (e != ERR_OK || n != x->room) {
         e = errinfo_set(reterr, ERR_CORRUPT, x->list, 0, "a peer's list is damaged");

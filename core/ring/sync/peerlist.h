@@ -68,13 +68,12 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
 enum err peerlist_forget(struct peerlists *p, const struct stream_key *k,
                          struct errinfo *reterr);
 
-/* The walk of a list of k in order of digest: state, type and expiry as in a SNAP. Until the next change of it. */
-struct peerlist_walk;
-enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
-                           struct peerlist_walk **ret, struct errinfo *reterr);
-bool peerlist_walk_next(struct peerlist_walk *w, struct list_record *ret,
-                        enum err *reterr);
-void peerlist_walk_free(struct peerlist_walk **w);
+/* A walk of the list of k in order of digest, until it is next changed; each entry as a record of a SNAP. */
+struct mirror_iter;
+struct mirror_entry;
+enum err peerlist_walk(struct peerlists *p, const struct stream_key *k,
+                       struct mirror_iter **ret, struct errinfo *reterr);
+struct list_record peerlist_record(const struct mirror_entry *entry);
 
 /* ---- MEMBER, MEMBER_REVOKED ---- */
 

@@ -9,7 +9,7 @@
 #include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 
-enum { INC_RANDOM_BITS = 22, VERSION_BITS = 32 };
+enum { VERSION_BITS = 32 };
 
 const char *sync_result_name(enum sync_result r)
 {
@@ -53,22 +53,15 @@ enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX],
     return path_make(ret, reterr, "%s/%s", s->dir, name);
 }
 
-/* A time in the upper bits, so that a later one is higher than all in use. With a clock that went back it is still drawn,
- * not counted on: a disk that is put back must not come to the same one again. */
 uint64_t sync_fresh_inc(const struct sync *s)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
-    uint64_t time = sync_now_ms();
     uint64_t newest = s->inc;
-    uint32_t noise = 0;
-    random_bytes(&noise, sizeof(noise));
     for (const struct stream *st = self ? self->streams : NULL; st;
          st = st->of_origin) {
         newest = st->key.inc > newest ? st->key.inc : newest;
     }
-    newest >>= INC_RANDOM_BITS;
-    time = time > newest ? time : newest + 1;
-    return time << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
+    return stream_next_inc(sync_now_ms(), newest);
 }
 
 static enum err make_folders(struct sync *s, struct errinfo *reterr)
@@ -143,7 +136,7 @@ static void recover_streams(struct sync *s)
                 log_errinfo("peers", &why);
                 continue;
             }
-            (void)sync_erase(s, st, NULL);
+            (void)sync_erase(s, st, false, NULL);
         }
     }
 }

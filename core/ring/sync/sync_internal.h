@@ -11,6 +11,7 @@
 #include "core/count/stream.h"
 #include "core/ring/stream/root.h"
 #include "core/ring/sync/sync.h"
+#include "core/ring/sync/sync_content.h"
 #include "core/store/background_job.h"
 #include "core/store/table.h"
 
@@ -106,12 +107,11 @@ struct refusal {
     uint64_t until_ms;
 };
 
-/* What was published of a bucket: key to count. */
+/* What was published of a bucket. */
 struct published {
+    bool is_known;
     uint64_t start_s;
-    struct run_record *v; /* hash table, key 0: free */
-    size_t nslots;        /* a power of two */
-    size_t n;
+    struct content counts;
 };
 enum { SYNC_PUBLISHED_MAX = 4 };
 

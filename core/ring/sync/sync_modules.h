@@ -30,11 +30,10 @@ enum err sync_load_streams(struct sync *s, struct errinfo *reterr);
 enum err sync_put_cursor(struct table_txn *x, const struct stream *st);
 /* One transaction with this alone. */
 enum err sync_save(struct sync *s, const struct stream *st, struct errinfo *reterr);
-/* That a stream was here is remembered, so that it is not taken in again. */
-enum err sync_bury(struct sync *s, struct stream *st, struct errinfo *reterr);
+/* Takes st out of table and memory. has_grave: that it was here is remembered, so that it is not taken in again. */
+enum err sync_erase(struct sync *s, struct stream *st, bool has_grave,
+                    struct errinfo *reterr);
 bool sync_is_buried(struct sync *s, const struct object_id *id);
-/* Out of table and memory, as if it had never been here. */
-enum err sync_erase(struct sync *s, struct stream *st, struct errinfo *reterr);
 
 enum { SYNC_KEY_BYTES = 1 + OBJECT_ID_BYTES };
 /* A key of the table: a letter for what it is, and whose. */

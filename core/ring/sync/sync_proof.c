@@ -230,10 +230,8 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
 enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
                                  struct errinfo *reterr)
 {
-    struct hash256 hash;
     uint64_t key_id = 0;
-    hash256_of(f->payload, &hash);
-    if (!hash256_equal(&hash, &f->o.payload)) {
+    if (!object_has_payload(&f->o, f->payload)) {
         (void)errinfo_set(reterr, ERR_RANGE, "payload", 0, "it is not what was signed");
         return SYNC_PAYLOAD;
     }

@@ -4,8 +4,6 @@
 #include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 
-enum { PUBLISHED_MIN = 1024 };
-
 /* ---- one object ---- */
 
 bool sync_may_go_on(const struct sync *s, const struct stream *st)
@@ -126,56 +124,10 @@ enum err sync_publish_delta(struct sync *s, struct offer *f, struct errinfo *ret
 
 /* ---- what was published of a bucket ---- */
 
-static size_t slot_of(const struct published *p, uint64_t key)
-{
-    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (p->nslots - 1);
-    while (p->v[i].key != 0 && p->v[i].key != key) {
-        i = (i + 1) & (p->nslots - 1);
-    }
-    return i;
-}
-
-static bool make_room(struct published *p, size_t more)
-{
-    size_t n = p->nslots ? p->nslots : PUBLISHED_MIN;
-    while (n / 2 < p->n + more) {
-        n *= 2;
-    }
-    if (n == p->nslots) {
-        return true;
-    }
-    struct published wide = {p->start_s, calloc(n, sizeof(*wide.v)), n, p->n};
-    if (!wide.v) {
-        return false;
-    }
-    for (size_t i = 0; i < p->nslots; i++) {
-        if (p->v[i].key != 0) {
-            wide.v[slot_of(&wide, p->v[i].key)] = p->v[i];
-        }
-    }
-    free(p->v);
-    *p = wide;
-    return true;
-}
-
-static uint64_t has_published(const struct published *p, uint64_t key)
-{
-    return p->nslots ? p->v[slot_of(p, key)].count : 0;
-}
-
-/* After make_room. */
-static void add_published(struct published *p, uint64_t key, uint64_t count)
-{
-    struct run_record *r = &p->v[slot_of(p, key)];
-    p->n += r->key == 0;
-    r->key = key;
-    r->count += count;
-}
-
 static void published_fini(struct published *p)
 {
-    free(p->v);
-    *p = (struct published){.v = NULL};
+    content_fini(&p->counts);
+    *p = (struct published){.is_known = false};
 }
 
 void sync_published_free(struct sync *s)
@@ -202,11 +154,8 @@ static enum err add_stream(struct sync *s, struct published *p, struct stream *s
     if (e == ERR_NOT_FOUND) { /* all of it: rather too little than twice */
         e = sync_count_content(s, st, &c, reterr);
     }
-    if (e == ERR_OK && !make_room(p, c.n)) {
-        e = errinfo_nomem(reterr, s->dir);
-    }
     for (size_t i = 0; e == ERR_OK && i < c.n; i++) {
-        add_published(p, c.v[i].key, c.v[i].count);
+        content_add(&p->counts, c.v[i].key, c.v[i].count);
     }
     content_fini(&c);
     return e;
@@ -220,7 +169,7 @@ static enum err published_of(struct sync *s, uint64_t start_s, struct published 
     enum err e = ERR_OK;
     for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
         struct published *p = &s->published[i];
-        if (p->v && p->start_s == start_s) {
+        if (p->is_known && p->start_s == start_s) {
             *ret = p;
             return ERR_OK;
         }
@@ -235,13 +184,12 @@ static enum err published_of(struct sync *s, uint64_t start_s, struct published 
             e = add_stream(s, oldest, st, reterr);
         }
     }
-    if (e == ERR_OK && !make_room(oldest, 1)) {
-        e = errinfo_nomem(reterr, s->dir);
-    }
+    THEN(e, content_sort(&oldest->counts, reterr));
     if (e != ERR_OK) {
         published_fini(oldest);
         return e;
     }
+    oldest->is_known = true;
     *ret = oldest;
     return ERR_OK;
 }
@@ -322,12 +270,17 @@ static enum err differences(const struct published *p,
                             const struct count_record *totals, size_t n,
                             struct count_publisher *ret, struct errinfo *reterr)
 {
+    size_t k = 0;
     ret->n = 0;
     for (size_t i = 0; i < n; i++) {
         if (totals[i].key == 0 || (i > 0 && totals[i].key <= totals[i - 1].key)) {
             return errinfo_set(reterr, ERR_RANGE, "counts", 0, "keys must rise");
         }
-        const uint64_t has = has_published(p, totals[i].key);
+        while (k < p->counts.n && p->counts.v[k].key < totals[i].key) {
+            k++;
+        }
+        const bool is_there = k < p->counts.n && p->counts.v[k].key == totals[i].key;
+        const uint64_t has = is_there ? p->counts.v[k].count : 0;
         if (totals[i].count > has) {
             ret->v[ret->n++] =
                 (struct count_record){totals[i].key, totals[i].count - has};
@@ -353,15 +306,12 @@ static enum err publish_differences(struct sync *s, uint64_t start_s,
     }
     for (size_t i = 0; i < c->n && e == ERR_OK; i += SYNC_COUNT_PART) {
         const size_t part = c->n - i < SYNC_COUNT_PART ? c->n - i : SYNC_COUNT_PART;
-        if (!make_room(p, part)) {
-            return errinfo_nomem(reterr, s->dir);
-        }
         e = count_part(s, start_s, c->v + i, part, reterr);
         for (size_t k = i; e == ERR_OK && k < i + part; k++) {
-            add_published(p, c->v[k].key, c->v[k].count);
+            content_add(&p->counts, c->v[k].key, c->v[k].count);
         }
     }
-    return e;
+    return e == ERR_OK ? content_sort(&p->counts, reterr) : e;
 }
 
 enum err sync_publish_counts(struct sync *s, uint64_t start_s,

@@ -255,14 +255,12 @@ enum sync_result sync_unpack(struct offer *f, struct errinfo *reterr)
 static enum sync_result check_payload(struct sync *s, struct offer *f,
                                       struct errinfo *reterr)
 {
-    struct hash256 hash;
     if (!f->has_payload) {
         f->root = f->stream ? f->stream->root : (struct root){{0}};
         f->is_same = true;
         return SYNC_APPLIED;
     }
-    hash256_of(f->payload, &hash);
-    if (!hash256_equal(&hash, &f->o.payload)) {
+    if (!object_has_payload(&f->o, f->payload)) {
         f->is_verified = false; /* whoever sent it changed it, not its origin */
         return refuse(reterr, SYNC_PAYLOAD, "payload", "it is not what was signed");
     }
@@ -391,7 +389,7 @@ enum err sync_replace_older(struct sync *s, const struct stream *st,
         next = p->of_origin;
         if (p != st && p->key.kind == st->key.kind &&
             strcmp(p->key.list, st->key.list) == 0) {
-            e = sync_erase(s, p, reterr);
+            e = sync_erase(s, p, false, reterr);
         }
     }
     return e;

@@ -286,7 +286,7 @@ static void finish_folder(struct sync *s, struct origin *o, const char *dir,
     if (st) {
         finish_stream(s, st, dir);
     }
-    if (st && st->seq == 0 && sync_erase(s, st, &why) == ERR_OK) {
+    if (st && st->seq == 0 && sync_erase(s, st, false, &why) == ERR_OK) {
         st = NULL;
     }
     if (!st && file_remove_tree(dir, &why) != ERR_OK) {

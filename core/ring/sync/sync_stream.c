@@ -314,9 +314,8 @@ enum err sync_save(struct sync *s, const struct stream *st, struct errinfo *rete
     return table_commit(&x, reterr);
 }
 
-/* Takes the cursor out and, with a grave, notes that the stream was here. */
-static enum err take_out(struct sync *s, struct stream *st, bool has_grave,
-                         struct errinfo *reterr)
+enum err sync_erase(struct sync *s, struct stream *st, bool has_grave,
+                    struct errinfo *reterr)
 {
     char key[SYNC_KEY_BYTES];
     struct table_txn *x = NULL;
@@ -346,16 +345,6 @@ static enum err take_out(struct sync *s, struct stream *st, bool has_grave,
         sync_forget(s, st);
     }
     return e;
-}
-
-enum err sync_bury(struct sync *s, struct stream *st, struct errinfo *reterr)
-{
-    return take_out(s, st, true, reterr);
-}
-
-enum err sync_erase(struct sync *s, struct stream *st, struct errinfo *reterr)
-{
-    return take_out(s, st, false, reterr);
 }
 
 bool sync_is_buried(struct sync *s, const struct object_id *id)

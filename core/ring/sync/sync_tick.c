@@ -50,7 +50,7 @@ static enum err end_stream(struct sync *s, struct stream *st, uint64_t now_ms,
         } else {
             e = sync_count_seal(s, st, reterr);
         }
-        return e == ERR_OK ? sync_bury(s, st, reterr) : e;
+        return e == ERR_OK ? sync_erase(s, st, true, reterr) : e;
     }
     if (st->is_begun_here && st->own_seq == st->seq && !st->is_left && st->seq > 0 &&
         (st->flags & OBJECT_CLOSED) == 0 &&

@@ -103,7 +103,7 @@ static enum err drop_revoked(struct sync *s, struct origin *o,
         const bool is_count = st->key.kind == OBJECT_COUNT;
         if (is_count ? is_revoked(m, st->key_id) : has_list) {
             sync_count_remove(s, st);
-            e = sync_erase(s, st, reterr);
+            e = sync_erase(s, st, false, reterr);
         }
     }
     return e;

@@ -1,4 +1,4 @@
-/* publish - what changed since the last publication, and the heads that show it. */
+/* publish - the changes since the last publication, and the heads that name them. */
 #include "core/ring/publish/publish.h"
 
 #include "core/ring/publish/publish_internal.h"
@@ -13,7 +13,7 @@ enum {
     KEY_ARENA = 64 * 1024
 };
 
-static void show(const struct publish *p, const char *stage, double share)
+static void report_progress(const struct publish *p, const char *stage, double share)
 {
     if (p->o.progress) {
         p->o.progress(p->o.context, stage, share);
@@ -45,7 +45,7 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(x->head.stream.list, y->head.stream.list);
 }
 
-/* The heads in a file: of the place (their rows are kept) or of STATE. */
+/* Reads heads: of the place (their rows are kept) or of STATE. */
 static enum err take_heads(struct publish *p, const char *path, bool is_place,
                            struct errinfo *reterr)
 {
@@ -159,16 +159,17 @@ static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
         e = textfile_read(x->dir, "state", &x->state, reterr);
         x->has_state = e == ERR_OK;
         if (e == ERR_CORRUPT) {
-            (void)errinfo_set(reterr, e, x->dir, 0,
-                              "what was published last is damaged; publish with "
-                              "--anew");
+            (void)errinfo_set(
+                reterr, e, x->dir, 0,
+                "the state of the last publication is damaged; publish with "
+                "--anew");
         }
         e = e == ERR_NOT_FOUND ? ERR_OK : e;
     }
     return e;
 }
 
-/* The place knows of objects that STATE does not: they must never be signed in another form. */
+/* Whether the place has objects that STATE does not know. Their places must not be signed again. */
 static bool is_restored(const struct publishing *x)
 {
     const struct publish_row *row = publish_find_row(x->p, x->name);
@@ -185,7 +186,7 @@ static bool is_restored(const struct publishing *x)
              (row->head.seq == last->seq && !hash256_equal(&row->head.hash, &hash))));
 }
 
-/* Higher than any that the place or STATE knows. */
+/* Above the incarnations of the place and of STATE. */
 static uint64_t new_incarnation(const struct publishing *x)
 {
     const struct publish_row *row = publish_find_row(x->p, x->name);
@@ -194,7 +195,7 @@ static uint64_t new_incarnation(const struct publishing *x)
     return stream_next_inc(x->p->o.now_ms, shown > known ? shown : known);
 }
 
-/* Takes n of the steps from `at` on that one DELTA holds. */
+/* The number of steps from `at` that fit one DELTA. */
 static size_t cut(const struct textlist *steps, size_t at)
 {
     size_t bytes = 0;
@@ -215,7 +216,7 @@ static enum err add_deltas(struct publishing *x, const struct textlist *steps,
     enum err e = ERR_OK;
     for (size_t at = 0; e == ERR_OK && at < steps->n;) {
         struct textlist part = {.v = steps->v + at, .n = cut(steps, at)};
-        show(x->p, "pack", (double)at / (double)steps->n);
+        report_progress(x->p, "pack", (double)at / (double)steps->n);
         e = publishing_add(x, &part, reterr);
         at += part.n;
     }
@@ -228,7 +229,7 @@ static enum err add_changes(struct publishing *x, const struct textlist *entries
 {
     struct textlist first = {0};
     struct textlist second = {0};
-    show(x->p, "compare", -1);
+    report_progress(x->p, "compare", -1);
     enum err e = textlist_diff(&x->state.list, entries, &first, &second);
     e = e == ERR_OK ? add_deltas(x, &first, reterr) : errinfo_nomem(reterr, x->name);
     THEN(e, add_deltas(x, &second, reterr));
@@ -237,10 +238,10 @@ static enum err add_changes(struct publishing *x, const struct textlist *entries
     return e;
 }
 
-/* A SNAP of entries; with_chain: what was before it can still be followed. */
+/* Adds a SNAP of the entries. with_chain: objects before it stay. */
 static enum err add_snap(struct publishing *x, bool with_chain, struct errinfo *reterr)
 {
-    show(x->p, "pack", -1);
+    report_progress(x->p, "pack", -1);
     uint64_t before = x->state.number[PUBLISH_SNAP];
     enum err e = publishing_add(x, NULL, reterr);
     if (e == ERR_OK) {
@@ -257,7 +258,7 @@ static bool chain_is_long(const struct publishing *x)
            x->state.object.seq - number[PUBLISH_SNAP] >= PUBLISH_CHAIN_MAX;
 }
 
-/* Signs and stages what is new; afterwards the state's list is `entries`, borrowed. */
+/* Signs and stages the changes; afterwards the state's list is `entries`, borrowed. */
 static enum err bring(struct publishing *x, const struct textlist *entries,
                       struct errinfo *reterr)
 {
@@ -320,7 +321,7 @@ static enum err publish_all(struct publishing *x, const struct textlist *entries
     x->result.seq = x->state.object.seq;
     enum err e = publishing_sweep(x, reterr);
     if (e == ERR_OK) {
-        e = publishing_deliver(x, reterr); /* what a crash left */
+        e = publishing_deliver(x, reterr); /* objects that a crash left */
     }
     THEN(e, bring(x, entries, reterr));
     if (e == ERR_OK && x->result.objects > 0) {
@@ -371,11 +372,12 @@ struct reading {
     enum err failed;
 };
 
-static bool on_entry(void *context, const struct list_provenance *e)
+static bool read_entry(void *context, const struct list_provenance *e)
 {
     struct reading *r = context;
     if (r->seen++ % PROGRESS_EVERY == 0) {
-        show(r->p, "read", r->all == 0 ? -1 : (double)r->seen / (double)r->all);
+        report_progress(r->p, "read",
+                        r->all == 0 ? -1 : (double)r->seen / (double)r->all);
     }
     if (e->text.n == 0) {
         r->without_text++;
@@ -384,7 +386,7 @@ static bool on_entry(void *context, const struct list_provenance *e)
     arena_reset(r->scratch);
     struct slice key = feature_entry_key(e->class_type, e->text, r->scratch);
     if (key.p == NULL) {
-        r->without_text++; /* nobody could read it */
+        r->without_text++; /* subscribers could not read it */
         return true;
     }
     struct list_record record = {
@@ -408,7 +410,7 @@ static enum err read_list(struct reading *r, const struct list_reader *list,
     if (!r->texts || !r->scratch) {
         return errinfo_nomem(reterr, list_reader_name(list));
     }
-    enum err e = list_reader_each(list, on_entry, r, reterr);
+    enum err e = list_reader_each(list, read_entry, r, reterr);
     if (e == ERR_OK && r->failed == ERR_LIMIT) {
         e = errinfo_set(reterr, ERR_LIMIT, list_reader_name(list), 0,
                         "a published list has at most %d entries and %d MiB of text; "
@@ -418,7 +420,7 @@ static enum err read_list(struct reading *r, const struct list_reader *list,
         e = errinfo_nomem(reterr, list_reader_name(list));
     }
     if (e == ERR_OK) {
-        show(r->p, "sort", -1);
+        report_progress(r->p, "sort", -1);
         e = textlist_sort(&r->entries) == ERR_OK
                 ? ERR_OK
                 : errinfo_nomem(reterr, list_reader_name(list));

@@ -1,4 +1,4 @@
-/* publish_objects - objects of a publisher: signed, staged in STATE, brought into the place. */
+/* publish_objects - objects of a publisher: signed, staged in STATE, moved into the place. */
 #include "core/base/dir_walk.h"
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"
@@ -29,7 +29,6 @@ static enum err stage(const struct publishing *x, uint64_t seq, char kind,
     return peer_file_write(x->out, name, bytes, PEER_FILE_MODE, reterr);
 }
 
-/* What the state says once this object is the newest. */
 static void account(struct publishing *x, const struct object *o, struct slice header)
 {
     uint64_t *number = x->state.number;
@@ -64,7 +63,8 @@ static enum err sign_and_stage(struct publishing *x, struct object *o,
     }
     struct slice header = slice_head(buf_slice(&all), OBJECT_HEADER_BYTES);
     struct object check;
-    e = object_parse(header, &check, reterr); /* what nobody would take is not shown */
+    /* an object that subscribers would refuse is not published */
+    e = object_parse(header, &check, reterr);
     THEN(e, stage(x, o->seq, 'o', o->type == OBJECT_SNAP ? header : buf_slice(&all),
                   reterr));
     if (e == ERR_OK && o->type == OBJECT_SNAP) {
@@ -104,8 +104,8 @@ enum err publishing_add(struct publishing *x, const struct textlist *steps,
     next_root(x, steps, &o.root);
     if (!steps && last->seq > 0 && !hash256_equal(&o.root, &last->root)) {
         e = errinfo_set(reterr, ERR_CORRUPT, x->dir, 0,
-                        "what is remembered of the publication is damaged; publish "
-                        "with --anew");
+                        "the state of the publication is damaged; publish with "
+                        "--anew");
     } else {
         e = sign_and_stage(x, &o, buf_slice(&packed), reterr);
     }
@@ -203,7 +203,7 @@ enum err publishing_deliver(struct publishing *x, struct errinfo *reterr)
     return e == ERR_OK ? each_staged(x, deliver_one, reterr) : e;
 }
 
-static bool is_there(const struct publishing *x, uint64_t seq, char kind)
+static bool is_delivered(const struct publishing *x, uint64_t seq, char kind)
 {
     char file[FILE_PATH_MAX];
     char path[REPOSITORY_PATH_MAX];
@@ -216,10 +216,10 @@ static bool is_there(const struct publishing *x, uint64_t seq, char kind)
 bool publishing_is_whole(const struct publishing *x)
 {
     const uint64_t *number = x->state.number;
-    bool is_whole = is_there(x, number[PUBLISH_SNAP], 's');
+    bool is_whole = is_delivered(x, number[PUBLISH_SNAP], 's');
     for (uint64_t seq = number[PUBLISH_FROM]; is_whole && seq <= x->state.object.seq;
          seq++) {
-        is_whole = is_there(x, seq, 'o');
+        is_whole = is_delivered(x, seq, 'o');
     }
     return is_whole;
 }
@@ -232,7 +232,7 @@ void publish_remove_files(const char *dir, uint64_t keep)
         uint64_t seq = 0;
         if (slice_to_u64(slice_str(w.name), 10, UINT64_MAX, &seq) && seq < keep &&
             path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK) {
-            (void)unlink(path); /* what stays is in nobody's way */
+            (void)unlink(path); /* a file that stays is harmless */
         }
     }
     (void)dir_walk_end(&w, ERR_OK, NULL);

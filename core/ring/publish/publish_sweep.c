@@ -1,4 +1,4 @@
-/* publish_sweep - lists that are published no more, and files of streams that no heads name. */
+/* publish_sweep - withdrawn lists, and files of streams that the heads no longer name. */
 #include "core/base/dir_walk.h"
 #include "core/ring/publish/publish_internal.h"
 
@@ -46,7 +46,7 @@ static bool was_shown(const struct publish *p, const struct object_id *stream)
     return false;
 }
 
-/* One folder of a stream that no heads name: its time begins when they cease to, and ends with it. */
+/* One folder of a stream that the heads do not name. Its time starts with the first such heads. */
 static void sweep_stream(const struct publish *p, const char *dir,
                          const struct object_id *stream)
 {
@@ -63,7 +63,7 @@ static void sweep_stream(const struct publish *p, const char *dir,
         return;
     }
     publish_remove_files(dir, UINT64_MAX);
-    (void)rmdir(dir); /* what else lies in it is not ours */
+    (void)rmdir(dir); /* other files in it belong to the administrator */
 }
 
 static void sweep_kind(const struct publish *p, char kind)

@@ -1,4 +1,4 @@
-/* subscription - whom to believe: heads of several places, of which the newest count. */
+/* subscription - heads of several places: the checks, and which of them count. */
 #include "core/ring/publish/subscription.h"
 
 #include "core/base/dir_walk.h"
@@ -18,8 +18,8 @@ const char *subscription_answer_name(enum subscription_answer a)
 
 /* ---- life ---- */
 
-static enum err path_of(char ret[FILE_PATH_MAX], const char *state_dir,
-                        const char *name, struct errinfo *reterr)
+static enum err subscription_path(char ret[FILE_PATH_MAX], const char *state_dir,
+                                  const char *name, struct errinfo *reterr)
 {
     return path_make(ret, reterr, "%s/peers/subscriptions/%s", state_dir, name);
 }
@@ -35,7 +35,7 @@ static enum err make_folders(const char *state_dir, const char *dir,
     return e == ERR_OK ? peer_file_make_dir(dir, reterr) : e;
 }
 
-/* Removes the files of a subscription's folder (there are no folders in it), but those that keep says. */
+/* Removes the files of a subscription's folder except those that `keep` accepts. */
 typedef bool keep_fn(const void *context, const char *name);
 static enum err remove_files(const char *dir, keep_fn *keep, const void *context,
                              struct errinfo *reterr)
@@ -69,7 +69,7 @@ enum err subscription_drop(const char *state_dir, const char *name,
     char dir[FILE_PATH_MAX];
     uint8_t key[OBJECT_KEY_BYTES];
     struct seen seen;
-    enum err e = path_of(dir, state_dir, name, reterr);
+    enum err e = subscription_path(dir, state_dir, name, reterr);
     if (e == ERR_OK) {
         e = seen_read(dir, key, &seen, reterr);
         e = e == ERR_NOT_FOUND ? remove_files(dir, NULL, NULL, reterr)
@@ -82,7 +82,7 @@ enum err subscription_drop(const char *state_dir, const char *name,
     return e;
 }
 
-/* Files of lists that are followed, and what else belongs there. */
+/* Files of followed lists, and the other files of the folder. */
 static bool is_of_now(const void *context, const char *name)
 {
     const struct subscription *s = context;
@@ -99,7 +99,7 @@ static bool is_of_now(const void *context, const char *name)
     return false;
 }
 
-/* Some list of the publisher is followed no more: all its lists are made anew from what is remembered. */
+/* Drops all lists after one is no longer followed; follow_recover makes the others again. */
 static enum err forget_lists(struct subscription *s, struct errinfo *reterr)
 {
     enum err e = peerlists_drop(s->lists, &s->kept_as, reterr);
@@ -122,7 +122,7 @@ static enum err load_seen(struct subscription *s, struct errinfo *reterr)
     uint8_t key[OBJECT_KEY_BYTES];
     enum err e = seen_read(s->dir, key, &s->seen, reterr);
     if (e == ERR_NOT_FOUND) {
-        /* whoever it was is known before anything of it is taken, so there is nothing else */
+        /* `seen` is written before anything is taken, so other files are remains */
         s->seen = (struct seen){.seq = 0};
         return remove_files(s->dir, NULL, NULL, reterr);
     }
@@ -165,7 +165,7 @@ enum err subscription_open(const struct subscription_options *options,
     s->keys = keys;
     s->most_entries = options->most_entries;
     s->most_change = options->most_change;
-    enum err e = path_of(s->dir, options->state_dir, options->name, reterr);
+    enum err e = subscription_path(s->dir, options->state_dir, options->name, reterr);
     if (e == ERR_OK && options->nmaps > REPOSITORY_LISTS_MAX) {
         e = errinfo_set(reterr, ERR_LIMIT, options->name, 0, "more than %d lists",
                         REPOSITORY_LISTS_MAX);
@@ -216,7 +216,7 @@ void subscription_begin(struct subscription *s, uint64_t now_ms)
     }
 }
 
-static enum err refuse(struct errinfo *reterr, enum err e, const char *why)
+static enum err refuse_heads(struct errinfo *reterr, enum err e, const char *why)
 {
     return errinfo_set(reterr, e, "v1/heads", 0, "%s", why);
 }
@@ -231,7 +231,7 @@ const struct head *heads_find(const struct head *rows, size_t n, const char *lis
     return NULL;
 }
 
-/* A stream goes on from what was taken of it. */
+/* A stream must continue the part that was taken. */
 static enum err check_row(const struct follow *f, const struct head *row,
                           struct errinfo *reterr)
 {
@@ -239,12 +239,13 @@ static enum err check_row(const struct follow *f, const struct head *row,
         return ERR_OK;
     }
     if (row->stream.inc < f->stream.inc || row->seq < f->seq) {
-        return refuse(reterr, ERR_RANGE,
-                      "a rollback: a list has gone back behind what was taken of it");
+        return refuse_heads(
+            reterr, ERR_RANGE,
+            "a rollback: a list has gone back behind what was taken of it");
     }
     if (row->seq == f->seq && !hash256_equal(&row->hash, &f->hash)) {
-        return refuse(reterr, ERR_RANGE,
-                      "a fork: the publisher signed two histories of a list");
+        return refuse_heads(reterr, ERR_RANGE,
+                            "a fork: the publisher signed two histories of a list");
     }
     return ERR_OK;
 }
@@ -254,27 +255,27 @@ static enum err check_time(const struct subscription *s, const struct repository
 {
     const struct object *beat = &p->heartbeat;
     if (beat->created_ms > s->now_ms + (uint64_t)SUBSCRIPTION_SKEW_S * 1000) {
-        return refuse(reterr, ERR_RANGE,
-                      "they come from the future; check both clocks");
+        return refuse_heads(reterr, ERR_RANGE,
+                            "they come from the future; check both clocks");
     }
     if (beat->created_ms < not_before_ms) {
-        return refuse(reterr, ERR_KEY, "signed with a key that was not yet good");
+        return refuse_heads(reterr, ERR_KEY, "signed with a key that was not yet good");
     }
     if (beat->expires_ms < s->now_ms) {
-        return refuse(reterr, ERR_TIMEOUT,
-                      "they have expired: nothing was published for long, or somebody "
-                      "keeps newer ones back");
+        return refuse_heads(
+            reterr, ERR_TIMEOUT,
+            "they have expired: nothing was published for long, or somebody "
+            "keeps newer ones back");
     }
     return ERR_OK;
 }
 
-/* Newer heads, signed and in time. */
 static enum err check_newer(const struct subscription *s, const struct repository *p,
                             struct errinfo *reterr)
 {
     const struct heads *h = &p->heads;
     if (p->heartbeat.seq <= s->seen.seq) {
-        return refuse(
+        return refuse_heads(
             reterr, ERR_RANGE,
             "a rollback: made later, but with a lower number than those seen");
     }
@@ -298,7 +299,7 @@ static void keep_rows(struct subscription *s, unsigned place,
     s->was_heard = true;
 }
 
-/* Durable before anything of them is taken. */
+/* Stores the heads before any object of them is taken. */
 static enum err adopt(struct subscription *s, unsigned place,
                       const struct repository *p, const struct hash256 *hash,
                       const struct key_binding *binding, struct errinfo *reterr)
@@ -321,10 +322,11 @@ static enum err adopt(struct subscription *s, unsigned place,
     return ERR_OK;
 }
 
-static enum subscription_answer judge(struct subscription *s, unsigned place,
-                                      const struct repository *p, struct slice bytes,
-                                      const struct key_binding *binding,
-                                      struct errinfo *reterr)
+static enum subscription_answer judge_heads(struct subscription *s, unsigned place,
+                                            const struct repository *p,
+                                            struct slice bytes,
+                                            const struct key_binding *binding,
+                                            struct errinfo *reterr)
 {
     struct hash256 hash;
     hash256_of(bytes, &hash);
@@ -339,15 +341,15 @@ static enum subscription_answer judge(struct subscription *s, unsigned place,
             keep_rows(s, s->has_heads ? s->place : place, p);
             return SUBSCRIPTION_SAME;
         }
-        e = refuse(reterr, ERR_RANGE,
-                   "a fork: the publisher signed two heads for one moment");
+        e = refuse_heads(reterr, ERR_RANGE,
+                         "a fork: the publisher signed two heads for one moment");
     }
     THEN(e, check_newer(s, p, reterr));
     THEN(e, adopt(s, place, p, &hash, binding, reterr));
     return e == ERR_OK ? SUBSCRIPTION_NEWER : SUBSCRIPTION_REFUSED;
 }
 
-/* The key that heads say they are signed with, of those known. */
+/* The known key with this id; NULL: unknown. */
 static const struct key_binding *binding_of(const struct subscription *s,
                                             uint64_t key_id)
 {
@@ -368,9 +370,10 @@ enum subscription_answer subscription_hear(struct subscription *s, unsigned plac
         const struct key_binding *found = binding_of(s, p.key_id);
         if (found) {
             struct key_binding binding = *found;
-            answer = judge(s, place, &p, heads, &binding, &why);
+            answer = judge_heads(s, place, &p, heads, &binding, &why);
         } else if (s->is_answered) {
-            (void)refuse(&why, ERR_KEY, "signed with another key than v1/key names");
+            (void)refuse_heads(&why, ERR_KEY,
+                               "signed with another key than v1/key names");
         } else {
             answer = SUBSCRIPTION_KEY;
         }
@@ -417,18 +420,20 @@ enum err subscription_key(struct subscription *s, struct slice key,
 static enum err check_heads(const struct subscription *s, struct errinfo *reterr)
 {
     if (s->seen.seq > 0 && s->seen.expires_ms < s->now_ms) {
-        return refuse(reterr, ERR_TIMEOUT,
-                      "the newest heads have expired: nothing was published for long, "
-                      "or somebody keeps newer ones back");
+        return refuse_heads(
+            reterr, ERR_TIMEOUT,
+            "the newest heads have expired: nothing was published for long, "
+            "or somebody keeps newer ones back");
     }
     if (s->refused.code != ERR_OK && !s->was_heard) {
         *reterr = s->refused;
         return s->refused.code;
     }
     if (!s->was_heard && s->was_outdated) {
-        return refuse(reterr, ERR_RANGE,
-                      "a rollback: every place that answers has older heads than those "
-                      "seen");
+        return refuse_heads(
+            reterr, ERR_RANGE,
+            "a rollback: every place that answers has older heads than those "
+            "seen");
     }
     return ERR_OK;
 }

@@ -1,4 +1,4 @@
-/* subscription_state - what a subscription remembers, and how an update becomes a list's entries. */
+/* subscription_state - the files of a subscription, and updates as entries of a list. */
 
 #include "core/base/hash256.h"
 #include "core/message/feature/list_keys.h"
@@ -74,11 +74,11 @@ struct making {
     struct arena *arena;
     struct list_record *v;
     size_t n;
-    uint64_t refused; /* of what came */
-    uint64_t gone;    /* of what is taken out, refused when it came */
+    uint64_t refused; /* of the new texts */
+    uint64_t gone;    /* of the removed texts, refused before */
 };
 
-/* Only what our own reader of entries makes of a text again is one; of a skeleton it makes another skeleton. */
+/* A text is an entry if the reader of entries returns it unchanged (or is a skeleton). */
 static bool is_entry(struct arena *arena, const struct list_record *r)
 {
     struct feature_entry e;
@@ -101,13 +101,13 @@ static void make_one(struct making *m, const struct list_record *r, unsigned aft
     m->n++;
 }
 
-/* from NULL: new; to NULL: taken out. */
+/* from NULL: added; to NULL: removed. */
 static void make_step(struct making *m, const struct list_record *from,
                       const struct list_record *to)
 {
     const struct list_record *r = to ? to : from;
     if (!r) {
-        return; /* there is always one */
+        return; /* one of both is set */
     }
     if (is_entry(m->arena, r)) {
         make_one(m, r, to ? to->after : (unsigned)ENTRY_ABSENT);
@@ -124,7 +124,7 @@ static int compare_digests(const void *a, const void *b)
     return digest_cmp(&x->digest, &y->digest);
 }
 
-/* What differs between both, sorted by digest. Texts that differ have digests that do. */
+/* The differences of both, sorted by digest. Different texts have different digests. */
 static void make_difference(struct making *m, const struct textlist *from,
                             const struct textlist *to)
 {
@@ -138,8 +138,8 @@ static void make_difference(struct making *m, const struct textlist *from,
     qsort(m->v, m->n, sizeof(m->v[0]), compare_digests);
 }
 
-static enum err give(const struct subscription *s, const struct stream_key *k,
-                     bool is_snap, struct making *m, struct errinfo *reterr)
+static enum err give_records(const struct subscription *s, const struct stream_key *k,
+                             bool is_snap, struct making *m, struct errinfo *reterr)
 {
     struct object o = {.type = is_snap ? OBJECT_SNAP : OBJECT_DELTA,
                        .stream = *k,
@@ -160,7 +160,7 @@ static enum err give(const struct subscription *s, const struct stream_key *k,
     return e;
 }
 
-/* The list's stream among peers' lists, whose digests are under our own key. */
+/* The stream of the list in peerlist, with digests under the writers' key. */
 static struct stream_key list_of(const struct subscription *s, const struct follow *f,
                                  uint64_t inc)
 {
@@ -180,8 +180,8 @@ static bool list_is_held(const struct subscription *s, const struct stream_key *
 
 struct change {
     uint64_t inc;                /* of the publisher's stream */
-    const struct textlist *from; /* NULL: whatever is there */
-    const struct textlist *to;   /* all there is afterwards */
+    const struct textlist *from; /* NULL: unknown */
+    const struct textlist *to;   /* all entries afterwards */
 };
 static enum err change_list(const struct subscription *s, const struct follow *f,
                             const struct change *c, uint64_t *retrefused,
@@ -200,7 +200,7 @@ static enum err change_list(const struct subscription *s, const struct follow *f
         return errinfo_nomem(reterr, s->name);
     }
     make_difference(&m, before, c->to);
-    enum err e = give(s, &k, is_snap, &m, reterr);
+    enum err e = give_records(s, &k, is_snap, &m, reterr);
     *retrefused = (is_snap ? 0 : f->refused) + m.refused - m.gone;
     arena_free(&m.arena);
     free(m.v);
@@ -209,8 +209,8 @@ static enum err change_list(const struct subscription *s, const struct follow *f
 
 /* ---- files of a list ---- */
 
-static void name_of(const struct follow *f, const char *suffix,
-                    char ret[FILE_NAME_BYTES])
+static void file_name_of(const struct follow *f, const char *suffix,
+                         char ret[FILE_NAME_BYTES])
 {
     (void)snprintf(ret, FILE_NAME_BYTES, "%s.%s", f->map.ours, suffix);
 }
@@ -229,7 +229,7 @@ enum err follow_load(const struct subscription *s, struct follow *f,
                      struct textfile *ret, struct errinfo *reterr)
 {
     char name[FILE_NAME_BYTES];
-    name_of(f, "state", name);
+    file_name_of(f, "state", name);
     enum err e = textfile_read(s->dir, name, ret, reterr);
     if (e == ERR_OK) {
         know(f, ret);
@@ -243,8 +243,8 @@ static enum err take_place(const struct subscription *s, const struct follow *f,
 {
     char next[FILE_NAME_BYTES];
     char state[FILE_NAME_BYTES];
-    name_of(f, "next", next);
-    name_of(f, "state", state);
+    file_name_of(f, "next", next);
+    file_name_of(f, "state", state);
     return peer_file_rename(s->dir, next, state, reterr);
 }
 
@@ -252,8 +252,8 @@ enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *re
 {
     struct follow *f = w->f;
     char name[FILE_NAME_BYTES];
-    name_of(f, "next", name);
-    /* how many are refused is told after the list is changed, and again after a crash */
+    file_name_of(f, "next", name);
+    /* the number of refused texts is known after the change; a crash before repeats it */
     w->now.number[NUMBER_REFUSED] = f->refused;
     enum err e = textfile_write(s->dir, name, &w->now, reterr);
     if (e == ERR_OK) {
@@ -278,14 +278,14 @@ enum err follow_recover(struct subscription *s, struct follow *f,
     char name[FILE_NAME_BYTES];
     struct textfile t;
     bool is_next = true;
-    name_of(f, "next", name);
+    file_name_of(f, "next", name);
     enum err e = textfile_read(s->dir, name, &t, reterr);
     if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
         is_next = false;
         e = follow_load(s, f, &t, reterr);
     }
     if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
-        return ERR_OK; /* a SNAP will bring all of it again */
+        return ERR_OK; /* a SNAP will bring the whole list */
     }
     if (e != ERR_OK) {
         return e;

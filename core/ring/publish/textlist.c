@@ -1,4 +1,4 @@
-/* textlist - linear merges of two sorted sequences, and a signed place in the chain with its state in one file. */
+/* textlist - linear merges of sorted lists, and a list with its place in the chain as a file. */
 #include "core/ring/publish/textlist.h"
 
 #include "core/base/array.h"
@@ -21,16 +21,16 @@ int textlist_compare(const struct list_record *a, const struct list_record *b)
     return slice_cmp(a->text, b->text);
 }
 
-static enum err make_room(struct textlist *t, size_t n)
+static enum err room_for_records(struct textlist *t, size_t n)
 {
     return array_room(&t->v, &t->size, n, SIZE_MAX / sizeof(*t->v), sizeof(*t->v))
                ? ERR_OK
                : ERR_NOMEM;
 }
 
-static enum err push(struct textlist *t, const struct list_record *r)
+static enum err push_record(struct textlist *t, const struct list_record *r)
 {
-    enum err e = t->n == t->size ? make_room(t, t->n + 1) : ERR_OK;
+    enum err e = t->n == t->size ? room_for_records(t, t->n + 1) : ERR_OK;
     if (e == ERR_OK) {
         t->bytes += textlist_cost(r);
         t->v[t->n++] = *r;
@@ -49,7 +49,7 @@ enum err textlist_add(struct textlist *t, const struct list_record *r)
         t->bytes + textlist_cost(r) > TEXTLIST_BYTES_MAX) {
         return ERR_LIMIT;
     }
-    return push(t, r);
+    return push_record(t, r);
 }
 
 /* ---- order ---- */
@@ -121,7 +121,7 @@ enum err textlist_read(struct buf *raw, uint64_t records, bool is_snap,
                                    TEXTLIST_ENTRIES_MAX);
     THEN(e, payload_reader_init(&reader, OBJECT_TEXT, is_snap, records,
                                 buf_slice(&t.held), reterr));
-    if (e == ERR_OK && make_room(&t, (size_t)records + 1) != ERR_OK) {
+    if (e == ERR_OK && room_for_records(&t, (size_t)records + 1) != ERR_OK) {
         e = errinfo_nomem(reterr, "records");
     }
     while (e == ERR_OK && payload_next_list(&reader, &r)) {
@@ -161,7 +161,7 @@ static enum err add_step(struct textlist *to, const struct list_record *entry,
     struct list_record r = *entry;
     r.before = (uint8_t)before;
     r.after = (uint8_t)after;
-    return push(to, &r); /* steps may be twice as many as entries */
+    return push_record(to, &r); /* steps may be twice as many as entries */
 }
 
 static enum err diff_same(const struct list_record *a, const struct list_record *b,
@@ -233,7 +233,7 @@ enum err textlist_apply(const struct textlist *from, const struct textlist *step
 {
     struct textlist t = {0};
     struct textlist_pair p = {.from = from, .to = steps};
-    enum err e = make_room(&t, from->n + steps->n + 1);
+    enum err e = room_for_records(&t, from->n + steps->n + 1);
     reterr->code = ERR_OK;
     while (e == ERR_OK && textlist_pair_next(&p)) {
         e = p.y ? take_step(p.x, p.y, &t, reterr) : textlist_add(&t, p.x);

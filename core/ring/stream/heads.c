@@ -93,7 +93,7 @@ static enum err read_heads(struct cursor *c, size_t n, struct heads *ret,
             return errinfo_set(reterr, ERR_SYNTAX, "kind", 0, "head %zu has none", i);
         }
         if (h.stream.kind > OBJECT_MEMBER_REVOKED) {
-            continue; /* of a later version: we would not want it */
+            continue; /* of a later version: of no use here */
         }
         const char *field = head_fault(&h);
         if (field) {

@@ -1,4 +1,4 @@
-/* object - headers as bytes: printing, and what can be told of them without knowing anybody. */
+/* object - headers as bytes: printing, and the checks that need no other knowledge. */
 #include "core/ring/stream/object.h"
 
 #include "core/base/random.h"

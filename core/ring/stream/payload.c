@@ -26,14 +26,14 @@ bool payload_length_is_possible(uint16_t kind, uint64_t records, uint64_t raw_le
 
 /* ---- columns ---- */
 
-/* Collects what would be a call for each byte. */
+/* Collects bytes, because a call for each would be slow. */
 struct column {
     struct buf *to;
     size_t n;
     uint8_t bytes[4096];
 };
 
-static void flush(struct column *c)
+static void flush_column(struct column *c)
 {
     buf_add(c->to, slice_of(c->bytes, c->n));
     c->n = 0;
@@ -42,7 +42,7 @@ static void flush(struct column *c)
 static void put_number(struct column *c, uint64_t v)
 {
     if (sizeof(c->bytes) - c->n < LEB128_MAX) {
-        flush(c);
+        flush_column(c);
     }
     c->n += leb128_put(c->bytes + c->n, v);
 }
@@ -58,7 +58,7 @@ void payload_print_counts(const struct count_record *v, size_t n, struct buf *re
     for (size_t i = 0; i < n; i++) {
         put_number(&c, v[i].count);
     }
-    flush(&c);
+    flush_column(&c);
 }
 
 /* The columns that LIST and TEXT have in common. */
@@ -66,7 +66,7 @@ static void print_states(struct column *c, const struct list_record *v, size_t n
 {
     for (size_t i = 0; i < n; i++) {
         if (c->n == sizeof(c->bytes)) {
-            flush(c);
+            flush_column(c);
         }
         c->bytes[c->n++] = (uint8_t)(v[i].before << 4 | v[i].after);
     }
@@ -76,7 +76,7 @@ static void print_states(struct column *c, const struct list_record *v, size_t n
     for (size_t i = 0; i < n; i++) {
         put_number(c, v[i].expiry_h);
     }
-    flush(c);
+    flush_column(c);
 }
 
 void payload_print_list(const struct list_record *v, size_t n, struct buf *ret)

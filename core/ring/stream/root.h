@@ -1,10 +1,11 @@
 /*
- * root - what a stream holds, as one number of 256 bits kept up to date record by record.
+ * root - the content of a stream as one number of 256 bits, kept up to date record by record.
  *
- * COUNT: the sum over keys of count x H(key) modulo 2^256: increments add up, so that the sealed run has the
- * root of its deltas. LIST, TEXT: the sum of H(entry, state) over entries that are not absent: a step adds the new and
- * takes off the old. MEMBER: the hash of the payload.
- * H: hash256 of ring, kind and the record's fields (of entries type, expiry, state, digest or text), read as a little-endian number.
+ * COUNT: the sum over keys of count x H(key) modulo 2^256. Increments add up, so the sealed run has
+ * the root of its deltas. LIST, TEXT: the sum of H(entry, state) over entries that are not absent;
+ * a step adds the new state and subtracts the old. MEMBER: the hash of the payload.
+ * H: hash256 of ring, kind and the record's fields (of entries: type, expiry, state, digest or
+ * text), read as a little-endian number.
  * Source: Bellare, Micciancio 1997 (AdHash); Clarke, Devadas, van Dijk et al. 2003.
  * Depends: base.   Threads: pure.   ADR 0030.
  */

@@ -1,6 +1,7 @@
 /*
- * signature - Ed25519 signatures over a domain, its NUL and bytes: no other use of the key signs such a message.
+ * signature - Ed25519 signatures over a domain, its NUL and bytes.
  *
+ * Each use of a key has its own domain, so a signature made for one use is worthless for another.
  * Depends: base, OpenSSL.   Threads: pure.   ADR 0030, 0031.
  */
 #ifndef CORE_RING_STREAM_SIGNATURE_H

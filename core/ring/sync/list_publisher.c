@@ -1,6 +1,5 @@
-/*
- * list_publisher - steps are the difference between two walks, or between two answers for each digest of the log.
- */
+/* list_publisher - steps are the difference between two walks, or between two look-ups for each
+ * digest of the log. */
 #include "core/ring/sync/list_publisher.h"
 
 #include "core/base/clock.h"
@@ -19,7 +18,6 @@ static uint32_t hours_of(uint32_t expiry_s)
     return expiry_s / HOUR_S + (expiry_s % HOUR_S != 0);
 }
 
-/* What is to stand at the peers. */
 static struct list_record wanted(const struct mirror_entry *own,
                                  const struct list_record *held)
 {
@@ -28,7 +26,7 @@ static struct list_record wanted(const struct mirror_entry *own,
                             .type = own->class_type,
                             .expiry_h = hours_of(own->expiry_s)};
     if (own->status == ENTRY_TAKEN_BACK) {
-        /* of what they never heard they need not hear that it was taken back */
+        /* a revocation is useless to peers that never had the entry */
         w.after = held->after == ENTRY_ABSENT ? ENTRY_ABSENT : ENTRY_TAKEN_BACK;
         w.type = held->type;
         w.expiry_h = held->expiry_h;
@@ -36,7 +34,7 @@ static struct list_record wanted(const struct mirror_entry *own,
     return w;
 }
 
-/* Whether peers may go on with the expiry that they know. */
+/* Whether peers may keep the expiry that they hold. */
 static bool may_keep_expiry(uint32_t known_h, uint32_t wanted_h, uint64_t now_s)
 {
     if (known_h == wanted_h) {
@@ -57,7 +55,7 @@ enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own
     step.after = w.after;
     if (w.after == ENTRY_STANDS && held->after != ENTRY_ABSENT &&
         (w.type != held->type || !may_keep_expiry(held->expiry_h, w.expiry_h, now_s))) {
-        step.after = ENTRY_ABSENT; /* what stands for it comes with the next object */
+        step.after = ENTRY_ABSENT; /* the next object brings the new entry */
         *ret = step;
         return LIST_PUBLISHER_STEP_AGAIN;
     }
@@ -159,8 +157,8 @@ static void both_walk(struct list_publisher *x, struct shared_list *l, struct bo
     }
 }
 
-static enum err compare(struct list_publisher *x, struct shared_list *l,
-                        struct errinfo *reterr)
+static enum err compare_list(struct list_publisher *x, struct shared_list *l,
+                             struct errinfo *reterr)
 {
     struct both b = {.failed = ERR_OK};
     struct list_position end = {.segment = 0};
@@ -248,7 +246,7 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
         }
     }
     THEN(e, publish_steps(x, l, reterr));
-    if (e == ERR_OK && !l->is_again) { /* else the same is looked at once more */
+    if (e == ERR_OK && !l->is_again) { /* else the same part of the log is read again */
         l->position = at;
     }
     return e;
@@ -256,7 +254,7 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
 
 /* ---- one list ---- */
 
-/* Under which key its digests are; false: under one that only this server has, so that nobody else could ask for them. */
+/* Chooses the key of its digests. False: the ring does not have it, so no peer can use them. */
 static bool look_at_key(struct list_publisher *x, struct shared_list *l)
 {
     uint32_t id = l->reader ? list_reader_key(l->reader)->id : 0;
@@ -278,14 +276,14 @@ static enum err tick_entries(struct list_publisher *x, struct shared_list *l,
 {
     if (!l->is_compared || x->now_s >= l->compare_s) {
         l->is_compared = false;
-        enum err e = compare(x, l, reterr);
-        return e == ERR_OK && l->is_again ? compare(x, l, reterr) : e;
+        enum err e = compare_list(x, l, reterr);
+        return e == ERR_OK && l->is_again ? compare_list(x, l, reterr) : e;
     }
     if (!l->wants_entries || !l->reader || !(is_changed || l->position.has_more)) {
         return ERR_OK;
     }
     enum err e = follow(x, l, reterr);
-    /* a second time for what the first only took away */
+    /* a second time for entries that the first only removed */
     return e == ERR_OK && l->is_again && l->is_compared ? follow(x, l, reterr) : e;
 }
 
@@ -298,9 +296,9 @@ static enum err tick_list(struct list_publisher *x, struct shared_list *l,
     bool was = l->wants_entries;
     bool is_changed = false;
     if (sync_is_busy_with(x->sync, l->name)) {
-        return ERR_OK; /* it is seen a moment later */
+        return ERR_OK; /* a later call sees the change */
     }
-    if (!l->is_ours) { /* it is gone: what was said of it is taken back */
+    if (!l->is_ours) { /* deleted or not shared: all its entries are removed at the peers */
         list_reader_close(&l->reader);
     } else if (share != LIST_SHARE_NO) {
         enum err e = list_changes_poll(x->state_dir, name, x->keys, &l->reader,
@@ -344,7 +342,7 @@ static struct shared_list *list_find(struct list_publisher *x, struct slice name
     return l;
 }
 
-/* Those that the configuration shares, and those that were published. */
+/* Finds the lists that the configuration shares, and those that were published. */
 static enum err lists_find(struct list_publisher *x, const struct config *config,
                            struct errinfo *reterr)
 {
@@ -393,7 +391,8 @@ enum err list_publisher_tick(struct list_publisher *x, const struct config *conf
     for (size_t i = 0; i < x->n; i++) {
         enum err e = tick_list(x, &x->list[i], config, &why);
         if (e == ERR_EXISTS) {
-            x->list[i].is_compared = false; /* what was signed before went first */
+            x->list[i].is_compared =
+                false; /* an object that was signed before went first */
         } else if (e != ERR_OK) {
             x->list[i].is_compared = false;
             first = first.code == ERR_OK ? why : first;

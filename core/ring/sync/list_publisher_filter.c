@@ -1,10 +1,10 @@
-/* list_publisher_filter - whole filters of a list that is shared as such, and the names that none of others may hold. */
+/* list_publisher_filter - filters of own lists, and names that peers' filters may not hold. */
 
 #include "core/list/peer_filter.h"
 #include "core/message/feature/feature.h"
 #include "core/ring/sync/list_publisher_internal.h"
 
-static uint16_t kind_of(bool is_revoked)
+static uint16_t filter_kind(bool is_revoked)
 {
     return is_revoked ? OBJECT_MEMBER_REVOKED : OBJECT_MEMBER;
 }
@@ -39,18 +39,18 @@ static enum err publish_filter(struct list_publisher *x, const struct shared_lis
     return e;
 }
 
-/* What the peers have of a filter: when it was made, how many entries it has. False: nothing. */
+/* Time and number of entries of the published filter. False: no filter is published. */
 static bool look_at_filter(struct list_publisher *x, const struct shared_list *l,
                            bool is_revoked, uint64_t *retcreated_s,
                            uint64_t *retentries)
 {
     struct stream_key k;
-    return sync_own_stream(x->sync, kind_of(is_revoked), l->name, &k) &&
+    return sync_own_stream(x->sync, filter_kind(is_revoked), l->name, &k) &&
            peermember_peek(sync_lists(x->sync), &k, retcreated_s, retentries, NULL) ==
                ERR_OK;
 }
 
-/* What the peers have is of the list as it is now; after a start nothing else tells. */
+/* Whether the published filter is newer than the list; only this tells it after a start. */
 static bool is_known(struct list_publisher *x, const struct shared_list *l,
                      bool is_revoked)
 {
@@ -69,7 +69,7 @@ static enum err give_filters(struct list_publisher *x, struct shared_list *l,
         uint64_t totals[2];
         list_reader_totals(l->reader, &totals[0], &totals[1]);
         bool is_needed = !revoked || totals[1] > 0 ||
-                         sync_own_stream(x->sync, kind_of(true), l->name, &k);
+                         sync_own_stream(x->sync, filter_kind(true), l->name, &k);
         bool is_first = !l->has_published[revoked];
         if (is_needed && !(is_first && is_known(x, l, revoked))) {
             e = publish_filter(x, l, l->reader, revoked, reterr);
@@ -81,7 +81,7 @@ static enum err give_filters(struct list_publisher *x, struct shared_list *l,
     return e;
 }
 
-/* They are not shared any more: peers get empty ones for them, once. */
+/* They are no longer shared: publishes empty ones in their place, once. */
 static enum err take_filters(struct list_publisher *x, struct shared_list *l,
                              struct errinfo *reterr)
 {
@@ -108,7 +108,7 @@ enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,
     return give_filters(x, l, reterr);
 }
 
-/* ---- our own names ---- */
+/* ---- protected names ---- */
 
 static size_t add_names(const struct config_strings *names, const struct hashkey *key,
                         struct digest *ret)

@@ -1,7 +1,4 @@
-/*
- * peerlist - steps and snapshots of what an origin lists, checked before and applied after they are
- * durable.
- */
+/* peerlist - steps and snapshots of an origin's list: checked, then durable, then applied. */
 #include "core/ring/sync/peerlist.h"
 
 #include "core/ring/sync/peerlist_internal.h"
@@ -29,34 +26,35 @@ struct list_record peerlist_record(const struct mirror_entry *s)
 
 /* ---- check ---- */
 
-static enum err refuse(const struct object *o, enum err code, uint64_t at,
-                       const char *what, struct errinfo *reterr)
+static enum err refuse_entry(const struct object *o, enum err code, uint64_t at,
+                             const char *what, struct errinfo *reterr)
 {
     return errinfo_set(reterr, code, o->stream.list, 0, "record %" PRIu64 ": %s", at,
                        what);
 }
 
-/* One record beside what is held (look NULL: nothing is). */
+/* Compares one record with the list (look NULL: the list is empty). */
 static enum err check_record(const struct mirror_lookup *look, const struct object *o,
                              uint64_t at, const struct list_record *r,
                              struct errinfo *reterr)
 {
     struct mirror_entry held = {.digest = r->digest};
     if (r->expiry_h > PEERLIST_EXPIRY_MAX_H) {
-        return refuse(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
+        return refuse_entry(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
     }
     enum err e = look ? mirror_lookup_get(look, &held, reterr) : ERR_OK;
     if (e != ERR_OK) {
         return e;
     }
     if (held.status != r->before) {
-        return refuse(o, ERR_RANGE, at, "its state before is not the one held", reterr);
+        return refuse_entry(o, ERR_RANGE, at,
+                            "its state before is not that of the list", reterr);
     }
     struct mirror_entry said = state_of(r);
     if (held.status != ENTRY_ABSENT &&
         (held.class_type != said.class_type || held.expiry_s != said.expiry_s)) {
-        return refuse(o, ERR_RANGE, at, "its type or expiry is not the one held",
-                      reterr);
+        return refuse_entry(o, ERR_RANGE, at,
+                            "its type or expiry is not that of the list", reterr);
     }
     return ERR_OK;
 }
@@ -124,7 +122,7 @@ static bool next_record(void *context, struct mirror_entry *ret)
     return true;
 }
 
-/* What turns the list into the records: a walk of both. */
+/* The changes that make the list equal to the records: a walk of both. */
 struct replacing {
     struct payload_reader records;
     struct mirror_iter *walk;
@@ -205,7 +203,7 @@ static enum err replacing_failed(const struct replacing *x, struct errinfo *rete
                : errinfo_set(reterr, x->failed, "", 0, "a peer's list is damaged");
 }
 
-/* How many changes there are; a few of them are kept. */
+/* Counts the changes and keeps the first of them. */
 static enum err count_changes(struct list_writer *w,
                               const struct payload_reader *records,
                               struct gathered *ret, struct errinfo *reterr)
@@ -224,17 +222,18 @@ static enum err count_changes(struct list_writer *w,
     return e;
 }
 
-/* Of a list that says nothing yet: its first object, mostly. */
-static enum err fill(struct list_writer *w, const struct payload_reader *records,
-                     struct slice source, struct errinfo *reterr)
+/* For an empty list, mostly with its first object. */
+static enum err fill_list(struct list_writer *w, const struct payload_reader *records,
+                          struct slice source, struct errinfo *reterr)
 {
     struct payload_reader in = *records;
     return mirror_apply(w, next_record, &in, in.n, source, reterr);
 }
 
-/* A few changes end the walk when they are merged, so they are gathered before. */
-static enum err replace(struct list_writer *w, const struct payload_reader *records,
-                        struct slice source, struct errinfo *reterr)
+/* Merging a few changes ends the walk, so they are collected before. */
+static enum err replace_list(struct list_writer *w,
+                             const struct payload_reader *records, struct slice source,
+                             struct errinfo *reterr)
 {
     struct gathered few = {.v = calloc(MIRROR_BULK_MIN, sizeof(*few.v))};
     if (!few.v) {
@@ -272,14 +271,14 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
         struct payload_reader in = *records;
         e = mirror_apply(h->w, next_record, &in, o->records, slice_str(source), reterr);
     } else {
-        e = (mirror_is_empty(h->w) ? fill : replace)(h->w, records, slice_str(source),
-                                                     reterr);
+        e = (mirror_is_empty(h->w) ? fill_list : replace_list)(
+            h->w, records, slice_str(source), reterr);
     }
     if (e == ERR_OK && !is_held) {
         e = owner_write(p, &o->stream, reterr);
     }
     if (e != ERR_OK) {
-        held_close(h); /* what it knows may not be what is on disk */
+        held_close(h); /* its memory may differ from the disk */
         return e;
     }
     h->changes += o->records >= MIRROR_BULK_MIN ? RENEW_EVERY : 1;

@@ -14,7 +14,7 @@ enum {
 };
 #define OWNER_MAGIC "gillnet-peer-list 1 "
 
-/* What is in work has other names for either side: it is no crash's remains to the other. */
+/* Each side has its own names for unfinished work, so neither removes the other's. */
 static const char renew_ring[] = "renew";
 static const char drop_ring[] = ".drop-";
 static const char renew_subscribed[] = "renew-subscribed";
@@ -28,7 +28,7 @@ enum err origin_path(const struct peerlists *p, const struct object_id *origin,
     return path_make(ret, reterr, "%s/%s", p->dir, object_id_hex(origin).digits);
 }
 
-/* ---- whose stream it is ---- */
+/* ---- the stream in a folder ---- */
 
 static const char *owner_suffix(uint16_t kind)
 {
@@ -71,7 +71,7 @@ enum err owner_read(const struct peerlists *p, const struct stream_key *k,
         memcpy(&ret->ring_key, bytes + sizeof(ret->inc), sizeof(ret->ring_key));
     }
     buf_fini(&text);
-    /* one that cannot be read as such was never written whole: whatever comes replaces */
+    /* a malformed file was never written whole: the next object replaces the list */
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
@@ -107,7 +107,6 @@ enum err peerlist_forget(struct peerlists *p, const struct stream_key *k,
     return e;
 }
 
-/* Lists of one origin. */
 static unsigned count_lists(const char *folder)
 {
     char path[FILE_PATH_MAX];
@@ -170,7 +169,7 @@ static struct held *held_find(struct peerlists *p, const struct stream_key *k)
     return NULL;
 }
 
-/* A free place; the one that was not used for longest is given up for it. */
+/* A free place. If there is none, the list that was unused for longest is closed. */
 static struct held *held_place(struct peerlists *p)
 {
     struct held *oldest = &p->held[0];
@@ -203,7 +202,7 @@ static enum err held_make(struct peerlists *p, const struct stream_key *k,
     THEN(e, mirror_open(folder, list, p->keys, k->ring_key, &w, reterr));
     bool is_foreign = w ? list_writer_key(w) != k->ring_key
                         : e == ERR_KEY && keyring_find(p->keys, k->ring_key);
-    if (is_foreign) { /* its key went, and its digests say nothing under the new one */
+    if (is_foreign) { /* its key is gone, so its digests are useless */
         list_writer_close(&w);
         e = list_remove(folder, k->list, reterr);
         THEN(e, mirror_open(folder, list, p->keys, k->ring_key, &w, reterr));
@@ -237,7 +236,7 @@ enum err held_open(struct peerlists *p, const struct stream_key *k, struct held 
     return e;
 }
 
-/* ---- a list made anew ---- */
+/* ---- rewriting a list ---- */
 
 static bool walk_step(void *context, struct mirror_entry *ret)
 {
@@ -245,7 +244,7 @@ static bool walk_step(void *context, struct mirror_entry *ret)
     return mirror_iter_next(context, ret, &e);
 }
 
-/* The same file under both names: the new list's filter, until the old list goes. */
+/* Links the filter into the new list; the old list is removed later. */
 static enum err copy_filter(const struct list_writer *from, struct list_writer *to,
                             const char *folder, bool is_revoked, struct errinfo *reterr)
 {
@@ -314,7 +313,7 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
 
 /* ---- begin and end ---- */
 
-/* What a crash left of a removal or of a list made anew. */
+/* Removes the remains of a removal or of a rewritten list after a crash. */
 static enum err sweep_lists(const struct peerlists *p, const char *dir,
                             struct errinfo *reterr)
 {
@@ -418,7 +417,7 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
     if (e != ERR_OK) {
         return e;
     }
-    if (rename(folder, gone) != 0) { /* at once, for whoever reads */
+    if (rename(folder, gone) != 0) { /* it disappears for readers at once */
         return errno == ENOENT
                    ? ERR_OK
                    : errinfo_errno(reterr, folder, "cannot remove what a peer listed");

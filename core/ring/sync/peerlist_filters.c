@@ -1,6 +1,4 @@
-/*
- * peerlist_filters - whole filters of an origin: judged as files, kept as the bytes that came.
- */
+/* peerlist_filters - whole filters of an origin: checked as files, kept as the bytes that came. */
 
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"
@@ -11,7 +9,7 @@ static bool is_revoked(const struct stream_key *k)
     return k->kind == OBJECT_MEMBER_REVOKED;
 }
 
-/* A file that nobody reads but we: it need not be durable until it has its place. */
+/* Only this module reads the file, so it may stay volatile until it is in its place. */
 static enum err temp_write(const char *path, struct slice bytes, bool is_durable,
                            struct errinfo *reterr)
 {
@@ -47,7 +45,7 @@ static enum err believe(const struct peerlists *p, const struct object *o,
     }
     if (b.key->id != p->keys->ring[0].id || b.is_revoked) {
         b.nguarded =
-            0; /* those are digests under the other key; and taking back harms none */
+            0; /* guarded digests are of the first key; a revocation cannot harm them */
     }
     return peer_filter_believe(path, &b, reterr);
 }
@@ -87,9 +85,9 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
     return e == ERR_OK ? owner_write(p, &o->stream, reterr) : e;
 }
 
-/* The path of the filter of k, when it is that which is held. */
-static enum err find(struct peerlists *p, const struct stream_key *k,
-                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
+/* The path of the filter of k. ERR_NOT_FOUND: the folder has another stream. */
+static enum err find_filter(struct peerlists *p, const struct stream_key *k,
+                            char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
     struct held *h = NULL;
     enum err e = held_of(p, k, &h, reterr);
@@ -100,7 +98,7 @@ enum err peermember_snap(struct peerlists *p, const struct stream_key *k,
                          struct buf *ret, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = find(p, k, path, reterr);
+    enum err e = find_filter(p, k, path, reterr);
     return e == ERR_OK ? file_read(path, ret, reterr) : e;
 }
 
@@ -109,6 +107,6 @@ enum err peermember_peek(struct peerlists *p, const struct stream_key *k,
                          struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = find(p, k, path, reterr);
+    enum err e = find_filter(p, k, path, reterr);
     return e == ERR_OK ? list_member_peek(path, retcreated_s, retentries, reterr) : e;
 }

@@ -1,4 +1,4 @@
-/* sync - opening and closing of all that is held. */
+/* sync - opening and closing of a server's streams. */
 #include "core/ring/sync/sync.h"
 
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static enum err make_folders(struct sync *s, struct errinfo *reterr)
     return e == ERR_OK ? file_sync_dir(s->dir, reterr) : e;
 }
 
-/* What writers of runs left when they were stopped. */
+/* Removes files that stopped writers of runs left. */
 static enum err sweep_runs(struct sync *s, struct errinfo *reterr)
 {
     static const char *const names[] = {"counts/runs", "counts/sheets", "own/runs"};
@@ -112,7 +112,7 @@ static enum err open_lists(struct sync *s, struct errinfo *reterr)
     return e == ERR_OK ? peerlists_open(path, s->keys, &s->lists, reterr) : e;
 }
 
-/* What was kept is applied; a stream that cannot be had whole any more is fetched again. */
+/* Applies stored objects. A damaged or incomplete stream is fetched again. */
 static void recover_streams(struct sync *s)
 {
     for (unsigned i = 0; i < s->norigins; i++) {
@@ -220,7 +220,7 @@ void sync_close(struct sync **sp)
     }
     free(s->origins);
     free(s->slots);
-    sync_published_free(s);
+    sync_forget_published(s, 0);
     buf_fini(&s->made.bytes);
     peerlists_close(&s->lists);
     table_close(&s->table);

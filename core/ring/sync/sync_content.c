@@ -1,7 +1,6 @@
 /* sync_content - records in a growing array; parts in order are merged two by two. */
-#include "core/ring/sync/sync_content.h"
-
 #include "core/base/array.h"
+#include "core/ring/sync/sync_internal.h"
 
 void content_reserve(struct content *c, size_t n)
 {
@@ -20,7 +19,7 @@ void content_add(struct content *c, uint64_t key, uint64_t count)
     c->v[c->n++] = (struct run_record){key, count};
 }
 
-/* Where the rising part that begins at i ends. */
+/* The end of the rising part that begins at i. */
 static size_t end_of(const struct run_record *v, size_t n, size_t i)
 {
     i++;
@@ -74,7 +73,7 @@ enum err content_sort(struct content *c, struct errinfo *reterr)
         struct run_record *done = other;
         other = c->v;
         c->v = done;
-        c->room = c->n; /* at least so many, of both */
+        c->room = c->n; /* both arrays have room for it */
         c->n = n;
     }
     free(other);

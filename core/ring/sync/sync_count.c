@@ -1,8 +1,7 @@
-/* sync_count - COUNT streams: applied to files that gillnetd follows, runs once they are over. */
+/* sync_count - COUNT streams: files that gillnetd follows, then runs when the bucket has ended. */
 #include "core/base/dir_walk.h"
 #include "core/count/merged_runs.h"
 #include "core/count/runset.h"
-#include "core/ring/sync/sync_content.h"
 #include "core/ring/sync/sync_modules.h"
 
 /* ---- files ---- */
@@ -96,14 +95,15 @@ static enum err open_writer(struct sync *s, struct stream *st, struct errinfo *r
     return e;
 }
 
-/* ---- what a stream holds ---- */
+/* ---- content ---- */
 
 static void take_record(void *context, const struct run_record *record)
 {
     content_add(context, record->key, record->count);
 }
 
-static enum err read_file(const char *path, struct content *ret, struct errinfo *reterr)
+static enum err read_stream_file(const char *path, struct content *ret,
+                                 struct errinfo *reterr)
 {
     struct stream_reader r;
     enum err e = stream_reader_open(path, &r, reterr);
@@ -138,7 +138,7 @@ enum err sync_count_content(struct sync *s, struct stream *st, struct content *r
     char path[FILE_PATH_MAX];
     const bool is_run = is_sealed(s, st);
     enum err e = (is_run ? run_of : file_of)(s, st, path, reterr);
-    THEN(e, (is_run ? read_run : read_file)(path, ret, reterr));
+    THEN(e, (is_run ? read_run : read_stream_file)(path, ret, reterr));
     THEN(e, content_sort(ret, reterr));
     if (e != ERR_OK) {
         content_fini(ret);
@@ -146,7 +146,7 @@ enum err sync_count_content(struct sync *s, struct stream *st, struct content *r
     return e;
 }
 
-/* Adds what object seq brings to c, which is in order. */
+/* Adds the records of object seq to c. */
 static enum err add_object(struct sync *s, struct stream *st, uint64_t seq,
                            struct content *c, struct errinfo *reterr)
 {
@@ -173,7 +173,7 @@ enum err sync_count_own(struct sync *s, struct stream *st, struct content *ret,
     }
     if (st->from > 1 && st->own_seq > 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
-                           "the objects of a stream of ours are gone");
+                           "the objects of an own stream are missing");
     }
     for (uint64_t seq = 1; seq <= st->own_seq && e == ERR_OK; seq++) {
         e = add_object(s, st, seq, ret, reterr);
@@ -185,9 +185,9 @@ enum err sync_count_own(struct sync *s, struct stream *st, struct content *ret,
     return e;
 }
 
-/* ---- looking at an object ---- */
+/* ---- checking an object ---- */
 
-/* Whether the SNAP f has at least what is held. */
+/* Whether the SNAP f has all counts that are held. */
 static enum sync_result covers(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
     struct content held = {.v = NULL};
@@ -208,8 +208,7 @@ static enum sync_result covers(struct sync *s, struct offer *f, struct errinfo *
     content_fini(&held);
     if (!has_all) {
         (void)errinfo_set(reterr, ERR_RANGE, "snap", 0,
-                          "the whole stream has less than what its origin signed "
-                          "before");
+                          "the SNAP has less than its origin signed before");
     }
     return has_all ? SYNC_APPLIED : SYNC_ROOT;
 }
@@ -223,7 +222,7 @@ static enum sync_result check_count(struct sync *s, struct offer *f,
     struct payload_reader r = f->reader;
     struct count_record some[ROOT_SOME];
     struct root root = {{0}};
-    uint64_t total = 0; /* below 2^64: the reader saw to it */
+    uint64_t total = 0; /* below 2^64, as the reader checked */
     size_t n = 0;
     if (st && !is_whole) {
         root = st->root;
@@ -266,25 +265,8 @@ static enum err add_records(struct sync *s, struct stream *st, uint64_t seq,
     return e;
 }
 
-static enum err apply_delta(struct sync *s, struct offer *f, struct errinfo *reterr)
-{
-    struct payload_reader r = f->reader;
-    struct count_record record;
-    struct content c = {.v = NULL};
-    if (f->stream->written >= f->o.seq) {
-        return ERR_OK;
-    }
-    content_reserve(&c, (size_t)f->o.records);
-    while (payload_next_count(&r, &record)) {
-        content_add(&c, record.key, record.count);
-    }
-    enum err e = add_records(s, f->stream, f->o.seq, &c, reterr);
-    content_fini(&c);
-    return e;
-}
-
-/* What the whole stream f has beyond what is held. */
-static enum err apply_whole(struct sync *s, struct offer *f, struct errinfo *reterr)
+/* Adds the records of a DELTA, or the counts of a SNAP that are not held yet. */
+static enum err apply_records(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
     struct content held = {.v = NULL};
     struct content more = {.v = NULL};
@@ -294,7 +276,10 @@ static enum err apply_whole(struct sync *s, struct offer *f, struct errinfo *ret
     if (f->stream->written >= f->o.seq) {
         return ERR_OK;
     }
-    enum err e = sync_count_content(s, f->stream, &held, reterr);
+    enum err e = f->o.type == OBJECT_SNAP
+                     ? sync_count_content(s, f->stream, &held, reterr)
+                     : ERR_OK;
+    content_reserve(&more, f->o.type == OBJECT_SNAP ? 0 : (size_t)f->o.records);
     while (e == ERR_OK && payload_next_count(&r, &record)) {
         while (i < held.n && held.v[i].key < record.key) {
             i++;
@@ -348,7 +333,8 @@ enum err sync_count_seal(struct sync *s, struct stream *st, struct errinfo *rete
     if (e == ERR_OK) {
         close_writer(s, st);
         if (unlink(path) != 0 && errno != ENOENT) {
-            e = errinfo_errno(reterr, path, "cannot remove a stream that is over");
+            e = errinfo_errno(reterr, path,
+                              "cannot remove the file of an ended stream");
         }
     }
     return e;
@@ -364,8 +350,7 @@ static enum err apply_count(struct sync *s, struct offer *f, struct errinfo *ret
     }
     if (f->has_payload) {
         e = open_writer(s, st, reterr);
-        THEN(e, f->o.type == OBJECT_SNAP ? apply_whole(s, f, reterr)
-                                         : apply_delta(s, f, reterr));
+        THEN(e, apply_records(s, f, reterr));
     }
     if (e == ERR_OK && is_end) {
         e = sync_count_seal(s, st, reterr);
@@ -400,13 +385,13 @@ static enum err snap_count(struct sync *s, struct stream *st, struct buf *ret,
 
 const struct kind_ops sync_count_ops = {check_count, apply_count, snap_count};
 
-/* ---- after a stop, and away ---- */
+/* ---- recovery and removal ---- */
 
 enum err sync_count_recover(struct sync *s, struct stream *st, struct errinfo *reterr)
 {
     const bool is_closed = (st->flags & OBJECT_CLOSED) != 0;
     if (is_sealed(s, st) || (is_closed && st->total == 0)) {
-        return sync_count_seal(s, st, reterr); /* its file may still be there */
+        return sync_count_seal(s, st, reterr); /* its file may be left */
     }
     enum err e = open_writer(s, st, reterr);
     if (e == ERR_OK) {
@@ -428,7 +413,7 @@ void sync_count_remove(struct sync *s, struct stream *st)
     }
 }
 
-/* Removes the runs of an origin: their names have it. */
+/* Removes the runs with the origin in their names. */
 static enum err remove_runs(const char *dir, const char *hex, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
@@ -457,7 +442,7 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
     THEN(e, sync_path(s, path, reterr, "counts"));
     if (e == ERR_OK) {
         e = merged_runs_drop(path, origin->b, reterr);
-        s->sheets_at_s = 0; /* those of the others are made anew */
+        s->sheets_at_s = 0; /* those of other origins are made again */
     }
     return e;
 }

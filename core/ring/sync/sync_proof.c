@@ -1,4 +1,4 @@
-/* sync_proof - signs of life, and what shows that an origin signed two histories. */
+/* sync_proof - heartbeats, and proofs that an origin signed two histories. */
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
@@ -31,8 +31,8 @@ enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
     o->heartbeat_version = sync_bump(s);
     if (is_rolled_back) {
         (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
-                          "it says that it published less than it said before: it was "
-                          "restored from an older state");
+                          "its number of publications went back: it was restored "
+                          "from an older state");
         return SYNC_OLD;
     }
     return SYNC_APPLIED;
@@ -45,7 +45,7 @@ static int by_id(const void *a, const void *b)
     return memcmp((*x)->id.b, (*y)->id.b, OBJECT_ID_BYTES);
 }
 
-/* Our own streams as a heartbeat tells them. False: no memory. */
+/* The hash of the own heads in a heartbeat. False: no memory. */
 static bool own_heads(const struct origin *o, struct hash256 *ret)
 {
     struct stream **v = malloc((o->nstreams + 1) * sizeof(struct stream *));
@@ -71,7 +71,7 @@ static bool own_heads(const struct origin *o, struct hash256 *ret)
     return is_good;
 }
 
-/* The rest of a header of ours that is in no stream, and its signature. */
+/* Completes and signs an own header that is in no stream. */
 static enum err sign_header(const struct sync *s, struct object *o,
                             uint8_t ret[OBJECT_HEADER_BYTES])
 {
@@ -93,7 +93,7 @@ enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
     struct origin *self = sync_origin(s, &s->self->origin);
     const uint64_t now = sync_now_ms();
     if (!self) {
-        return ERR_OK; /* the manifest does not have us yet */
+        return ERR_OK; /* not in the manifest yet */
     }
     struct object o = {.type = OBJECT_HEARTBEAT,
                        .seq = s->nsigned + 1,
@@ -116,7 +116,8 @@ enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
 
 /* ---- proofs ---- */
 
-/* Two headers that one who signs once for each place, with the hash of what came before, cannot have signed. */
+/* Whether two headers are from two histories of one stream: an honest origin signs each place once,
+ * with the hash of the object before. */
 static bool contradict(const struct object *a, const struct hash256 *a_hash,
                        const struct object *b, const struct hash256 *b_hash)
 {
@@ -127,14 +128,7 @@ static bool contradict(const struct object *a, const struct hash256 *a_hash,
            (a->seq + 1 == b->seq && !hash256_equal(a_hash, &b->prev));
 }
 
-static bool is_signed(const struct manifest_member *m, const struct object *o,
-                      struct slice header)
-{
-    const struct manifest_key *k = manifest_key_by_id(m, o->key_id);
-    return k && object_is_signed_by(header, k->binding.key);
-}
-
-/* Whose fork the two headers show; NULL: nobody's. */
+/* The origin whose fork the two headers prove; NULL: they prove no fork. */
 static struct origin *proven(const struct sync *s, struct slice proof,
                              uint64_t *retkey_id)
 {
@@ -149,7 +143,8 @@ static struct origin *proven(const struct sync *s, struct slice proof,
         }
         const struct manifest_member *m =
             manifest_find(&s->manifest, &o[i].stream.origin);
-        if (!m || !is_signed(m, &o[i], header)) {
+        const struct manifest_key *k = m ? manifest_key_by_id(m, o[i].key_id) : NULL;
+        if (!k || !object_is_signed_by(header, k->binding.key)) {
             return NULL;
         }
         object_hash(header, &hash[i]);
@@ -173,7 +168,7 @@ static enum err store_proof(struct sync *s, const struct origin *o, struct slice
     return table_commit(&x, reterr);
 }
 
-/* First the proof is durable, then what the origin brought goes: redone at the next start. */
+/* Stores the proof, then removes the origin's objects; the next start repeats the removal. */
 static enum sync_result set_aside(struct sync *s, struct origin *o, struct slice proof,
                                   struct errinfo *reterr)
 {
@@ -213,8 +208,8 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
         buf_add(&proof, f->header);
         if (!buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
             (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
-                              "it signed two histories of one stream; it is set aside "
-                              "until the manifest has a new key for it");
+                              "it signed two histories of one stream; it is "
+                              "distrusted until the manifest has a new key for it");
             r = set_aside(s, o, buf_slice(&proof), reterr);
             f->stream = NULL;
         } else {
@@ -244,11 +239,11 @@ enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
     const struct manifest_key *k =
         manifest_key_by_id(manifest_find(&s->manifest, &o->id), key_id);
     if ((k && k->is_revoked) || o->is_aside) {
-        return SYNC_DUPLICATE; /* known, and dealt with */
+        return SYNC_DUPLICATE; /* known, or the key is revoked */
     }
     (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
-                      "another server shows that it signed two histories; it is set "
-                      "aside until the manifest has a new key for it");
+                      "another server proves that it signed two histories; it is "
+                      "distrusted until the manifest has a new key for it");
     return set_aside(s, o, f->payload, reterr) == SYNC_FORK ? SYNC_APPLIED
                                                             : SYNC_TROUBLE;
 }
@@ -272,7 +267,7 @@ bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])
     return o->has_proof_header;
 }
 
-/* A proof counts as long as the manifest has the key that it is about, not revoked. */
+/* A proof counts until the manifest revokes or removes the key that signed the fork. */
 static bool still_counts(const struct sync *s, const struct origin *o,
                          struct slice proof)
 {

@@ -1,4 +1,4 @@
-/* sync_publish - our own streams: one signature for each place, durable before anybody sees it. */
+/* sync_publish - own streams: each place is signed once, and durable before a peer can see it. */
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
@@ -70,7 +70,7 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
     struct object parsed;
     struct errinfo why;
     if (sync_object_is_there(s, f->stream, f->stream->seq + 1)) {
-        /* signed before a failure: those bytes, or none */
+        /* signed before a failure: only those bytes may be published */
         return sync_adopt(s, f->stream, f->stream->seq + 1)
                    ? errinfo_set(reterr, ERR_EXISTS, s->dir, 0,
                                  "an object that was signed before is taken first")
@@ -83,13 +83,13 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
     THEN(e, object_parse(f->header, &parsed, reterr));
     if (e == ERR_OK && f->o.type == OBJECT_SNAP && f->is_same &&
         sync_ops(f->o.stream.kind)->snap) {
-        f->payload = SLICE_NONE; /* who holds the stream can make it */
+        f->payload = SLICE_NONE; /* any holder of the stream can make it */
         f->has_payload = false;
     }
     THEN(e, sync_keep(s, f, reterr));
     f->stream->is_signed_here = f->stream->is_signed_here || e == ERR_OK;
     if (e == ERR_OK && sync_apply(s, f, &why) != ERR_OK) {
-        log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
+        log_errinfo("peers", &why); /* it is stored: sync_tick applies it */
     }
     buf_fini(&header);
     return e;
@@ -122,7 +122,7 @@ enum err sync_publish_delta(struct sync *s, struct offer *f, struct errinfo *ret
     return e;
 }
 
-/* ---- what was published of a bucket ---- */
+/* ---- published counts of a bucket ---- */
 
 static void published_fini(struct published *p)
 {
@@ -130,17 +130,10 @@ static void published_fini(struct published *p)
     *p = (struct published){.is_known = false};
 }
 
-void sync_published_free(struct sync *s)
+void sync_forget_published(struct sync *s, uint64_t start_s)
 {
     for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
-        published_fini(&s->published[i]);
-    }
-}
-
-static void forget_published(struct sync *s, uint64_t start_s)
-{
-    for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
-        if (s->published[i].start_s == start_s) {
+        if (start_s == 0 || s->published[i].start_s == start_s) {
             published_fini(&s->published[i]);
         }
     }
@@ -151,7 +144,7 @@ static enum err add_stream(struct sync *s, struct published *p, struct stream *s
 {
     struct content c = {.v = NULL};
     enum err e = sync_count_own(s, st, &c, reterr);
-    if (e == ERR_NOT_FOUND) { /* all of it: rather too little than twice */
+    if (e == ERR_NOT_FOUND) { /* all of it: a count too few is better than one twice */
         e = sync_count_content(s, st, &c, reterr);
     }
     for (size_t i = 0; e == ERR_OK && i < c.n; i++) {
@@ -161,7 +154,7 @@ static enum err add_stream(struct sync *s, struct published *p, struct stream *s
     return e;
 }
 
-/* From our own streams of that bucket, where it is not in memory. */
+/* The published counts, made from the own streams of that bucket if they are not in memory. */
 static enum err published_of(struct sync *s, uint64_t start_s, struct published **ret,
                              struct errinfo *reterr)
 {
@@ -196,7 +189,7 @@ static enum err published_of(struct sync *s, uint64_t start_s, struct published 
 
 /* ---- counts ---- */
 
-/* The open stream of that bucket, begun by this process; else a new one. */
+/* The open stream of that bucket if this process began it; else a new one. */
 static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **ret,
                              struct errinfo *reterr)
 {
@@ -225,7 +218,7 @@ static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **r
                            "counts stay here",
                            SYNC_INCS_MAX);
     }
-    if (is_used) { /* that one was ended */
+    if (is_used) { /* that stream has ended */
         s->inc = sync_fresh_inc(s);
     }
     k.inc = s->inc;
@@ -265,7 +258,7 @@ struct count_publisher {
     size_t n;
 };
 
-/* What of totals is more than was published; ret->v holds n. */
+/* The counts in totals that are not published; ret->v has room for n. */
 static enum err differences(const struct published *p,
                             const struct count_record *totals, size_t n,
                             struct count_publisher *ret, struct errinfo *reterr)
@@ -341,7 +334,7 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
             e = publish_differences(s, start_s, p, &more, reterr);
         }
         if (e != ERR_OK) {
-            forget_published(s, start_s); /* made again from what is kept */
+            sync_forget_published(s, start_s); /* made again from the stored objects */
         }
     } while (e == ERR_EXISTS);
     free(more.v);
@@ -378,7 +371,7 @@ enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *ret
         }
     }
     if (e == ERR_OK) {
-        forget_published(s, start_s);
+        sync_forget_published(s, start_s);
     }
     return e == ERR_EXISTS ? sync_close_counts(s, start_s, reterr) : e;
 }

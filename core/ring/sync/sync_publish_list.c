@@ -1,4 +1,4 @@
-/* sync_publish_list - our own lists and filters: their next steps, and the whole now and then. */
+/* sync_publish_list - own lists and filters: their next steps, and a SNAP from time to time. */
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
@@ -21,8 +21,8 @@ bool sync_is_ring_key(const struct sync *s, uint32_t id)
     return manifest_has_ring_key(&s->manifest, id);
 }
 
-/* Digests of one key are in a stream. */
-static bool goes_on(const struct sync *s, const struct stream *st)
+/* A stream has digests of one key. */
+static bool may_add_to(const struct sync *s, const struct stream *st)
 {
     return sync_may_go_on(s, st) &&
            (s->list_key == 0 || st->key.ring_key == s->list_key);
@@ -33,14 +33,14 @@ bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
     const struct stream *st = self ? sync_newest(self, kind, list) : NULL;
-    if (!st || st->seq == 0 || !goes_on(s, st)) {
+    if (!st || st->seq == 0 || !may_add_to(s, st)) {
         return false;
     }
     *ret = st->key;
     return true;
 }
 
-/* The stream that goes on, or a new one that takes the place of what was there. */
+/* The stream to continue, or a new one that replaces it. */
 static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
                             struct stream **ret, struct errinfo *reterr)
 {
@@ -54,7 +54,7 @@ static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
     if (n == 0 || n > OBJECT_NAME_BYTES) {
         return errinfo_set(reterr, ERR_RANGE, list, 0, "no name of a list");
     }
-    if (st && goes_on(s, st)) {
+    if (st && may_add_to(s, st)) {
         *ret = st;
         return ERR_OK;
     }
@@ -106,7 +106,7 @@ enum err sync_list_snap(struct sync *s, struct stream *st, const struct buf *who
     return e == ERR_OK ? sync_publish(s, &f, reterr) : e;
 }
 
-/* A new incarnation of a list that has nothing now: what the older one said goes. */
+/* Begins an empty incarnation of a list, which removes the entries of the older one. */
 static enum err list_empty(struct sync *s, const char *list, struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
@@ -152,7 +152,7 @@ enum err sync_publish_list(struct sync *s, const char *list,
     stream_key_id(&key, &id);
     struct stream *st = sync_find(s, &id);
     struct errinfo why;
-    /* so that who comes late takes the list as it is, not its history */
+    /* with a SNAP a new peer takes the list as it is, not its history */
     if (sync_is_worth_a_snap(st) && sync_work_snap(s, st, &why) != ERR_OK) {
         log_errinfo("peers",
                     &why); /* the steps are published; the next ones try again */

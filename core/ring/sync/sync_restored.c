@@ -1,13 +1,15 @@
-/* sync_restored - this folder was put back from a back-up: what was signed since is with the peers, and unknown here. */
+/* sync_restored - after this folder was restored from a back-up: objects that were signed since are
+ * unknown here, but peers have them. */
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
 
 enum { MARK_MAX = 64 };
-#define MARK \
-    "restored" /* `gillnet restore` writes it: first bucket whose counts are to be published */
+/* Written by `gillnet restore`: the first bucket whose counts are published. */
+#define MARK "restored"
 
-/* Places of these were signed since: each list begins anew, whoever of the peers can be asked. */
+/* Objects of these streams were signed since, so each list begins a new stream, even if no peer can
+ * be reached. */
 static enum err leave_lists(struct sync *s, struct table_txn *x)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
@@ -22,7 +24,7 @@ static enum err leave_lists(struct sync *s, struct table_txn *x)
     return e;
 }
 
-static enum err note(struct sync *s, struct errinfo *reterr)
+static enum err note_restored(struct sync *s, struct errinfo *reterr)
 {
     struct table_txn *x = NULL;
     enum err e = table_begin(s->table, true, &x, reterr);
@@ -39,7 +41,7 @@ static enum err note(struct sync *s, struct errinfo *reterr)
     return table_commit(&x, reterr);
 }
 
-static void load(struct sync *s)
+static void load_mark(struct sync *s)
 {
     struct table_txn *x = NULL;
     if (table_begin(s->table, false, &x, NULL) == ERR_OK) {
@@ -48,7 +50,6 @@ static void load(struct sync *s)
     table_abort(&x);
 }
 
-/* One number and the end of its line. */
 static bool read_mark(struct slice text, uint64_t *ret)
 {
     const size_t n = slice_find(text, '\n');
@@ -60,7 +61,7 @@ enum err sync_restored(struct sync *s, struct errinfo *reterr)
     char path[FILE_PATH_MAX];
     struct buf text;
     uint64_t from_s = 0;
-    load(s);
+    load_mark(s);
     if (sync_path(s, path, NULL, MARK) != ERR_OK || access(path, F_OK) != 0) {
         return ERR_OK;
     }
@@ -73,16 +74,16 @@ enum err sync_restored(struct sync *s, struct errinfo *reterr)
     buf_fini(&text);
     if (e == ERR_OK) {
         s->counts_from_s = from_s > s->counts_from_s ? from_s : s->counts_from_s;
-        e = note(s, reterr);
+        e = note_restored(s, reterr);
     }
     if (e == ERR_OK && (unlink(path) != 0 || file_sync_dir(s->dir, reterr) != ERR_OK)) {
         e = errinfo_errno(reterr, path,
-                          "cannot be removed"); /* done twice does no harm */
+                          "cannot be removed"); /* a repetition is harmless */
     }
     if (e == ERR_OK) {
         log_warn(
-            "event=restored: lists that this server shares begin anew, counts from "
-            "before the back-up are not published again");
+            "event=restored: shared lists begin new streams, counts from before the "
+            "back-up are not published again");
     }
     return e;
 }

@@ -1,11 +1,10 @@
-/* sync_serve - what peers ask for, and what we ask peers for. */
+/* sync_serve - answers to peers, and wants from peers. */
 
 #include "core/ring/sync/sync_modules.h"
 
 enum {
     VERSION_BITS = 32,
-    FEW_OBJECTS =
-        64 /* a closed stream of more is taken as one SNAP by who has nothing of it */
+    FEW_OBJECTS = 64 /* of a closed stream with more, a new receiver takes the SNAP */
 };
 
 uint64_t sync_version(const struct sync *s)
@@ -43,7 +42,7 @@ static uint64_t since(const struct sync *s, uint64_t after)
                : 0;
 }
 
-/* Streams that changed, oldest change first; *retversion: up to which the answer tells. */
+/* Streams that changed, oldest change first; *retversion: the version that the answer covers. */
 static struct stream **changed(const struct sync *s, uint64_t after, size_t *retn,
                                uint64_t *retversion)
 {
@@ -148,10 +147,10 @@ bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t
 static enum err bad_snap(struct sync *s, struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
-                       "what is held is not what the SNAP says");
+                       "the content is not that of the SNAP");
 }
 
-/* The payload as what is held makes it, behind the header that is stored. */
+/* Makes the payload from the content, behind the stored header. */
 static enum err make_payload(struct sync *s, struct stream *st, struct buf *ret,
                              struct errinfo *reterr)
 {
@@ -240,7 +239,7 @@ static int by_need(const void *a, const void *b)
                : x->stream.start_s < y->stream.start_s;
 }
 
-/* The window, and who may have a say: what sync_offer would refuse is not asked for. */
+/* Whether sync_offer would accept objects of this time and origin. */
 static bool may_want(struct sync *s, const struct head *h, const struct object_id *id)
 {
     const struct origin *o = sync_origin(s, &h->stream.origin);
@@ -315,7 +314,7 @@ size_t sync_hear(struct sync *s, const struct heads *heads, sync_heard_fn *fn,
         struct errinfo why = {.code = ERR_OK};
         const bool is_proof =
             object_parse(object, &o, NULL) == ERR_OK && o.type == OBJECT_PROOF;
-        if (is_proof && heads->nheartbeats - i > 2) { /* they lie one after the other */
+        if (is_proof && heads->nheartbeats - i > 2) { /* its headers follow it */
             object.n += SYNC_PROOF_BYTES;
             i += 2;
         }
@@ -339,9 +338,10 @@ bool sync_knows_itself(struct sync *s, const struct heads *heads)
         }
         stream_key_id(&h->stream, &id);
         struct stream *st = sync_find(s, &id);
-        /* heads are not signed: a liar may make a list begin anew once in the life of a process, not ever again */
+        /* heads are not signed: a liar can force a new stream once in the life of a process */
         if (st && h->seq > st->seq && !st->is_left && !st->is_signed_here) {
-            st->is_left = true; /* whatever comes back of it, another goes on */
+            st->is_left =
+                true; /* its objects come back, and another stream continues */
             if (sync_save(s, st, NULL) != ERR_OK) {
                 st->is_left = false;
             }

@@ -1,4 +1,4 @@
-/* sync_store - one file for each signed object; the cursor moves once it is durable. */
+/* sync_store - one file for each signed object; the cursor moves after the file is durable. */
 #include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
@@ -89,7 +89,6 @@ static enum err write_offer(const struct sync *s, const struct stream *st,
     return e;
 }
 
-/* What the cursor says once f is in. */
 static struct stream advanced(const struct stream *st, const struct offer *f)
 {
     struct stream next = *st;
@@ -110,7 +109,7 @@ static struct stream advanced(const struct stream *st, const struct offer *f)
         next.records += f->o.records;
         next.total += f->o.total;
     }
-    if (is_jump) { /* a SNAP: it is the whole */
+    if (is_jump) { /* a SNAP has the whole stream */
         next.from = f->o.seq;
         next.bytes = size;
         next.snap_bytes = size;
@@ -123,7 +122,7 @@ static struct stream advanced(const struct stream *st, const struct offer *f)
     return next;
 }
 
-/* Objects that a SNAP took the place of. What stays is removed at the next start. */
+/* Removes objects that a SNAP replaced. The next start removes those that stay. */
 static void remove_range(const struct sync *s, const struct stream *st, uint64_t from,
                          uint64_t to)
 {
@@ -187,7 +186,7 @@ enum err sync_trim(struct sync *s, struct stream *st, uint64_t seq,
             next.snap_bytes -= n < next.snap_bytes ? n : next.snap_bytes;
         }
     }
-    /* first said, then done: what stays after a crash is removed at the next start */
+    /* the cursor first: files that stay after a crash are removed at the next start */
     enum err e = sync_save(s, &next, reterr);
     if (e != ERR_OK) {
         return e;
@@ -226,7 +225,7 @@ bool sync_adopt(struct sync *s, struct stream *st, uint64_t seq)
     return r == SYNC_APPLIED;
 }
 
-/* The files of one stream's folder: those outside from..seq are nobody's, but the next of ours. */
+/* Removes files outside from..seq from a stream's folder; the next own object is adopted. */
 static void finish_stream(struct sync *s, struct stream *st, const char *dir)
 {
     bool may_adopt = sync_is_self(s, &st->key.origin) && !st->is_left &&
@@ -253,7 +252,7 @@ static void finish_stream(struct sync *s, struct stream *st, const char *dir)
     (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
-/* The stream that an own object begins, which no cursor knows yet. */
+/* The stream of an own first object without a cursor. */
 static struct stream *begun(struct sync *s, struct origin *o, const char *dir)
 {
     char path[FILE_PATH_MAX];

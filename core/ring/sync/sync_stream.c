@@ -1,4 +1,4 @@
-/* sync_stream - the streams that are held, in a hash table, and their cursors in the table on disk. */
+/* sync_stream - streams in a hash table, and their cursors in the table on disk. */
 
 #include "core/base/cursor.h"
 #include "core/base/log.h"
@@ -14,14 +14,14 @@ enum {
 
 /* ---- in memory ---- */
 
-static size_t slot_of(const struct sync *s, const struct object_id *id)
+static size_t stream_slot(const struct sync *s, const struct object_id *id)
 {
     return (size_t)hash_local(slice_of(id->b, OBJECT_ID_BYTES)) & (s->nslots - 1);
 }
 
 struct stream *sync_find(const struct sync *s, const struct object_id *id)
 {
-    struct stream *st = s->nslots ? s->slots[slot_of(s, id)] : NULL;
+    struct stream *st = s->nslots ? s->slots[stream_slot(s, id)] : NULL;
     while (st && !object_id_equal(&st->id, id)) {
         st = st->next;
     }
@@ -38,7 +38,7 @@ struct origin *sync_origin(const struct sync *s, const struct object_id *id)
     return NULL;
 }
 
-static bool grow(struct sync *s)
+static bool grow_slots(struct sync *s)
 {
     const size_t n = s->nslots ? 2 * s->nslots : SLOTS_MIN;
     struct stream **old = s->slots;
@@ -53,7 +53,7 @@ static bool grow(struct sync *s)
         while (old[i]) {
             struct stream *st = old[i];
             old[i] = st->next;
-            struct stream **slot = &slots[slot_of(s, &st->id)];
+            struct stream **slot = &slots[stream_slot(s, &st->id)];
             st->next = *slot;
             *slot = st;
         }
@@ -66,7 +66,7 @@ struct stream *sync_add(struct sync *s, const struct stream_key *key,
                         struct origin *origin)
 {
     struct stream *st = NULL;
-    if (s->nstreams < s->nslots || grow(s)) {
+    if (s->nstreams < s->nslots || grow_slots(s)) {
         st = calloc(1, sizeof(*st));
     }
     if (!st) {
@@ -79,7 +79,7 @@ struct stream *sync_add(struct sync *s, const struct stream_key *key,
     st->of_origin = origin->streams;
     origin->streams = st;
     origin->nstreams++;
-    struct stream **slot = &s->slots[slot_of(s, &st->id)];
+    struct stream **slot = &s->slots[stream_slot(s, &st->id)];
     st->next = *slot;
     *slot = st;
     s->nstreams++;
@@ -88,7 +88,7 @@ struct stream *sync_add(struct sync *s, const struct stream_key *key,
 
 void sync_forget(struct sync *s, struct stream *st)
 {
-    struct stream **p = &s->slots[slot_of(s, &st->id)];
+    struct stream **p = &s->slots[stream_slot(s, &st->id)];
     while (*p != st) {
         p = &(*p)->next;
     }
@@ -260,7 +260,7 @@ static bool load_one(void *context, struct slice key, struct slice value,
     }
     o = sync_origin(l->s, &read.key.origin);
     if (!o) {
-        return true; /* dropped: what it left is removed next */
+        return true; /* a dropped origin: its files are removed next */
     }
     struct stream *st = sync_add(l->s, &read.key, o);
     if (!st) {
@@ -337,7 +337,7 @@ enum err sync_erase(struct sync *s, struct stream *st, bool has_grave,
     if (e != ERR_OK) {
         table_abort(&x);
         return errinfo_set(reterr, e, s->dir, 0,
-                           "cannot note that a stream is over: %s", err_text(e));
+                           "cannot remove the cursor of a stream: %s", err_text(e));
     }
     e = table_commit(&x, reterr);
     if (e == ERR_OK) {
@@ -353,7 +353,7 @@ bool sync_is_buried(struct sync *s, const struct object_id *id)
     struct slice value;
     struct table_txn *x = NULL;
     if (table_begin(s->table, false, &x, NULL) != ERR_OK) {
-        return true; /* rather late than twice */
+        return true; /* a missing stream is better than one that counts twice */
     }
     enum err e = table_get(x, sync_table_key('t', id, key), &value);
     table_abort(&x);

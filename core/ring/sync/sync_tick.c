@@ -1,4 +1,4 @@
-/* sync_tick - what time brings: heartbeats, endings, days merged, what is over removed. */
+/* sync_tick - regular work: heartbeats, ends of streams, merging of days, expiry. */
 
 #include "core/base/clock.h"
 #include "core/base/cursor.h"
@@ -9,9 +9,8 @@
 
 enum {
     TRIM_S = 10,
-    CLOSE_LATE_S = 3 * OBJECT_BUCKET_S, /* what nobody ended by then we end ourselves */
-    MERGE_WAIT_DAYS =
-        2, /* a day waits for late streams that are held, no longer than that */
+    CLOSE_LATE_S = 3 * OBJECT_BUCKET_S, /* until a forgotten own stream is ended */
+    MERGE_WAIT_DAYS = 2 /* longest time that a day waits for streams that are held */
 };
 
 static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
@@ -19,7 +18,7 @@ static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
     return st->key.kind == OBJECT_COUNT && st->key.start_s + after_s <= now_s;
 }
 
-/* ---- objects that a SNAP stands for ---- */
+/* ---- objects that a SNAP replaces ---- */
 
 static enum err trim_stream(struct sync *s, struct stream *st, uint64_t now_ms,
                             struct errinfo *reterr)
@@ -33,7 +32,7 @@ static enum err trim_stream(struct sync *s, struct stream *st, uint64_t now_ms,
     if (st->snap_seq <= st->from || (is_count && (st->flags & OBJECT_CLOSED) == 0)) {
         return ERR_OK;
     }
-    /* who is a little behind goes on by steps; of a list that never rests half of the bytes go */
+    /* peers a little behind take steps; of an ever-changing list half of the bytes stay */
     const bool is_much = !is_count && st->snap_bytes > st->bytes / 2;
     return is_old || is_much ? sync_trim(s, st, st->snap_seq, reterr) : ERR_OK;
 }
@@ -46,7 +45,7 @@ static enum err end_stream(struct sync *s, struct stream *st, uint64_t now_ms,
     if (!s->period.is_suspended && is_over(st, now_s, SYNC_HOLD_S) && is_resting) {
         enum err e = ERR_OK;
         if (sync_is_self(s, &st->key.origin)) {
-            sync_count_remove(s, st); /* gillnetd has our counts itself */
+            sync_count_remove(s, st); /* gillnetd has the own counts */
         } else {
             e = sync_count_seal(s, st, reterr);
         }
@@ -81,7 +80,7 @@ static enum err look_after_streams(struct sync *s, uint64_t now_ms,
 
 /* ---- days ---- */
 
-/* Days before this one are merged: none of their streams is held, or has been for too long. */
+/* The first day that is not merged: a stream of it is held, at most MERGE_WAIT_DAYS. */
 static uint64_t first_day_kept(const struct sync *s, uint64_t today)
 {
     uint64_t day = today;
@@ -102,7 +101,7 @@ static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *rete
                           !s->period.is_suspended, reterr);
 }
 
-/* The sheets of one bucket; the rest has its turn in the next ticks. */
+/* Makes the merged runs of one bucket; the next ticks make the others. */
 static enum err make_sheet(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -114,7 +113,7 @@ static enum err make_sheet(struct sync *s, struct errinfo *reterr)
 
 /* ---- graves ---- */
 
-/* A stream so old that it would be refused for its time. */
+/* Whether the removed stream is so old that it would be refused for its time. */
 static bool is_rotten(const void *context, struct slice value)
 {
     const uint64_t *now_s = context;
@@ -127,7 +126,8 @@ static bool is_rotten(const void *context, struct slice value)
 
 static enum err new_bucket(struct sync *s, uint64_t bucket, struct errinfo *reterr)
 {
-    const uint64_t over = (bucket - 2) * OBJECT_BUCKET_S; /* all that comes came */
+    const uint64_t over =
+        (bucket - 2) * OBJECT_BUCKET_S; /* no object of it is late now */
     enum err e = sync_quota_learn(s, over, reterr);
     THEN(e, merge_days(s, bucket, reterr));
     if (e == ERR_OK && !s->period.is_suspended) {

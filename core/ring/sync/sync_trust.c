@@ -1,15 +1,15 @@
-/* sync_trust - whom the manifest trusts; what the others brought goes. */
+/* sync_trust - applies the manifest: removes objects of distrusted origins and keys. */
 #include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 #include "core/store/origins.h"
 
-/* ---- away with an origin ---- */
+/* ---- dropping an origin ---- */
 
 /* Entries of an origin, whose values begin with it. */
 struct picking {
-    const struct object_id *origin; /* NULL: of whoever the manifest does not have */
+    const struct object_id *origin; /* NULL: of all that the manifest does not have */
     const struct sync *s;
 };
 
@@ -48,7 +48,7 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
     while (o && o->streams) {
         sync_forget(s, o->streams);
     }
-    /* objects last: while they are there the next start drops it again */
+    /* objects last: while they exist the next start drops the origin again */
     enum err e = peerlists_drop(s->lists, id, reterr);
     THEN(e, sync_count_drop(s, id, reterr));
     THEN(e, remove_entries(s, id, reterr));
@@ -56,7 +56,7 @@ enum err sync_drop_origin(struct sync *s, const struct object_id *id,
     return e == ERR_OK ? file_remove_tree(path, reterr) : e;
 }
 
-/* Origins that left something here and are in the manifest no more. */
+/* Drops origins that have files here and are no longer in the manifest. */
 static enum err drop_strangers(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -81,10 +81,11 @@ static enum err drop_strangers(struct sync *s, struct errinfo *reterr)
 static bool is_revoked(const struct manifest_member *m, uint64_t key_id)
 {
     const struct manifest_key *k = manifest_key_by_id(m, key_id);
-    return !k || k->is_revoked; /* or no key of its any more */
+    return !k || k->is_revoked; /* or the member no longer has the key */
 }
 
-/* Streams that a revoked key signed. Lists of the origin go together: an older one may shine through. */
+/* Removes streams that a revoked key signed, and then all lists of the origin: an older incarnation
+ * could become visible. */
 static enum err drop_revoked(struct sync *s, struct origin *o,
                              const struct manifest_member *m, struct errinfo *reterr)
 {
@@ -121,27 +122,22 @@ static struct origin *make_origin(const struct manifest_member *m)
     return o;
 }
 
-/* The members' origins, those known before with what is known of them. Nothing changes on ERR_NOMEM. */
+/* Makes the members the origins; known ones keep their state. Nothing changes on ERR_NOMEM. */
 static enum err update_origins(struct sync *s)
 {
     const unsigned n = s->manifest.nmembers;
     struct origin **v = calloc(n ? n : 1, sizeof(struct origin *));
-    bool *is_new = calloc(n ? n : 1, sizeof(bool));
-    bool is_whole = v && is_new;
+    bool is_whole = v != NULL;
     for (unsigned i = 0; is_whole && i < n; i++) {
         v[i] = sync_origin(s, &s->manifest.members[i].origin);
-        if (!v[i]) {
-            v[i] = make_origin(&s->manifest.members[i]);
-            is_new[i] = true;
-        }
+        v[i] = v[i] ? v[i] : make_origin(&s->manifest.members[i]);
         is_whole = v[i] != NULL;
     }
     if (!is_whole) {
-        for (unsigned i = 0; v && is_new && i < n; i++) {
-            free(is_new[i] ? v[i] : NULL);
+        for (unsigned i = 0; v && i < n && v[i]; i++) {
+            free(sync_origin(s, &v[i]->id) ? NULL : v[i]);
         }
         free(v);
-        free(is_new);
         return ERR_NOMEM;
     }
     for (unsigned i = 0; i < n; i++) {
@@ -159,7 +155,6 @@ static enum err update_origins(struct sync *s)
         }
     }
     free(s->origins);
-    free(is_new);
     s->origins = v;
     s->norigins = n;
     return ERR_OK;
@@ -216,13 +211,13 @@ static enum err drop_untrusted(struct sync *s, struct errinfo *reterr)
 enum err sync_trust(struct sync *s, struct errinfo *reterr)
 {
     enum err e = update_origins(s);
-    sync_work_wait(s); /* what it reads may be to go */
+    sync_work_wait(s); /* its files may be removed next */
     if (e != ERR_OK) {
         return errinfo_nomem(reterr, s->dir);
     }
     e = sync_load_proofs(s, reterr);
     THEN(e, sync_quota_load(s, reterr));
-    /* gillnetd stops believing before the files go */
+    /* gillnetd stops trusting them before the files are removed */
     THEN(e, sync_write_origins(s, reterr));
     THEN(e, drop_untrusted(s, reterr));
     return e == ERR_OK ? drop_strangers(s, reterr) : e;

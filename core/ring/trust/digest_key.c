@@ -77,8 +77,8 @@ static enum err find_list_of_key(const char *state_dir, uint32_t id,
     return e;
 }
 
-static enum err make_room(const char *state_dir, const struct hashkey *leaving,
-                          struct errinfo *reterr)
+static enum err check_leaving_key(const char *state_dir, const struct hashkey *leaving,
+                                  struct errinfo *reterr)
 {
     char list[LIST_NAME_MAX + 1];
     enum err e = find_list_of_key(state_dir, leaving->id, list, reterr);
@@ -89,8 +89,8 @@ static enum err make_room(const char *state_dir, const struct hashkey *leaving,
     return errinfo_set(
         reterr, ERR_LIMIT, list, 0,
         "this list was made with ring key %08" PRIx32
-        ", and a third key does not fit into keys/ring.key; make it anew under the newer "
-        "one (`gillnet list rekey %s`), then do this again",
+        ", and keys/ring.key has no room for a third key; run `gillnet list rekey %s`, "
+        "then try again",
         leaving->id, list);
 }
 
@@ -111,7 +111,7 @@ enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool i
         return ERR_OK;
     }
     if (!is_there && keys.n == KEYRING_MAX) {
-        e = make_room(state_dir, &keys.ring[1], reterr);
+        e = check_leaving_key(state_dir, &keys.ring[1], reterr);
     }
     if (e == ERR_OK) {
         v[place] = *key;
@@ -123,7 +123,7 @@ enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool i
     return e;
 }
 
-/* ---- which one, and when ---- */
+/* ---- the key in force ---- */
 
 uint32_t digest_key_in_force(const struct manifest *m, uint64_t now_ms)
 {

@@ -1,5 +1,5 @@
-/* identity - the files of a server's keys. A signing key and its certificate lie in one file, so that a
- * crash cannot part them; cert.pem is a copy for programs that want it alone. */
+/* identity - the files of a server's keys. A signing key and its certificate are in one file, so
+ * that a crash cannot separate them; cert.pem is a copy for other programs. */
 #include "core/ring/trust/identity.h"
 
 #include <openssl/crypto.h>
@@ -7,8 +7,8 @@
 #include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/base/uninitialized.h"
-#include "core/ring/trust/identity_internal.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/ring/trust/trust_internal.h"
 
 static const char identity_name[] = "identity.key";
 static const char signing_name[] = "signing.key";
@@ -38,7 +38,7 @@ static enum err write_key(const char *dir, const char *name,
     return e;
 }
 
-/* cert.pem as the certificate in signing.key says; a crash may have left another. */
+/* Makes cert.pem the certificate of signing.key; after a crash it may be another. */
 static enum err mend_cert(const char *dir, struct slice cert, struct errinfo *reterr)
 {
     struct buf there;
@@ -77,7 +77,7 @@ static enum err read_signing(const char *dir, const char *name,
     return e;
 }
 
-/* Why a key file cannot be used, in words for the one who must act. */
+/* Tells the administrator why a key file cannot be used. */
 static enum err explain(const char *dir, const char *name, enum err e,
                         struct errinfo *reterr)
 {
@@ -172,8 +172,8 @@ enum err identity_create(const char *dir, struct identity *ret, struct errinfo *
     random_bytes(signing, sizeof(signing));
     identity_public_of(secret, public_key);
     identity_origin(public_key, &origin);
-    /* The identity last: without it nothing was made, and the next try begins anew. Good from the beginning
-     * of time, for the clock of a new machine may be wrong. */
+    /* The identity is written last: without it a next try starts again. The key is good from the
+     * beginning of time, because the clock of a new machine may be wrong. */
     e = write_key(dir, signing_name, signing, &origin, 0, reterr);
     THEN(e, write_key(dir, identity_name, secret, NULL, 0, reterr));
     OPENSSL_cleanse(secret, sizeof(secret));

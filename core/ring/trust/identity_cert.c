@@ -1,4 +1,4 @@
-/* identity_cert - Ed25519 keys and the certificate that TLS wants, through OpenSSL. */
+/* identity_cert - Ed25519 keys and the certificate for TLS, by OpenSSL. */
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -8,11 +8,11 @@
 #include "core/base/hash256.h"
 #include "core/base/random.h"
 #include "core/ring/trust/identity.h"
-#include "core/ring/trust/identity_internal.h"
+#include "core/ring/trust/trust_internal.h"
 
 enum { SERIAL_BYTES = 16, CN_MAX = 64, VERSION_3 = 2, MS = 1000 };
 
-/* An encrypted key must not make us ask at a terminal. */
+/* Without it OpenSSL would ask for the password of an encrypted key at a terminal. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL's type */
 static int no_password(char *dst, int size, int is_for_writing, void *arg)
 {

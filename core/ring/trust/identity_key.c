@@ -1,11 +1,11 @@
-/* identity_key - what is signed and verified, without files. */
+/* identity_key - bindings of keys, and names made from keys, without files. */
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "core/base/hash256.h"
 #include "core/ring/stream/signature.h"
 #include "core/ring/trust/identity.h"
-#include "core/ring/trust/identity_internal.h"
+#include "core/ring/trust/trust_internal.h"
 
 enum { BINDING_BYTES = OBJECT_KEY_BYTES + 8 };
 

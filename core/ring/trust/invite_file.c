@@ -1,4 +1,4 @@
-/* invite_file - the file of invitations: hashes of secrets, and who used them. */
+/* invite_file - the file of invitations: hashes of secrets, and the identities that used them. */
 
 #include "core/base/clock.h"
 #include "core/base/file.h"

@@ -1,12 +1,11 @@
-/* manifest - text, signatures, which one replaces which, and the file. */
+/* manifest - text, signatures, the rules of replacement, and the file. */
 #include "core/ring/trust/manifest.h"
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/ring/stream/signature.h"
-#include "core/ring/trust/identity_internal.h"
-#include "core/ring/trust/manifest_internal.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/ring/trust/trust_internal.h"
 #include "core/store/origins.h"
 
 static const char first_line[] = "gillnet-ring-manifest 1";
@@ -62,7 +61,7 @@ static enum err malformed(unsigned line, const char *why, struct errinfo *reterr
     return errinfo_set(reterr, ERR_SYNTAX, "manifest", line, "%s", why);
 }
 
-/* The body's line, and what follows it. */
+/* The line of the body, and the lines after it. */
 static enum err split_text(struct slice text, struct slice *retbody,
                            struct slice *retrest, struct errinfo *reterr)
 {
@@ -98,7 +97,7 @@ static bool parse_signature(struct slice line, struct signature *ret)
            hex_parse(slice_from(line, key_end + 1), ret->bytes, OBJECT_SIGNATURE_BYTES);
 }
 
-/* Reads the lines of signatures, each of another key; right ones only. */
+/* Reads the lines of signatures. Each must be right and of another key. */
 static enum err read_signatures(struct slice body, struct slice lines,
                                 struct signature ret[SIGNATURES_MAX], unsigned *retn,
                                 struct errinfo *reterr)
@@ -234,9 +233,9 @@ unsigned manifest_signatures(const struct manifest *m, const struct manifest *of
     return n;
 }
 
-/* ---- which one replaces which ---- */
+/* ---- replacement ---- */
 
-/* A key that was revoked in old and is not in m any more revoked. */
+/* Whether a key that is revoked in old is good in m. */
 static bool forgives_a_key(const struct manifest *m, const struct manifest_member *old)
 {
     const struct manifest_member *now = manifest_find(m, &old->origin);
@@ -374,12 +373,12 @@ enum err manifest_store(const char *dir, const struct manifest *m,
             return e;
         }
     } else if (e != ERR_NOT_FOUND && e != ERR_SYNTAX && e != ERR_CORRUPT) {
-        return manifest_load(dir, &there, reterr); /* not to be read: say why */
+        return manifest_load(dir, &there, reterr); /* fills reterr */
     }
     return peer_file_write(dir, file_name, text, PEER_FILE_MODE, reterr);
 }
 
-/* ---- who ---- */
+/* ---- members and keys ---- */
 
 const struct manifest_member *manifest_find(const struct manifest *m,
                                             const struct object_id *origin)

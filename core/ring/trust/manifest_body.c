@@ -1,10 +1,11 @@
-/* manifest_body - the JSON of a manifest. Depth and number of values are bounded before the library, which
- * recurses and allocates, sees it; every field must be there ("kind" may), and no other. */
+/* manifest_body - the JSON of a manifest. Depth and number of values are bounded before the
+ * library, which recurses and allocates, reads it. Every field is required (except "kind"), no
+ * other one is allowed. */
 #include <arpa/inet.h>
 #include <jansson.h>
 
 #include "core/base/hash256.h"
-#include "core/ring/trust/manifest_internal.h"
+#include "core/ring/trust/trust_internal.h"
 
 enum {
     DEPTH_MAX = 6,
@@ -108,7 +109,7 @@ struct fields {
     struct errinfo *reterr;
 };
 
-static void refuse(struct fields *f, const char *name, const char *why)
+static void refuse_field(struct fields *f, const char *name, const char *why)
 {
     if (f->failed != ERR_OK) {
         return;
@@ -128,8 +129,8 @@ static struct fields fields_of(json_t *object, const char *what, size_t number,
     struct fields f = {object, what, number, ERR_OK, reterr};
 
     if (!json_is_object(object) || json_object_size(object) != n) {
-        refuse(&f, number > 0 ? "it" : "manifest",
-               "is no object with exactly the fields of this version");
+        refuse_field(&f, number > 0 ? "it" : "manifest",
+                     "is no object with exactly the fields of this version");
     }
     return f;
 }
@@ -141,13 +142,13 @@ static uint64_t get_number(struct fields *f, const char *name, uint64_t least,
     json_int_t n = json_is_integer(v) ? json_integer_value(v) : -1;
 
     if (n < 0 || (uint64_t)n < least || (uint64_t)n > most) {
-        refuse(f, name, "must be a whole number within its bounds");
+        refuse_field(f, name, "must be a whole number within its bounds");
         return least;
     }
     return (uint64_t)n;
 }
 
-static struct slice text_of(const json_t *v)
+static struct slice json_slice(const json_t *v)
 {
     return json_is_string(v) ? slice_of(json_string_value(v), json_string_length(v))
                              : SLICE_NONE;
@@ -158,15 +159,15 @@ static struct slice get_text(struct fields *f, const char *name)
     const json_t *v = json_object_get(f->object, name);
 
     if (!json_is_string(v)) {
-        refuse(f, name, "must be a text");
+        refuse_field(f, name, "must be a text");
     }
-    return text_of(v);
+    return json_slice(v);
 }
 
 static void get_hex(struct fields *f, const char *name, uint8_t *ret, size_t n)
 {
     if (!hex_parse(get_text(f, name), ret, n)) {
-        refuse(f, name, "must be hexadecimal digits of the right number");
+        refuse_field(f, name, "must be hexadecimal digits of the right number");
     }
 }
 
@@ -175,7 +176,7 @@ static bool get_bool(struct fields *f, const char *name)
     const json_t *v = json_object_get(f->object, name);
 
     if (!json_is_boolean(v)) {
-        refuse(f, name, "must be true or false");
+        refuse_field(f, name, "must be true or false");
     }
     return json_is_true(v);
 }
@@ -185,7 +186,7 @@ static const json_t *get_array(struct fields *f, const char *name, size_t most)
     const json_t *v = json_object_get(f->object, name);
 
     if (!json_is_array(v) || json_array_size(v) == 0 || json_array_size(v) > most) {
-        refuse(f, name, "must be an array of the allowed length");
+        refuse_field(f, name, "must be an array of the allowed length");
         return NULL;
     }
     return v;
@@ -211,7 +212,7 @@ static enum err parse_key(json_t *v, size_t number, struct manifest_key *k,
     k->until_ms = get_number(&f, "until_ms", 0, time_max_ms);
     k->is_revoked = get_bool(&f, "revoked");
     if (k->until_ms != 0 && k->until_ms < k->binding.not_before_ms) {
-        refuse(&f, "until_ms", "lies before \"not_before_ms\"");
+        refuse_field(&f, "until_ms", "lies before \"not_before_ms\"");
     }
     return f.failed;
 }
@@ -221,7 +222,7 @@ static enum member_state get_state(struct fields *f)
     const int i = name_index(get_text(f, "state"), state_names, LENGTH(state_names));
 
     if (i < 0) {
-        refuse(f, "state", "must be active, left or dropped");
+        refuse_field(f, "state", "must be active, left or dropped");
     }
     return i < 0 ? MEMBER_DROPPED : (enum member_state)i;
 }
@@ -236,7 +237,8 @@ static enum err parse_keys(struct fields *f, struct manifest_member *m)
             return e;
         }
         if (!key_binding_holds(&m->keys[i].binding, m->identity)) {
-            refuse(f, "keys", "has a key that the member's identity did not sign");
+            refuse_field(f, "keys",
+                         "has a key that the member's identity did not sign");
         }
         m->nkeys++;
     }
@@ -256,14 +258,14 @@ static enum err parse_member(json_t *v, size_t number, struct manifest_member *m
     if (manifest_name_is_valid(name)) {
         copy_text(name, m->name);
     } else {
-        refuse(&f, "name", "must be up to 32 of a-z, 0-9, - and _");
+        refuse_field(&f, "name", "must be up to 32 of a-z, 0-9, - and _");
     }
     if (address.n == 0) {
         m->address[0] = '\0';
     } else if (manifest_address_is_valid(address)) {
         copy_text(address, m->address);
     } else {
-        refuse(&f, "address", "must be HOST:PORT or [IPV6]:PORT, or empty");
+        refuse_field(&f, "address", "must be HOST:PORT or [IPV6]:PORT, or empty");
     }
     get_hex(&f, "identity", m->identity, OBJECT_KEY_BYTES);
     identity_origin(m->identity, &m->origin);
@@ -310,9 +312,9 @@ static enum err parse_arrays(struct fields *f, struct manifest *m)
     enum err e = f->failed;
 
     for (size_t i = 0; i < json_array_size(admins) && e == ERR_OK; i++) {
-        if (!hex_parse(text_of(json_array_get(admins, i)), m->admins[i],
+        if (!hex_parse(json_slice(json_array_get(admins, i)), m->admins[i],
                        OBJECT_KEY_BYTES)) {
-            refuse(f, "admins", "must be public keys in hexadecimal digits");
+            refuse_field(f, "admins", "must be public keys in hexadecimal digits");
             e = f->failed;
         }
         m->nadmins++;
@@ -336,7 +338,7 @@ static enum err parse_ring(json_t *root, struct manifest *m, struct errinfo *ret
         return f.failed;
     }
     if (has_kind && !ring_kind_by_name(get_text(&f, kind_field), &m->kind)) {
-        refuse(&f, kind_field, "must be own or federation");
+        refuse_field(&f, kind_field, "must be own or federation");
     }
     get_hex(&f, "ring", m->ring.b, OBJECT_ID_BYTES);
     m->version = get_number(&f, "version", 1, version_max);
@@ -349,17 +351,17 @@ static enum err parse_ring(json_t *root, struct manifest *m, struct errinfo *ret
         get_number(&f, "default_records_per_day", 1, records_max);
     enum err e = f.failed == ERR_OK ? parse_arrays(&f, m) : f.failed;
     if (e == ERR_OK && m->threshold > m->nadmins) {
-        refuse(&f, "threshold", "is more than there are administrators");
+        refuse_field(&f, "threshold", "is more than there are administrators");
         e = f.failed;
     }
     if (e == ERR_OK && m->expires_ms <= m->created_ms) {
-        refuse(&f, "expires_ms", "does not lie after \"created_ms\"");
+        refuse_field(&f, "expires_ms", "does not lie after \"created_ms\"");
         e = f.failed;
     }
     return e;
 }
 
-/* ---- what must be unique ---- */
+/* ---- unique values ---- */
 
 static enum err twice(const char *what, struct errinfo *reterr)
 {

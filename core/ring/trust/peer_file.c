@@ -1,4 +1,4 @@
-/* peer_file - files in STATE/peers and whose they are. */
+/* peer_file - files in STATE/peers and their owner. */
 #include "core/ring/trust/peer_file.h"
 
 #include <openssl/crypto.h>
@@ -122,8 +122,7 @@ enum err peer_file_lock(const char *dir, const char *name, bool waits,
     char path[FILE_PATH_MAX];
     enum err e = path_make(path, reterr, "%s/%s", dir, name);
 
-    if (e == ERR_OK &&
-        access(path, F_OK) != 0) { /* made by root it is the folder's user's */
+    if (e == ERR_OK && access(path, F_OK) != 0) { /* not by filelock_take: as root */
         e = peer_file_write(dir, name, SLICE_NONE, PEER_FILE_MODE, reterr);
     }
     THEN(e, filelock_take(ret, path, reterr));

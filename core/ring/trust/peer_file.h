@@ -1,7 +1,9 @@
 /*
- * peer_file - files in STATE/peers: made for the user who owns the folder, secrets for nobody else.
+ * peer_file - files in STATE/peers: owned by the owner of the folder, secrets readable by nobody
+ * else.
  *
- * What root makes there is given to the folder's owner, so that the hub, which is not root, can use it.
+ * The hub does not run as root. Files that root creates there are given to the folder's owner, so
+ * that the hub can use them.
  * Depends: base, OpenSSL.   Threads: any.   Owns: nothing.   ADR 0031.
  */
 #ifndef CORE_RING_TRUST_PEER_FILE_H
@@ -12,7 +14,7 @@
 
 enum { PEER_FILE_DIR_MODE = 0750, PEER_FILE_SECRET_MODE = 0600, PEER_FILE_MODE = 0640 };
 
-/* Makes dir where it is not there, for the owner of the folder that it lies in. */
+/* Creates dir if it is missing, for the owner of its parent folder. */
 enum err peer_file_make_dir(const char *dir, struct errinfo *reterr);
 /* Replaces dir/name, atomically and durably, for the owner of dir. */
 enum err peer_file_write(const char *dir, const char *name, struct slice bytes,
@@ -31,7 +33,7 @@ bool peer_file_is_there(const char *dir, const char *name);
 /* Durably; `to` is replaced. */
 enum err peer_file_rename(const char *dir, const char *from, const char *to,
                           struct errinfo *reterr);
-/* Takes the lock dir/name, which is made where it is missing. waits: tries again for two seconds before ERR_LOCKED. */
+/* Takes the lock dir/name, creating it. waits: up to two seconds before ERR_LOCKED. */
 enum err peer_file_lock(const char *dir, const char *name, bool waits,
                         struct filelock *ret, struct errinfo *reterr);
 
@@ -40,8 +42,8 @@ enum err peer_file_lock(const char *dir, const char *name, bool waits,
 /* Appends the hash to b, which begins with a mark, and replaces dir/name by it. */
 enum err peer_file_write_hashed(const char *dir, const char *name, struct buf *b,
                                 struct errinfo *reterr);
-/* Reads dir/name into the empty b; ret reads what lies between mark and hash. ERR_CORRUPT: another mark, or one byte is
- * not as it was written. */
+/* Reads dir/name into the empty b; ret reads the bytes between mark and hash. ERR_CORRUPT: another
+ * mark, or a byte has changed. */
 enum err peer_file_read_hashed(const char *dir, const char *name, struct slice mark,
                                struct buf *b, struct cursor *ret,
                                struct errinfo *reterr);

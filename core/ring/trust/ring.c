@@ -1,4 +1,4 @@
-/* ring - making, signing and taking the versions of a manifest. */
+/* ring - making, signing and accepting the versions of a manifest. */
 #include "core/ring/trust/ring.h"
 
 #include <openssl/crypto.h>
@@ -80,7 +80,7 @@ enum err ring_self_load(const char *dir, unsigned port, struct ring_self *ret,
     if (e == ERR_OK && (!manifest_name_is_valid(name) ||
                         (address.n > 0 && !manifest_address_is_valid(address)))) {
         e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
-                        "the file self is damaged; write it anew with `gillnet peer "
+                        "the file self is damaged; replace it with `gillnet peer "
                         "init --name NAME --address HOST:PORT`");
     }
     if (e == ERR_OK && name.n > 0) {
@@ -126,7 +126,6 @@ static bool is_admin_of(const struct manifest *m, const struct manifest *old,
     return manifest_is_admin(m, key) || (old != NULL && manifest_is_admin(old, key));
 }
 
-/* Behind the body. */
 static size_t body_end(struct slice text)
 {
     size_t first = slice_find(text, '\n') + 1;
@@ -141,7 +140,7 @@ static bool has_body_of(const struct manifest *a, const struct manifest *b)
     return slice_eq(slice_head(x, body_end(x)), slice_head(y, body_end(y)));
 }
 
-/* One version of a ring has one text: two that enough administrators signed would part it. */
+/* A version has one text: two signed texts of one version would divide the ring. */
 static enum err check_only_one(const char *dir, const struct manifest *m,
                                const struct manifest *old, struct errinfo *reterr)
 {
@@ -189,7 +188,7 @@ enum err ring_sign(const char *dir, const char *key_file, const struct manifest 
     return e;
 }
 
-/* Signs when we have a key that counts. */
+/* Signs if this server has the key of an administrator. */
 static enum err sign_here(const char *dir, const struct manifest *new,
                           const struct manifest *old, struct buf *text,
                           struct errinfo *reterr)
@@ -205,7 +204,7 @@ static enum err sign_here(const char *dir, const struct manifest *new,
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
-/* ---- what waits ---- */
+/* ---- the version that waits ---- */
 
 enum err ring_discard(const char *dir, struct errinfo *reterr)
 {
@@ -233,7 +232,7 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
     return e;
 }
 
-/* Puts m in force when it has the signatures for it, else lets it wait. */
+/* Puts m in force if it has enough signatures, else stores it to wait. */
 static enum err place_version(const char *dir, const struct manifest *m,
                               const struct manifest *old, struct ring_outcome *ret,
                               struct errinfo *reterr)
@@ -258,7 +257,7 @@ static enum err place_version(const char *dir, const struct manifest *m,
     return e;
 }
 
-/* The text of draft, signed here, read back: what others will see is what is judged. */
+/* Prints and signs draft, and reads the text back, so that the checks see the text of others. */
 static enum err make_version(const char *dir, const struct manifest *draft,
                              const struct manifest *old, struct manifest *ret,
                              struct errinfo *reterr)
@@ -284,7 +283,7 @@ static bool is_next_of(const struct manifest *next, const struct manifest *m)
     return next->version == m->version + 1 && object_id_equal(&next->ring, &m->ring);
 }
 
-/* A change that waits is edited further, so that none is lost. */
+/* A further change is made to the version that waits, so that no change is lost. */
 static enum err make_draft(const char *dir, const struct manifest *from,
                            struct manifest *ret, struct errinfo *reterr)
 {
@@ -352,9 +351,9 @@ enum err ring_create(const char *dir, const struct manifest *m,
     return e;
 }
 
-/* ---- what somebody brought ---- */
+/* ---- manifests from elsewhere ---- */
 
-/* The signatures of both, when the bodies are the same; ret is what both are then. */
+/* ret: the common body with the signatures of both. */
 static enum err join_signatures(const struct manifest *a, const struct manifest *b,
                                 struct manifest *ret, struct errinfo *reterr)
 {
@@ -385,7 +384,7 @@ static enum err join_signatures(const struct manifest *a, const struct manifest 
     return e;
 }
 
-/* A first manifest, or one for a damaged file, must be of a ring that we are in. */
+/* A first manifest, or one for a damaged file, must have this server as a member. */
 static enum err check_membership(const char *dir, const struct manifest *m,
                                  struct errinfo *reterr)
 {
@@ -421,7 +420,8 @@ static enum err accept_over(const char *dir, const struct manifest *m,
     }
     enum err e = ERR_OK;
     if (old != NULL && next.version <= old->version) {
-        e = place_version(dir, m, old, ret, reterr); /* what waited is over */
+        e = place_version(dir, m, old, ret,
+                          reterr); /* the one that waited is too old */
     } else {
         e = join_signatures(&next, m, &both, reterr);
         if (e == ERR_OK) {
@@ -457,7 +457,7 @@ enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *re
     return e;
 }
 
-/* ---- a signing key whose time has come ---- */
+/* ---- the next signing key ---- */
 
 static bool lists_key(const struct manifest *m, const struct object_id *origin,
                       const uint8_t key[OBJECT_KEY_BYTES])

@@ -1,11 +1,11 @@
-/* ring_admin - the key that an administrator signs a ring's manifest with: beside the hub, or in a file of its own. */
+/* ring_admin - the key of an administrator: in STATE/peers, or in a file of its own. */
 #include <openssl/crypto.h>
 
 #include "core/base/file.h"
 #include "core/base/random.h"
-#include "core/ring/trust/identity_internal.h"
 #include "core/ring/trust/peer_file.h"
 #include "core/ring/trust/ring.h"
+#include "core/ring/trust/trust_internal.h"
 
 static const char admin_name[] = "admin.key";
 
@@ -19,7 +19,7 @@ static enum err make_key(const char *dir, const char *path, struct errinfo *rete
     enum err e = identity_pem_print(secret, &pem);
     if (e != ERR_OK) {
         e = errinfo_set(reterr, e, dir, 0, "OpenSSL cannot make an Ed25519 key");
-    } else if (path != NULL) { /* whoever makes it keeps it: it is not the service's */
+    } else if (path != NULL) { /* it stays with the user who made it */
         e = file_write_atomic(path, buf_slice(&pem), PEER_FILE_SECRET_MODE, reterr);
     } else {
         e = peer_file_write(dir, admin_name, buf_slice(&pem), PEER_FILE_SECRET_MODE,

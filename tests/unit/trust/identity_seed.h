@@ -6,7 +6,7 @@
 
 #include "core/base/hash256.h"
 #include "core/ring/trust/identity.h"
-#include "core/ring/trust/identity_internal.h"
+#include "core/ring/trust/trust_internal.h"
 
 static inline void secret_of_seed(const uint8_t seed[32], const char *purpose,
                                   uint8_t ret[OBJECT_KEY_BYTES])

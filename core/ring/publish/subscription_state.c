@@ -130,7 +130,7 @@ static void make_difference(struct making *m, const struct textlist *from,
 {
     struct textlist_pair p = {.from = from, .to = to};
     while (textlist_pair_next(&p)) {
-        if (!p.x || !p.y || p.x->after != p.y->after ||
+        if (p.order != 0 || p.x->after != p.y->after ||
             p.x->expiry_h != p.y->expiry_h) {
             make_step(m, p.x, p.y);
         }

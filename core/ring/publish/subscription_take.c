@@ -287,7 +287,7 @@ static uint64_t count_changes(const struct textlist *from, const struct textlist
     struct textlist_pair p = {.from = from, .to = to};
     uint64_t n = 0;
     while (textlist_pair_next(&p)) {
-        n += !p.x || !p.y || p.x->after != p.y->after;
+        n += p.order != 0 || p.x->after != p.y->after;
     }
     return n;
 }

@@ -181,11 +181,11 @@ bool textlist_pair_next(struct textlist_pair *p)
     if (!has_from && !has_to) {
         return false;
     }
-    const int order = !has_from ? 1
-                      : !has_to ? -1
-                                : textlist_compare(&p->from->v[p->a], &p->to->v[p->b]);
-    p->x = order <= 0 ? &p->from->v[p->a++] : NULL;
-    p->y = order >= 0 ? &p->to->v[p->b++] : NULL;
+    p->order = !has_from ? 1
+               : !has_to ? -1
+                         : textlist_compare(&p->from->v[p->a], &p->to->v[p->b]);
+    p->x = p->order <= 0 ? &p->from->v[p->a++] : NULL;
+    p->y = p->order >= 0 ? &p->to->v[p->b++] : NULL;
     return true;
 }
 
@@ -195,9 +195,9 @@ enum err textlist_diff(const struct textlist *from, const struct textlist *to,
     struct textlist_pair p = {.from = from, .to = to};
     enum err e = ERR_OK;
     while (e == ERR_OK && textlist_pair_next(&p)) {
-        if (!p.y) {
+        if (p.order < 0) {
             e = add_step(retfirst, p.x, p.x->after, ENTRY_ABSENT);
-        } else if (!p.x) {
+        } else if (p.order > 0) {
             e = add_step(retfirst, p.y, ENTRY_ABSENT, p.y->after);
         } else {
             e = diff_same(p.x, p.y, retfirst, retsecond);
@@ -236,7 +236,7 @@ enum err textlist_apply(const struct textlist *from, const struct textlist *step
     enum err e = room_for_records(&t, from->n + steps->n + 1);
     reterr->code = ERR_OK;
     while (e == ERR_OK && textlist_pair_next(&p)) {
-        e = p.y ? take_step(p.x, p.y, &t, reterr) : textlist_add(&t, p.x);
+        e = p.order < 0 ? textlist_add(&t, p.x) : take_step(p.x, p.y, &t, reterr);
     }
     if (e != ERR_OK) {
         textlist_fini(&t);

@@ -59,12 +59,13 @@ enum err textlist_unpack(struct slice packed, uint64_t raw_len, uint64_t records
                          bool is_snap, struct textlist *ret, struct errinfo *reterr);
 
 /* A walk of two lists side by side. The caller sets from and to, the rest is zero. x and y are the
- * records of one entry; NULL: that list does not have the entry. */
+ * records of one entry. order below 0: only `from` has it, y is NULL; above 0: only `to`. */
 struct textlist_pair {
     const struct textlist *from;
     const struct textlist *to;
     size_t a;
     size_t b;
+    int order;
     const struct list_record *x;
     const struct list_record *y;
 };

@@ -15,13 +15,13 @@ static struct mirror_entry state_of(const struct list_record *r)
                                  .expiry_s = r->expiry_h * PEERLIST_HOUR_S};
 }
 
-struct list_record peerlist_record(const struct mirror_entry *s)
+struct list_record peerlist_record(const struct mirror_entry *entry)
 {
-    return (struct list_record){.digest = s->digest,
+    return (struct list_record){.digest = entry->digest,
                                 .before = ENTRY_ABSENT,
-                                .after = s->status,
-                                .type = s->class_type,
-                                .expiry_h = s->expiry_s / PEERLIST_HOUR_S};
+                                .after = entry->status,
+                                .type = entry->class_type,
+                                .expiry_h = entry->expiry_s / PEERLIST_HOUR_S};
 }
 
 /* ---- check ---- */

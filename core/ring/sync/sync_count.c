@@ -442,7 +442,7 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
     THEN(e, sync_path(s, path, reterr, "counts"));
     if (e == ERR_OK) {
         e = merged_runs_drop(path, origin->b, reterr);
-        s->sheets_at_s = 0; /* those of other origins are made again */
+        s->merged_at_s = 0; /* those of other origins are made again */
     }
     return e;
 }

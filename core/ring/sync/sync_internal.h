@@ -94,8 +94,8 @@ struct origin {
     struct stream *streams;
     size_t nstreams;
     uint64_t bytes;
-    bool is_aside;
-    uint8_t proof[SYNC_PROOF_BYTES];           /* if is_aside */
+    bool is_distrusted;
+    uint8_t proof[SYNC_PROOF_BYTES];           /* if is_distrusted */
     uint8_t proof_header[OBJECT_HEADER_BYTES]; /* signed here when it is first sent */
     bool has_proof_header;
     uint64_t proof_version;
@@ -197,7 +197,7 @@ struct sync {
     struct bucket_clock
         period;            /* nothing expires while a step of the clock is on trial */
     uint64_t cared_bucket; /* bucket when days were last merged */
-    uint64_t sheets_at_s;  /* buckets up to it have merged runs; UINT64_MAX: all */
+    uint64_t merged_at_s;  /* buckets up to it have merged runs; UINT64_MAX: all */
     uint64_t trimmed_ms;
 };
 

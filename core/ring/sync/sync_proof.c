@@ -169,8 +169,8 @@ static enum err store_proof(struct sync *s, const struct origin *o, struct slice
 }
 
 /* Stores the proof, then removes the origin's objects; the next start repeats the removal. */
-static enum sync_result set_aside(struct sync *s, struct origin *o, struct slice proof,
-                                  struct errinfo *reterr)
+static enum sync_result distrust(struct sync *s, struct origin *o, struct slice proof,
+                                 struct errinfo *reterr)
 {
     struct errinfo why;
     const struct object_id id = o->id;
@@ -178,7 +178,7 @@ static enum sync_result set_aside(struct sync *s, struct origin *o, struct slice
         return SYNC_TROUBLE;
     }
     memcpy(o->proof, proof.p, SYNC_PROOF_BYTES);
-    o->is_aside = true;
+    o->is_distrusted = true;
     o->has_proof_header = false;
     o->proof_version = sync_bump(s);
     if (!sync_is_self(s, &id) && sync_drop_origin(s, &id, &why) != ERR_OK) {
@@ -210,7 +210,7 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
             (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
                               "it signed two histories of one stream; it is "
                               "distrusted until the manifest has a new key for it");
-            r = set_aside(s, o, buf_slice(&proof), reterr);
+            r = distrust(s, o, buf_slice(&proof), reterr);
             f->stream = NULL;
         } else {
             (void)errinfo_set(reterr, ERR_RANGE, "prev", 0,
@@ -238,14 +238,14 @@ enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
     }
     const struct manifest_key *k =
         manifest_key_by_id(manifest_find(&s->manifest, &o->id), key_id);
-    if ((k && k->is_revoked) || o->is_aside) {
+    if ((k && k->is_revoked) || o->is_distrusted) {
         return SYNC_DUPLICATE; /* known, or the key is revoked */
     }
     (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
                       "another server proves that it signed two histories; it is "
                       "distrusted until the manifest has a new key for it");
-    return set_aside(s, o, f->payload, reterr) == SYNC_FORK ? SYNC_APPLIED
-                                                            : SYNC_TROUBLE;
+    return distrust(s, o, f->payload, reterr) == SYNC_FORK ? SYNC_APPLIED
+                                                           : SYNC_TROUBLE;
 }
 
 bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])
@@ -289,10 +289,10 @@ enum err sync_load_proofs(struct sync *s, struct errinfo *reterr)
         struct origin *o = s->origins[i];
         char key[SYNC_KEY_BYTES];
         struct slice proof;
-        o->is_aside =
+        o->is_distrusted =
             table_get(x, sync_table_key('p', &o->id, key), &proof) == ERR_OK &&
             still_counts(s, o, proof);
-        if (o->is_aside) {
+        if (o->is_distrusted) {
             memcpy(o->proof, proof.p, SYNC_PROOF_BYTES);
             o->has_proof_header = false;
             o->proof_version = sync_bump(s);

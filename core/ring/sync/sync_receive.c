@@ -85,7 +85,7 @@ static enum sync_result check_signer(const struct sync *s, struct offer *f,
         return refuse_object(reterr, SYNC_REVOKED, m->name,
                              "the manifest no longer trusts its signatures");
     }
-    if (f->origin->is_aside && !sync_is_self(s, &m->origin)) {
+    if (f->origin->is_distrusted && !sync_is_self(s, &m->origin)) {
         return refuse_object(reterr, SYNC_REVOKED, m->name,
                              "it signed two histories and is distrusted");
     }

@@ -77,7 +77,8 @@ static size_t tell_origins(struct sync *s, uint64_t after, struct slice *ret)
             o->expires_ms > now) {
             ret[n++] = slice_of(o->heartbeat, OBJECT_HEADER_BYTES);
         }
-        if (o->is_aside && o->proof_version > after && sync_tell_proof(s, o, ret + n)) {
+        if (o->is_distrusted && o->proof_version > after &&
+            sync_tell_proof(s, o, ret + n)) {
             n += 3;
         }
     }
@@ -245,7 +246,7 @@ static bool may_want(struct sync *s, const struct head *h, const struct object_i
     const struct origin *o = sync_origin(s, &h->stream.origin);
     const uint64_t now_s = sync_now_ms() / 1000;
     if (!o || o->state == MEMBER_DROPPED || !sync_is_exchanged(h->stream.kind) ||
-        (o->is_aside && !sync_is_self(s, &o->id))) {
+        (o->is_distrusted && !sync_is_self(s, &o->id))) {
         return false;
     }
     if (h->stream.kind == OBJECT_COUNT) {

@@ -33,7 +33,7 @@ size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most)
                                        .applied = o->applied,
                                        .quota = sync_quota(s, o),
                                        .is_stale = is_stale(s, o),
-                                       .is_set_aside = o->is_aside};
+                                       .is_set_aside = o->is_distrusted};
         memcpy(r->name, o->name, sizeof(r->name));
         memcpy(r->refused, o->refused, sizeof(r->refused));
         r->quota_used = sync_quota_used(o, newest_bucket(o));

@@ -102,12 +102,12 @@ static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *rete
 }
 
 /* Makes the merged runs of one bucket; the next ticks make the others. */
-static enum err make_sheet(struct sync *s, struct errinfo *reterr)
+static enum err make_merged_run(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = sync_path(s, path, reterr, "counts");
     return e == ERR_OK
-               ? merged_runs_make_next(path, s->period.bucket, &s->sheets_at_s, reterr)
+               ? merged_runs_make_next(path, s->period.bucket, &s->merged_at_s, reterr)
                : e;
 }
 
@@ -160,10 +160,10 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
     if (s->period.bucket != s->cared_bucket && s->period.bucket > 2) {
         enum err one = new_bucket(s, s->period.bucket, reterr);
         s->cared_bucket = s->period.bucket;
-        s->sheets_at_s = 0;
+        s->merged_at_s = 0;
         THEN(e, one);
-    } else if (s->sheets_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
-        enum err one = make_sheet(s, reterr);
+    } else if (s->merged_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
+        enum err one = make_merged_run(s, reterr);
         THEN(e, one);
     }
     return e;

@@ -182,7 +182,7 @@ enum err sync_write_origins(struct sync *s, struct errinfo *reterr)
         memcpy(row->origin, o->id.b, OBJECT_ID_BYTES);
         memcpy(row->name, o->name, sizeof(row->name));
         row->cap = manifest_cap(&s->manifest, m);
-        row->state = o->is_aside ? ORIGIN_ASIDE : states[o->state];
+        row->state = o->is_distrusted ? ORIGIN_ASIDE : states[o->state];
     }
     enum err e = origins_write(s->state_dir, &out, reterr);
     free(out.v);
@@ -198,7 +198,7 @@ static enum err drop_untrusted(struct sync *s, struct errinfo *reterr)
         if (sync_is_self(s, &o->id)) {
             continue;
         }
-        if (o->state == MEMBER_DROPPED || o->is_aside) {
+        if (o->state == MEMBER_DROPPED || o->is_distrusted) {
             o->heartbeat_ms = 0;
             e = sync_drop_origin(s, &o->id, reterr);
         } else {

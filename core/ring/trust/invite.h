@@ -2,10 +2,10 @@
  * invite - a server joins a ring with one short token.
  *
  * The token has the inviter's address and signing key (which the joining server pins), an id, a
- * secret, and the ring key, sealed with a key that is not in the token. The inviter's server gives
- * that sealing key to the first identity that shows id and secret over the pinned connection, once
- * it is a member. A token that leaks after its use is worthless; before, it ends with one use or
- * with its time. STATE/peers/invites (lock: invites.lock) has only hashes of the secrets. The
+ * secret, and the ring key, sealed with a key that the token does not have. The inviter's server
+ * gives that sealing key to the first identity that shows id and secret over the pinned connection,
+ * once it is a member. A token that leaks after its use is worthless; before, it ends with one use
+ * or with its time. STATE/peers/invites (lock: invites.lock) has only hashes of the secrets. The
  * sealing key is derived from the identity's secret and the id whenever it is needed.
  * Depends: base, OpenSSL, ring, digest_key.   Threads: one.   Owns: nothing.   ADR 0031.
  */

@@ -17,6 +17,14 @@ struct slice cursor_bytes(struct cursor *c, size_t n)
     return taken;
 }
 
+void cursor_copy(struct cursor *c, void *dst, size_t n)
+{
+    struct slice s = cursor_bytes(c, n);
+    if (s.n == n && n > 0) {
+        memcpy(dst, s.p, n);
+    }
+}
+
 static uint64_t take_le(struct cursor *c, size_t n)
 {
     struct slice s = cursor_bytes(c, n);

@@ -22,6 +22,8 @@ uint16_t cursor_u16(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 struct slice cursor_bytes(struct cursor *c, size_t n);
+/* Copies the next n bytes to dst, which stays as it is where they are not there. */
+void cursor_copy(struct cursor *c, void *dst, size_t n);
 /* Every read until now was within bounds. */
 bool cursor_ok(const struct cursor *c);
 /* No read failed and nothing is left. */

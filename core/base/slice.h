@@ -20,7 +20,7 @@ struct slice {
 /* for "%.*s" of bytes known to be printable */
 #define SLICE_ARGS(s) (int)(s).n, (s).p
 
-static inline struct slice slice_of(const char *p, size_t n)
+static inline struct slice slice_of(const void *p, size_t n)
 {
     return (struct slice){p, n};
 }

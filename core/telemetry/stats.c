@@ -189,13 +189,7 @@ static void close_locked(void)
 
 enum err stats_open(const char *path, struct errinfo *reterr)
 {
-    /* A fresh file is filled under another name and renamed: nobody ever reads half a page, and
-     * nothing that lay at path is trusted beyond its numbers. */
-    char fresh[FILE_PATH_MAX];
-    enum err e = path_make(fresh, reterr, "%s.new", path);
-    if (e != ERR_OK) {
-        return e;
-    }
+    struct filemap m; /* stays mapped until the process ends */
     (void)pthread_mutex_lock(&lock);
     if (page_now() != &early) {
         close_locked();
@@ -204,10 +198,10 @@ enum err stats_open(const char *path, struct errinfo *reterr)
     if (stats_read(path, &last, NULL) != ERR_OK) {
         memset(&last, 0, sizeof(last)); /* counters start at 0 */
     }
-    e = file_allocate(fresh, sizeof(struct stats_page), STATS_MODE, reterr);
-    THEN(e, map_page(fresh, &last, reterr));
-    if (e == ERR_OK && rename(fresh, path) != 0) {
-        e = file_sys_fail(reterr, path, "cannot put the statistics page in place");
+    const struct filemap_new fresh = {sizeof(struct stats_page), STATS_MODE, begin_page,
+                                      &last};
+    enum err e = filemap_make(&m, path, &fresh, reterr);
+    if (e != ERR_OK) {
         close_locked();
     }
     (void)pthread_mutex_unlock(&lock);

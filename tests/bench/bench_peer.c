@@ -29,6 +29,7 @@
 #include "core/ring/trust/identity.h"
 
 #include "tests/bench/peer_offer.h"
+#include "tests/unit/trust/identity_seed.h"
 
 enum {
     BATCH = 100000,
@@ -101,7 +102,7 @@ static bool send_counts(const struct count_record *v, size_t n, struct root *r,
     payload_print_counts(v, n, &raw);
     for (size_t i = 0; i < n; i++) {
         o.total += v[i].count;
-        root_add_count(r, &o.ring, v[i].key, v[i].count);
+        root_add_counts(r, &o.ring, &v[i], 1);
     }
     root_print(r, &o.root);
     bool is_done = send(&o, &raw, ret);
@@ -117,7 +118,7 @@ static bool send_entries(const struct list_record *v, size_t n, struct root *r,
     buf_init(&raw, OBJECT_RAW_MAX);
     payload_print_list(v, n, &raw);
     for (size_t i = 0; r && i < n; i++) {
-        root_step(r, &o.ring, OBJECT_LIST, &v[i]);
+        root_steps(r, &o.ring, OBJECT_LIST, &v[i], 1);
     }
     if (r) {
         root_print(r, &o.root);

@@ -16,6 +16,8 @@
 #include "core/message/feature/feature.h"
 #include "core/ring/publish/publish.h"
 
+#include "tests/unit/trust/identity_seed.h"
+
 enum { TEXT_MAX = 96 };
 
 struct site {

@@ -99,8 +99,7 @@ static bool publish(struct bench *b, const char *list, size_t part)
         for (size_t i = k; i < b->n && n < part; i += parts) {
             some[n++] = b->v[i];
         }
-        is_good = sync_publish_list(b->node[0].sync, list, some, n, SLICE_NONE,
-                                    &b->why) == ERR_OK;
+        is_good = sync_publish_list(b->node[0].sync, list, some, n, &b->why) == ERR_OK;
     }
     free(some);
     return is_good;

@@ -78,7 +78,7 @@ static bool make_counts(struct writer *w, struct prng *p)
         key += 1 + prng_below(p, UINT64_MAX / COUNTS);
         v[i] = (struct count_record){key, 1 + prng_below(p, 4) / 3};
         o.total += v[i].count;
-        root_add_count(&w->root, &o.ring, v[i].key, v[i].count);
+        root_add_counts(&w->root, &o.ring, &v[i], 1);
     }
     buf_init(&raw, OBJECT_RAW_MAX);
     payload_print_counts(v, COUNTS, &raw);
@@ -105,7 +105,7 @@ static bool make_entries(struct writer *w, struct prng *p)
         v[i] = (struct list_record){.after = ENTRY_STANDS,
                                     .type = (uint16_t)(20 + prng_below(p, 2))};
         memcpy(v[i].digest.b, half, sizeof(half));
-        root_step(&w->root, &o.ring, OBJECT_LIST, &v[i]);
+        root_steps(&w->root, &o.ring, OBJECT_LIST, &v[i], 1);
     }
     qsort(v, ENTRIES, sizeof(v[0]), by_digest);
     buf_init(&raw, OBJECT_RAW_MAX);

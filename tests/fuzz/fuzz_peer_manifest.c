@@ -8,6 +8,7 @@
 #include "core/ring/trust/manifest.h"
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/trust/identity_seed.h"
 
 enum { ADMINS = 3, TEXT_MAX = 2 * MANIFEST_BYTES_MAX };
 static const char first_line[] = "gillnet-ring-manifest 1\n";

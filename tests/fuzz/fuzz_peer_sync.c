@@ -8,6 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/ring/stream/signature.h"
 
 #include "tests/fuzz/peer_signed.h"
 #include "tests/unit/sync/syncring.h"
@@ -127,8 +128,8 @@ static void run(const uint8_t *data, size_t size)
         b.p[at] = (char)(b.p[at] ^ (char)change[2]);
     }
     memcpy(sealed, b.p, OBJECT_SIGNED_BYTES);
-    FUZZ_CHECK(identity_sign(server.writer.signing_secret, "gillnet-exchange/1",
-                             buf_slice(&b), sealed + OBJECT_SIGNED_BYTES) == ERR_OK);
+    FUZZ_CHECK(signature_make(server.writer.signing_secret, "gillnet-exchange/1",
+                              buf_slice(&b), sealed + OBJECT_SIGNED_BYTES) == ERR_OK);
     offer(slice_of((const char *)sealed, sizeof(sealed)), buf_slice(&e.payload));
     buf_fini(&b);
     example_fini(&e);

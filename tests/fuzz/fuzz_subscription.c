@@ -11,8 +11,10 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/ring/publish/subscription_internal.h"
+#include "core/ring/stream/signature.h"
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/trust/identity_seed.h"
 
 enum say {
     SAY_SNAP = 1,     /* else a DELTA */
@@ -124,7 +126,7 @@ static void mend_root(struct object *o, struct slice raw)
     if (payload_reader_init(&r, OBJECT_TEXT, is_snap, o->records, raw, NULL) ==
         ERR_OK) {
         while (payload_next_list(&r, &step)) {
-            root_step(&root, &no_ring, OBJECT_TEXT, &step);
+            root_steps(&root, &no_ring, OBJECT_TEXT, &step, 1);
         }
     }
     root_print(&root, &o->root);
@@ -169,9 +171,9 @@ static void sign(const struct object *o, const uint8_t *change, size_t n,
         const size_t at = (change[0] | (size_t)change[1] << 8) % OBJECT_SIGNED_BYTES;
         ret->p[at] = (char)(ret->p[at] ^ (char)change[2]);
     }
-    FUZZ_CHECK(identity_sign(it.publisher.signing_secret, "gillnet-exchange/1",
-                             slice_head(buf_slice(ret), OBJECT_SIGNED_BYTES),
-                             signature) == ERR_OK);
+    FUZZ_CHECK(signature_make(it.publisher.signing_secret, "gillnet-exchange/1",
+                              slice_head(buf_slice(ret), OBJECT_SIGNED_BYTES),
+                              signature) == ERR_OK);
     buf_add(ret, slice_of((const char *)signature, sizeof(signature)));
     FUZZ_CHECK(!buf_failed(ret));
 }

@@ -27,12 +27,12 @@ static inline void print_again(uint16_t kind, struct payload_reader *r, struct b
                                  : payload_next_list(r, &entry[n]))) {
         if (kind == OBJECT_COUNT) {
             FUZZ_CHECK(count[n].count > 0 && count[n].key > (n ? count[n - 1].key : 0));
-            root_add_count(&root, &ring, count[n].key, count[n].count);
+            root_add_counts(&root, &ring, &count[n], 1);
         } else {
             FUZZ_CHECK(entry[n].before != entry[n].after);
             FUZZ_CHECK(entry[n].before <= ENTRY_TAKEN_BACK &&
                        entry[n].after <= ENTRY_TAKEN_BACK);
-            root_step(&root, &ring, kind, &entry[n]);
+            root_steps(&root, &ring, kind, &entry[n], 1);
         }
         n++;
     }

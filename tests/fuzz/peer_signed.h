@@ -38,11 +38,11 @@ static inline void mend_root(struct example *e)
         return;
     }
     while (payload_next_count(&r, &count)) {
-        root_add_count(&root, &e->o.ring, count.key, count.count);
+        root_add_counts(&root, &e->o.ring, &count, 1);
         total += count.count;
     }
     while (payload_next_list(&r, &entry)) {
-        root_step(&root, &e->o.ring, e->o.stream.kind, &entry);
+        root_steps(&root, &e->o.ring, e->o.stream.kind, &entry, 1);
     }
     root_print(&root, &e->o.root);
     e->o.total = total;

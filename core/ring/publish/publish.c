@@ -1,7 +1,6 @@
-/* publish - what changed since the last publication, and the heads that show it. */
+/* publish - the changes since the last publication, and the heads that name them. */
 #include "core/ring/publish/publish.h"
 
-#include "core/base/random.h"
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"
 
@@ -10,17 +9,11 @@ enum {
     FOLDER_MODE = 0755,
     SECONDS_AN_HOUR = 3600,
     DELTA_SLACK = 64 << 10, /* small lists get no SNAP with each change */
-    INC_RANDOM_BITS = 22,
     PROGRESS_EVERY = 4096,
     KEY_ARENA = 64 * 1024
 };
 
-static enum err too_long(const char *path, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-}
-
-static void show(const struct publish *p, const char *stage, double share)
+static void report_progress(const struct publish *p, const char *stage, double share)
 {
     if (p->o.progress) {
         p->o.progress(p->o.context, stage, share);
@@ -33,36 +26,16 @@ static enum err make_folders(struct publish *p, struct errinfo *reterr)
 {
     static const char *const below[] = {"", "/v1", "/v1/o", "/v1/s"};
     char dir[FILE_PATH_MAX];
-    enum err e = ERR_OK;
-    if (file_path(dir, "%s/peers", p->o.state_dir) != ERR_OK ||
-        file_path(p->dir, "%s/peers/publish", p->o.state_dir) != ERR_OK ||
-        file_path(p->place, "%s", p->o.place) != ERR_OK) {
-        return too_long(p->o.state_dir, reterr);
-    }
-    e = peer_file_make_dir(dir, reterr);
+    enum err e = path_make(dir, reterr, "%s/peers", p->o.state_dir);
+    THEN(e, path_make(p->dir, reterr, "%s/publish", dir));
+    THEN(e, path_make(p->place, reterr, "%s", p->o.place));
+    THEN(e, peer_file_make_dir(dir, reterr));
     THEN(e, peer_file_make_dir(p->dir, reterr));
     for (size_t i = 0; e == ERR_OK && i < LENGTH(below); i++) {
-        e = file_path(dir, "%s%s", p->place, below[i]) == ERR_OK
-                ? file_make_dir(dir, FOLDER_MODE, reterr)
-                : too_long(p->place, reterr);
+        e = path_make(dir, reterr, "%s%s", p->place, below[i]);
+        THEN(e, file_make_dir(dir, FOLDER_MODE, reterr));
     }
     return e;
-}
-
-static enum err take_lock(struct publish *p, struct errinfo *reterr)
-{
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/LOCK", p->dir) != ERR_OK) {
-        return too_long(p->dir, reterr);
-    }
-    if (access(path, F_OK) != 0) { /* made by root it must be the folder's owner's */
-        enum err e =
-            peer_file_write(p->dir, "LOCK", SLICE_NONE, PEER_FILE_MODE, reterr);
-        if (e != ERR_OK) {
-            return e;
-        }
-    }
-    return filelock_take(&p->lock, path, reterr);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -72,7 +45,7 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(x->head.stream.list, y->head.stream.list);
 }
 
-/* The heads in a file: of the place (their rows are kept) or of STATE. */
+/* Reads heads: of the place (their rows are kept) or of STATE. */
 static enum err take_heads(struct publish *p, const char *path, bool is_place,
                            struct errinfo *reterr)
 {
@@ -93,8 +66,7 @@ static enum err take_heads(struct publish *p, const char *path, bool is_place,
         buf_fini(&bytes);
         return e;
     }
-    if (memcmp(known.heartbeat.stream.origin.b, p->o.self->origin.b, OBJECT_ID_BYTES) !=
-        0) {
+    if (!object_id_equal(&known.heartbeat.stream.origin, &p->o.self->origin)) {
         e = errinfo_set(reterr, ERR_EXISTS, path, 0,
                         "another publisher's heads; choose another folder");
     }
@@ -120,14 +92,11 @@ static enum err open_all(struct publish *p, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = make_folders(p, reterr);
-    THEN(e, take_lock(p, reterr));
-    THEN(e, file_path(path, "%s/heads", p->dir) == ERR_OK
-                ? take_heads(p, path, false, reterr)
-                : too_long(p->dir, reterr));
-    THEN(e, file_path(path, "%s/v1/heads", p->place) == ERR_OK
-                ? take_heads(p, path, true, reterr)
-                : too_long(p->place, reterr));
-    return e;
+    THEN(e, peer_file_lock(p->dir, "LOCK", false, &p->lock, reterr));
+    THEN(e, path_make(path, reterr, "%s/heads", p->dir));
+    THEN(e, take_heads(p, path, false, reterr));
+    THEN(e, path_make(path, reterr, "%s/v1/heads", p->place));
+    return e == ERR_OK ? take_heads(p, path, true, reterr) : e;
 }
 
 enum err publish_open(const struct publish_options *options, struct publish **ret,
@@ -135,7 +104,7 @@ enum err publish_open(const struct publish_options *options, struct publish **re
 {
     struct publish *p = calloc(1, sizeof(*p));
     if (!p) {
-        return errinfo_set(reterr, ERR_NOMEM, options->place, 0, "no memory");
+        return errinfo_nomem(reterr, options->place);
     }
     p->o = *options;
     p->lock.fd = -1;
@@ -167,7 +136,7 @@ size_t publish_lists(const struct publish *p, const char *ret[REPOSITORY_LISTS_M
     return p->nrows;
 }
 
-static struct publish_row *find_row(struct publish *p, const char *name)
+struct publish_row *publish_find_row(struct publish *p, const char *name)
 {
     for (size_t i = 0; i < p->nrows; i++) {
         if (strcmp(p->row[i].head.stream.list, name) == 0) {
@@ -182,58 +151,51 @@ static struct publish_row *find_row(struct publish *p, const char *name)
 static enum err open_publishing(struct publishing *x, struct errinfo *reterr)
 {
     const struct publish *p = x->p;
-    if (file_path(x->dir, "%s/%s", p->dir, x->name) != ERR_OK ||
-        file_path(x->out, "%s/%s/out", p->dir, x->name) != ERR_OK) {
-        return too_long(p->dir, reterr);
-    }
-    enum err e = peer_file_make_dir(x->dir, reterr);
+    enum err e = path_make(x->dir, reterr, "%s/%s", p->dir, x->name);
+    THEN(e, path_make(x->out, reterr, "%s/out", x->dir));
+    THEN(e, peer_file_make_dir(x->dir, reterr));
     THEN(e, peer_file_make_dir(x->out, reterr));
     if (e == ERR_OK && !p->o.is_anew) {
         e = textfile_read(x->dir, "state", &x->state, reterr);
         x->has_state = e == ERR_OK;
         if (e == ERR_CORRUPT) {
-            (void)errinfo_set(reterr, e, x->dir, 0,
-                              "what was published last is damaged; publish with "
-                              "--anew");
+            (void)errinfo_set(
+                reterr, e, x->dir, 0,
+                "the state of the last publication is damaged; publish with "
+                "--anew");
         }
         e = e == ERR_NOT_FOUND ? ERR_OK : e;
     }
     return e;
 }
 
-/* The place knows of objects that STATE does not: they must never be signed in another form. */
+/* Whether the place has objects that STATE does not know. Their places must not be signed again. */
 static bool is_restored(const struct publishing *x)
 {
-    const struct publish_row *row = find_row(x->p, x->name);
+    const struct publish_row *row = publish_find_row(x->p, x->name);
     struct hash256 hash;
     if (!row || row->is_ours) {
         return false;
     }
     const struct object *last = &x->state.object;
     const struct stream_key *shown = &row->head.stream;
-    object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES), &hash);
+    object_hash(slice_of(x->state.header, OBJECT_HEADER_BYTES), &hash);
     return shown->inc > last->stream.inc ||
            (shown->inc == last->stream.inc &&
             (row->head.seq > last->seq ||
              (row->head.seq == last->seq && !hash256_equal(&row->head.hash, &hash))));
 }
 
-/* Higher than any that the place or STATE knows. */
+/* Above the incarnations of the place and of STATE. */
 static uint64_t new_incarnation(const struct publishing *x)
 {
-    const struct publish_row *row = find_row(x->p, x->name);
-    uint64_t least = row ? row->head.stream.inc + 1 : 1;
-    uint64_t inc = 0;
-    random_bytes(&inc, sizeof(inc));
-    inc &= (1U << INC_RANDOM_BITS) - 1;
-    inc |= x->p->o.now_ms << INC_RANDOM_BITS;
-    if (x->state.object.stream.inc >= least) {
-        least = x->state.object.stream.inc + 1;
-    }
-    return inc < least ? least : inc;
+    const struct publish_row *row = publish_find_row(x->p, x->name);
+    const uint64_t shown = row ? row->head.stream.inc : 0;
+    const uint64_t known = x->state.object.stream.inc;
+    return stream_next_inc(x->p->o.now_ms, shown > known ? shown : known);
 }
 
-/* Takes n of the steps from `at` on that one DELTA holds. */
+/* The number of steps from `at` that fit one DELTA. */
 static size_t cut(const struct textlist *steps, size_t at)
 {
     size_t bytes = 0;
@@ -254,7 +216,7 @@ static enum err add_deltas(struct publishing *x, const struct textlist *steps,
     enum err e = ERR_OK;
     for (size_t at = 0; e == ERR_OK && at < steps->n;) {
         struct textlist part = {.v = steps->v + at, .n = cut(steps, at)};
-        show(x->p, "pack", (double)at / (double)steps->n);
+        report_progress(x->p, "pack", (double)at / (double)steps->n);
         e = publishing_add(x, &part, reterr);
         at += part.n;
     }
@@ -267,22 +229,19 @@ static enum err add_changes(struct publishing *x, const struct textlist *entries
 {
     struct textlist first = {0};
     struct textlist second = {0};
-    show(x->p, "compare", -1);
+    report_progress(x->p, "compare", -1);
     enum err e = textlist_diff(&x->state.list, entries, &first, &second);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, x->name, 0, "no memory to compare the list");
-    }
-    e = add_deltas(x, &first, reterr);
+    e = e == ERR_OK ? add_deltas(x, &first, reterr) : errinfo_nomem(reterr, x->name);
     THEN(e, add_deltas(x, &second, reterr));
     textlist_fini(&first);
     textlist_fini(&second);
     return e;
 }
 
-/* A SNAP of entries; with_chain: what was before it can still be followed. */
+/* Adds a SNAP of the entries. with_chain: objects before it stay. */
 static enum err add_snap(struct publishing *x, bool with_chain, struct errinfo *reterr)
 {
-    show(x->p, "pack", -1);
+    report_progress(x->p, "pack", -1);
     uint64_t before = x->state.number[PUBLISH_SNAP];
     enum err e = publishing_add(x, NULL, reterr);
     if (e == ERR_OK) {
@@ -299,7 +258,7 @@ static bool chain_is_long(const struct publishing *x)
            x->state.object.seq - number[PUBLISH_SNAP] >= PUBLISH_CHAIN_MAX;
 }
 
-/* Signs and stages what is new; afterwards the state's list is `entries`, borrowed. */
+/* Signs and stages the changes; afterwards the state's list is `entries`, borrowed. */
 static enum err bring(struct publishing *x, const struct textlist *entries,
                       struct errinfo *reterr)
 {
@@ -321,7 +280,7 @@ static enum err bring(struct publishing *x, const struct textlist *entries,
 static enum err set_row(struct publishing *x, uint64_t keep, struct errinfo *reterr)
 {
     struct publish *p = x->p;
-    struct publish_row *row = find_row(p, x->name);
+    struct publish_row *row = publish_find_row(p, x->name);
     const uint64_t *number = x->state.number;
     if (!row && p->nrows == REPOSITORY_LISTS_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, x->name, 0,
@@ -334,8 +293,7 @@ static enum err set_row(struct publishing *x, uint64_t keep, struct errinfo *ret
                                          .snap_seq = number[PUBLISH_SNAP]},
                                 .keep = keep,
                                 .is_ours = true};
-    object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES),
-                &row->head.hash);
+    object_hash(slice_of(x->state.header, OBJECT_HEADER_BYTES), &row->head.hash);
     memcpy(row->head.snap.b, &number[PUBLISH_SNAP_HASH], HASH256_BYTES);
     qsort(p->row, p->nrows, sizeof(p->row[0]), compare_rows);
     return ERR_OK;
@@ -363,7 +321,7 @@ static enum err publish_all(struct publishing *x, const struct textlist *entries
     x->result.seq = x->state.object.seq;
     enum err e = publishing_sweep(x, reterr);
     if (e == ERR_OK) {
-        e = publishing_deliver(x, reterr); /* what a crash left */
+        e = publishing_deliver(x, reterr); /* objects that a crash left */
     }
     THEN(e, bring(x, entries, reterr));
     if (e == ERR_OK && x->result.objects > 0) {
@@ -414,11 +372,12 @@ struct reading {
     enum err failed;
 };
 
-static bool on_entry(void *context, const struct list_provenance *e)
+static bool read_entry(void *context, const struct list_provenance *e)
 {
     struct reading *r = context;
     if (r->seen++ % PROGRESS_EVERY == 0) {
-        show(r->p, "read", r->all == 0 ? -1 : (double)r->seen / (double)r->all);
+        report_progress(r->p, "read",
+                        r->all == 0 ? -1 : (double)r->seen / (double)r->all);
     }
     if (e->text.n == 0) {
         r->without_text++;
@@ -427,7 +386,7 @@ static bool on_entry(void *context, const struct list_provenance *e)
     arena_reset(r->scratch);
     struct slice key = feature_entry_key(e->class_type, e->text, r->scratch);
     if (key.p == NULL) {
-        r->without_text++; /* nobody could read it */
+        r->without_text++; /* subscribers could not read it */
         return true;
     }
     struct list_record record = {
@@ -449,22 +408,22 @@ static enum err read_list(struct reading *r, const struct list_reader *list,
     r->texts = arena_new(2 * (size_t)TEXTLIST_BYTES_MAX);
     r->scratch = arena_new(KEY_ARENA);
     if (!r->texts || !r->scratch) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to read the list");
+        return errinfo_nomem(reterr, list_reader_name(list));
     }
-    enum err e = list_reader_each(list, on_entry, r, reterr);
+    enum err e = list_reader_each(list, read_entry, r, reterr);
     if (e == ERR_OK && r->failed == ERR_LIMIT) {
         e = errinfo_set(reterr, ERR_LIMIT, list_reader_name(list), 0,
                         "a published list has at most %d entries and %d MiB of text; "
                         "split it",
                         TEXTLIST_ENTRIES_MAX, TEXTLIST_BYTES_MAX >> 20);
     } else if (e == ERR_OK && r->failed != ERR_OK) {
-        e = errinfo_set(reterr, r->failed, "", 0, "no memory to read the list");
+        e = errinfo_nomem(reterr, list_reader_name(list));
     }
     if (e == ERR_OK) {
-        show(r->p, "sort", -1);
+        report_progress(r->p, "sort", -1);
         e = textlist_sort(&r->entries) == ERR_OK
                 ? ERR_OK
-                : errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory to sort the list");
+                : errinfo_nomem(reterr, list_reader_name(list));
     }
     return e;
 }
@@ -497,14 +456,15 @@ static enum err write_heads(const struct publish *p, struct slice heads,
     char key_path[FILE_PATH_MAX];
     struct buf key;
     struct buf old;
-    if (file_path(path, "%s/v1/heads", p->place) != ERR_OK ||
-        file_path(key_path, "%s/v1/key", p->place) != ERR_OK) {
-        return too_long(p->place, reterr);
+    enum err e = path_make(path, reterr, "%s/v1/heads", p->place);
+    THEN(e, path_make(key_path, reterr, "%s/v1/key", p->place));
+    if (e != ERR_OK) {
+        return e;
     }
     buf_init(&key, REPOSITORY_KEY_BYTES);
     buf_init(&old, REPOSITORY_KEY_BYTES);
     repository_key_print(p->o.self, &key);
-    enum err e = buf_failed(&key) ? ERR_NOMEM : ERR_OK;
+    e = buf_failed(&key) ? errinfo_nomem(reterr, p->place) : ERR_OK;
     if (e == ERR_OK && (file_read(key_path, &old, NULL) != ERR_OK ||
                         !slice_eq(buf_slice(&key), buf_slice(&old)))) {
         e = file_write_atomic(key_path, buf_slice(&key), HEADS_MODE, reterr);
@@ -536,7 +496,7 @@ enum err publish_commit(struct publish *p, struct errinfo *reterr)
     buf_init(&bytes, REPOSITORY_HEADS_BYTES);
     enum err e = repository_print(&now, p->o.self, &bytes);
     e = e == ERR_OK ? write_heads(p, buf_slice(&bytes), reterr)
-                    : errinfo_set(reterr, e, p->place, 0, "no memory for the heads");
+                    : errinfo_nomem(reterr, p->place);
     buf_fini(&bytes);
     for (size_t i = 0; e == ERR_OK && i < p->nrows; i++) {
         struct object_id id;

@@ -1,5 +1,5 @@
 /*
- * publish_internal - what the modules of the publisher share.
+ * publish_internal - state and functions shared by the files of the publisher.
  *
  * Not for other rooms.   Depends: publish.   Threads: one.
  */
@@ -9,12 +9,12 @@
 #include "core/base/file.h"
 #include "core/ring/publish/publish.h"
 
-/* A list's stream as it will be shown. */
+/* A row of the next heads. */
 struct publish_row {
     struct head head;
     uint64_t
         keep;     /* objects before it are removed from the place afterwards; 0: none */
-    bool is_ours; /* brought by this publication; else as the place had it */
+    bool is_ours; /* from this publication; else from the place */
     bool is_verified; /* or signed with the key in use */
 };
 
@@ -25,7 +25,8 @@ struct publish {
     struct filelock lock;
     struct publish_row row[REPOSITORY_LISTS_MAX]; /* sorted by name */
     size_t nrows;
-    struct object_id before[REPOSITORY_LISTS_MAX]; /* streams that the place showed */
+    struct object_id
+        before[REPOSITORY_LISTS_MAX]; /* streams in the place's heads at the start */
     size_t nbefore;
     uint64_t heads_seq; /* of the newest heads known */
     uint64_t heads_ms;  /* when they were made */
@@ -33,7 +34,7 @@ struct publish {
 
 /* The numbers in LIST/state. */
 enum {
-    PUBLISH_FROM,        /* objects of the chain from this seq on are in the place */
+    PUBLISH_FROM,        /* first seq of the chain in the place */
     PUBLISH_SNAP,        /* seq of the newest SNAP */
     PUBLISH_SNAP_BYTES,  /* of its payload, as sent */
     PUBLISH_DELTA_BYTES, /* of the DELTAs since */
@@ -41,7 +42,7 @@ enum {
     PUBLISH_SNAP_HASH    /* its header's hash: four numbers */
 };
 
-/* One list on its way. */
+/* The publication of one list. */
 struct publishing {
     struct publish *p;
     const char *name;
@@ -53,20 +54,22 @@ struct publishing {
     struct publish_result result;
 };
 
-/* Signs the next object and stages it. steps: of a DELTA; NULL: a SNAP of what the state holds. */
+/* Signs and stages the next object. steps: of a DELTA; NULL: a SNAP of the state's list. */
 enum err publishing_add(struct publishing *x, const struct textlist *steps,
                         struct errinfo *reterr);
-/* Removes what was staged and never committed (seq behind the state's). */
+/* Removes staged objects that are not in the state (later seq). */
 enum err publishing_sweep(struct publishing *x, struct errinfo *reterr);
-/* What is staged goes into the place; what is there stays. */
+/* Moves staged objects into the place. */
 enum err publishing_deliver(struct publishing *x, struct errinfo *reterr);
-/* Whether the place has every file that the head promises. */
+/* Whether the place has every file of the head. */
 bool publishing_is_whole(const struct publishing *x);
-/* Remembers what the place shows. */
+/* NULL: the place does not have the list. */
+struct publish_row *publish_find_row(struct publish *p, const char *name);
+/* Remembers the streams in the place's heads. */
 void publish_note_streams(struct publish *p);
-/* Removes from the place, in time, the files of streams that its heads name no more. What cannot be removed stays. */
+/* Removes files of former streams after PUBLISH_GRACE_S. Ignores failures. */
 void publish_sweep(const struct publish *p);
-/* Removes files of objects before keep from a folder of them. What cannot be removed stays. */
+/* Removes files of objects before keep from one folder. Ignores failures. */
 void publish_remove_files(const char *dir, uint64_t keep);
 /* Removes from the place the objects of a stream before keep. */
 void publish_remove_before(const struct publish *p, const struct object_id *stream,

@@ -1,33 +1,11 @@
-/* publish_objects - objects of a publisher: signed, staged in STATE, brought into the place. */
-#include <dirent.h>
-
+/* publish_objects - objects of a publisher: signed, staged in STATE, moved into the place. */
+#include "core/base/dir_walk.h"
 #include "core/ring/publish/publish_internal.h"
 #include "core/ring/trust/peer_file.h"
 
 enum { PLACE_FILE_MODE = 0644, PLACE_FOLDER_MODE = 0755, NAME_MAX_BYTES = 40 };
 
-static enum err no_memory(const struct publishing *x, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_NOMEM, x->name, 0, "no memory to publish the list");
-}
-
 /* ---- signing ---- */
-
-static enum err pack(const struct textlist *t, struct buf *packed, uint64_t *retraw)
-{
-    struct buf raw;
-    enum err e = ERR_OK;
-    buf_init(&raw, TEXTLIST_BYTES_MAX);
-    textlist_print(t, &raw);
-    if (buf_failed(&raw)) {
-        e = ERR_NOMEM;
-    } else if (raw.n > 0) {
-        e = payload_pack(buf_slice(&raw), packed);
-    }
-    *retraw = raw.n;
-    buf_fini(&raw);
-    return e;
-}
 
 static void next_root(const struct publishing *x, const struct textlist *steps,
                       struct hash256 *ret)
@@ -39,9 +17,7 @@ static void next_root(const struct publishing *x, const struct textlist *steps,
         return;
     }
     root_parse(&x->state.object.root, &root);
-    for (size_t i = 0; i < steps->n; i++) {
-        root_step(&root, &no_ring, OBJECT_TEXT, &steps->v[i]);
-    }
+    root_steps(&root, &no_ring, OBJECT_TEXT, steps->v, steps->n);
     root_print(&root, ret);
 }
 
@@ -53,7 +29,6 @@ static enum err stage(const struct publishing *x, uint64_t seq, char kind,
     return peer_file_write(x->out, name, bytes, PEER_FILE_MODE, reterr);
 }
 
-/* What the state says once this object is the newest. */
 static void account(struct publishing *x, const struct object *o, struct slice header)
 {
     uint64_t *number = x->state.number;
@@ -84,11 +59,12 @@ static enum err sign_and_stage(struct publishing *x, struct object *o,
     buf_add(&all, payload);
     if (e != ERR_OK || buf_failed(&all)) {
         buf_fini(&all);
-        return no_memory(x, reterr);
+        return errinfo_nomem(reterr, x->name);
     }
     struct slice header = slice_head(buf_slice(&all), OBJECT_HEADER_BYTES);
     struct object check;
-    e = object_parse(header, &check, reterr); /* what nobody would take is not shown */
+    /* an object that subscribers would refuse is not published */
+    e = object_parse(header, &check, reterr);
     THEN(e, stage(x, o->seq, 'o', o->type == OBJECT_SNAP ? header : buf_slice(&all),
                   reterr));
     if (e == ERR_OK && o->type == OBJECT_SNAP) {
@@ -115,22 +91,21 @@ enum err publishing_add(struct publishing *x, const struct textlist *steps,
                        .created_ms = x->p->o.now_ms};
     struct buf packed;
     buf_init(&packed, TEXTLIST_PACKED_MAX);
-    enum err e = pack(records, &packed, &o.raw_len);
+    enum err e = textlist_pack(records, &packed, &o.raw_len);
     if (e != ERR_OK) {
         buf_fini(&packed);
-        return no_memory(x, reterr);
+        return errinfo_nomem(reterr, x->name);
     }
     o.sent_len = packed.n;
     hash256_of(buf_slice(&packed), &o.payload);
     if (last->seq > 0) {
-        object_hash(slice_of((const char *)x->state.header, OBJECT_HEADER_BYTES),
-                    &o.prev);
+        object_hash(slice_of(x->state.header, OBJECT_HEADER_BYTES), &o.prev);
     }
     next_root(x, steps, &o.root);
     if (!steps && last->seq > 0 && !hash256_equal(&o.root, &last->root)) {
         e = errinfo_set(reterr, ERR_CORRUPT, x->dir, 0,
-                        "what is remembered of the publication is damaged; publish "
-                        "with --anew");
+                        "the state of the publication is damaged; publish with "
+                        "--anew");
     } else {
         e = sign_and_stage(x, &o, buf_slice(&packed), reterr);
     }
@@ -145,56 +120,38 @@ typedef enum err staged_fn(struct publishing *x, const char *name, uint64_t seq,
 
 static bool staged_name(const char *name, uint64_t *retseq, char *retkind)
 {
-    uint64_t seq = 0;
-    size_t i = 0;
-    for (; name[i] >= '0' && name[i] <= '9' && i < 19; i++) {
-        seq = 10 * seq + (uint64_t)(name[i] - '0');
-    }
-    if (i == 0 || name[i] != '.' || (name[i + 1] != 'o' && name[i + 1] != 's') ||
-        name[i + 2] != '\0') {
+    struct slice kind = slice_str(name);
+    struct slice number = slice_cut(&kind, '.');
+    if (kind.n != 1 || (kind.p[0] != 'o' && kind.p[0] != 's')) {
         return false;
     }
-    *retseq = seq;
-    *retkind = name[i + 1];
-    return true;
+    *retkind = kind.p[0];
+    return slice_to_u64(number, 10, UINT64_MAX, retseq);
 }
 
 static enum err each_staged(struct publishing *x, staged_fn *fn, struct errinfo *reterr)
 {
-    DIR *d = opendir(x->out);
     enum err e = ERR_OK;
-    if (!d) {
-        return errinfo_errno(reterr, x->out, "cannot list the folder");
-    }
-    while (e == ERR_OK) {
+    struct dir_walk w = dir_walk_begin(x->out, DIR_NEEDED);
+    while (e == ERR_OK && dir_walk_next(&w)) {
         uint64_t seq = 0;
         char kind = 0;
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        if (staged_name(entry->d_name, &seq, &kind)) {
-            e = fn(x, entry->d_name, seq, kind, reterr);
+        if (staged_name(w.name, &seq, &kind)) {
+            e = fn(x, w.name, seq, kind, reterr);
         }
     }
-    if (e == ERR_OK && errno != 0) {
-        e = errinfo_errno(reterr, x->out, "cannot list the folder");
-    }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err remove_staged(const struct publishing *x, const char *name,
                               struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/%s", x->out, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, x->out, 0, "the path is too long");
+    enum err e = path_make(path, reterr, "%s/%s", x->out, name);
+    if (e == ERR_OK && unlink(path) != 0) {
+        e = errinfo_errno(reterr, path, "cannot remove the file");
     }
-    return unlink(path) == 0 ? ERR_OK
-                             : errinfo_errno(reterr, path, "cannot remove the file");
+    return e;
 }
 
 static enum err sweep_one(struct publishing *x, const char *name, uint64_t seq,
@@ -212,16 +169,6 @@ enum err publishing_sweep(struct publishing *x, struct errinfo *reterr)
 
 /* ---- the place ---- */
 
-static void path_of(const struct publishing *x, uint64_t seq, char kind,
-                    char ret[REPOSITORY_PATH_MAX])
-{
-    if (kind == 's') {
-        repository_snap_path(&x->id, seq, ret);
-    } else {
-        repository_object_path(&x->id, seq, ret);
-    }
-}
-
 static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq,
                             char kind, struct errinfo *reterr)
 {
@@ -229,13 +176,11 @@ static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq
     char to[FILE_PATH_MAX];
     char path[REPOSITORY_PATH_MAX];
     struct buf bytes;
-    path_of(x, seq, kind, path);
-    if (file_path(from, "%s/%s", x->out, name) != ERR_OK ||
-        file_path(to, "%s/%s", x->p->place, path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, x->p->place, 0, "the path is too long");
-    }
+    repository_path(kind, &x->id, seq, path);
+    enum err e = path_make(from, reterr, "%s/%s", x->out, name);
+    THEN(e, path_make(to, reterr, "%s/%s", x->p->place, path));
     buf_init(&bytes, (size_t)TEXTLIST_PACKED_MAX + OBJECT_HEADER_BYTES);
-    enum err e = file_read(from, &bytes, reterr);
+    THEN(e, file_read(from, &bytes, reterr));
     THEN(e, file_write_atomic(to, buf_slice(&bytes), PLACE_FILE_MODE, reterr));
     buf_fini(&bytes);
     return e == ERR_OK ? remove_staged(x, name, reterr) : e;
@@ -245,13 +190,10 @@ static enum err deliver_one(struct publishing *x, const char *name, uint64_t seq
 static enum err make_folder(const struct publishing *x, char kind,
                             struct errinfo *reterr)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
     char dir[FILE_PATH_MAX];
-    hex_print(x->id.b, OBJECT_ID_BYTES, hex);
-    if (file_path(dir, "%s/v1/%c/%s", x->p->place, kind, hex) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, x->p->place, 0, "the path is too long");
-    }
-    return file_make_dir(dir, PLACE_FOLDER_MODE, reterr);
+    enum err e = path_make(dir, reterr, "%s/v1/%c/%s", x->p->place, kind,
+                           object_id_hex(&x->id).digits);
+    return e == ERR_OK ? file_make_dir(dir, PLACE_FOLDER_MODE, reterr) : e;
 }
 
 enum err publishing_deliver(struct publishing *x, struct errinfo *reterr)
@@ -261,60 +203,49 @@ enum err publishing_deliver(struct publishing *x, struct errinfo *reterr)
     return e == ERR_OK ? each_staged(x, deliver_one, reterr) : e;
 }
 
-static bool is_there(const struct publishing *x, uint64_t seq, char kind)
+static bool is_delivered(const struct publishing *x, uint64_t seq, char kind)
 {
     char file[FILE_PATH_MAX];
     char path[REPOSITORY_PATH_MAX];
     struct stat st;
-    path_of(x, seq, kind, path);
-    return file_path(file, "%s/%s", x->p->place, path) == ERR_OK &&
+    repository_path(kind, &x->id, seq, path);
+    return path_make(file, NULL, "%s/%s", x->p->place, path) == ERR_OK &&
            stat(file, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool publishing_is_whole(const struct publishing *x)
 {
     const uint64_t *number = x->state.number;
-    bool is_whole = is_there(x, number[PUBLISH_SNAP], 's');
+    bool is_whole = is_delivered(x, number[PUBLISH_SNAP], 's');
     for (uint64_t seq = number[PUBLISH_FROM]; is_whole && seq <= x->state.object.seq;
          seq++) {
-        is_whole = is_there(x, seq, 'o');
+        is_whole = is_delivered(x, seq, 'o');
     }
     return is_whole;
 }
 
 void publish_remove_files(const char *dir, uint64_t keep)
 {
-    DIR *d = opendir(dir);
-    while (d) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         char path[FILE_PATH_MAX];
         uint64_t seq = 0;
-        size_t i = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            (void)closedir(d);
-            return;
-        }
-        for (; entry->d_name[i] >= '0' && entry->d_name[i] <= '9' && i < 19; i++) {
-            seq = 10 * seq + (uint64_t)(entry->d_name[i] - '0');
-        }
-        if (i > 0 && entry->d_name[i] == '\0' && seq < keep &&
-            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
-            (void)unlink(path); /* what stays is in nobody's way */
+        if (slice_to_u64(slice_str(w.name), 10, UINT64_MAX, &seq) && seq < keep &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK) {
+            (void)unlink(path); /* a file that stays is harmless */
         }
     }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 void publish_remove_before(const struct publish *p, const struct object_id *stream,
                            uint64_t keep)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
-    char dir[FILE_PATH_MAX];
-    hex_print(stream->b, OBJECT_ID_BYTES, hex);
-    if (file_path(dir, "%s/v1/o/%s", p->place, hex) == ERR_OK) {
-        publish_remove_files(dir, keep);
-    }
-    if (file_path(dir, "%s/v1/s/%s", p->place, hex) == ERR_OK) {
-        publish_remove_files(dir, keep);
+    for (const char *kind = "os"; *kind; kind++) {
+        char dir[FILE_PATH_MAX];
+        if (path_make(dir, NULL, "%s/v1/%c/%s", p->place, *kind,
+                      object_id_hex(stream).digits) == ERR_OK) {
+            publish_remove_files(dir, keep);
+        }
     }
 }

@@ -1,21 +1,19 @@
-/* publish_sweep - lists that are published no more, and files of streams that no heads name. */
-#include <dirent.h>
-
+/* publish_sweep - withdrawn lists, and files of streams that the heads no longer name. */
+#include "core/base/dir_walk.h"
 #include "core/ring/publish/publish_internal.h"
 
-enum { HEX = 2 * OBJECT_ID_BYTES, MS_A_SECOND = 1000 };
+enum { MS_A_SECOND = 1000 };
 
 enum err publish_withdraw(struct publish *p, const char *name, struct errinfo *reterr)
 {
-    for (size_t i = 0; i < p->nrows; i++) {
-        if (strcmp(p->row[i].head.stream.list, name) == 0) {
-            memmove(&p->row[i], &p->row[i + 1], (p->nrows - i - 1) * sizeof(p->row[0]));
-            p->nrows--;
-            return ERR_OK;
-        }
+    struct publish_row *row = publish_find_row(p, name);
+    if (!row) {
+        return errinfo_set(reterr, ERR_NOT_FOUND, name, 0,
+                           "this list is not published there");
     }
-    return errinfo_set(reterr, ERR_NOT_FOUND, name, 0,
-                       "this list is not published there");
+    p->nrows--;
+    memmove(row, row + 1, (size_t)(p->row + p->nrows - row) * sizeof(*row));
+    return ERR_OK;
 }
 
 void publish_note_streams(struct publish *p)
@@ -31,7 +29,7 @@ static bool is_of_now(const struct publish *p, const struct object_id *stream)
     for (size_t i = 0; i < p->nrows; i++) {
         struct object_id id;
         stream_key_id(&p->row[i].head.stream, &id);
-        if (memcmp(id.b, stream->b, OBJECT_ID_BYTES) == 0) {
+        if (object_id_equal(&id, stream)) {
             return true;
         }
     }
@@ -41,14 +39,14 @@ static bool is_of_now(const struct publish *p, const struct object_id *stream)
 static bool was_shown(const struct publish *p, const struct object_id *stream)
 {
     for (size_t i = 0; i < p->nbefore; i++) {
-        if (memcmp(p->before[i].b, stream->b, OBJECT_ID_BYTES) == 0) {
+        if (object_id_equal(&p->before[i], stream)) {
             return true;
         }
     }
     return false;
 }
 
-/* One folder of a stream that no heads name: its time begins when they cease to, and ends with it. */
+/* One folder of a stream that the heads do not name. Its time starts with the first such heads. */
 static void sweep_stream(const struct publish *p, const char *dir,
                          const struct object_id *stream)
 {
@@ -65,29 +63,25 @@ static void sweep_stream(const struct publish *p, const char *dir,
         return;
     }
     publish_remove_files(dir, UINT64_MAX);
-    (void)rmdir(dir); /* what else lies in it is not ours */
+    (void)rmdir(dir); /* other files in it belong to the administrator */
 }
 
 static void sweep_kind(const struct publish *p, char kind)
 {
     char dir[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
-    DIR *d = file_path(dir, "%s/v1/%c", p->place, kind) == ERR_OK ? opendir(dir) : NULL;
-    while (d) {
+    if (path_make(dir, NULL, "%s/v1/%c", p->place, kind) != ERR_OK) {
+        return;
+    }
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         struct object_id id;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            (void)closedir(d);
-            return;
-        }
-        if (strlen(entry->d_name) == HEX &&
-            hex_parse(slice_str(entry->d_name), id.b, OBJECT_ID_BYTES) &&
-            !is_of_now(p, &id) &&
-            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
+        if (hex_parse(slice_str(w.name), id.b, OBJECT_ID_BYTES) && !is_of_now(p, &id) &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK) {
             sweep_stream(p, path, &id);
         }
     }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 void publish_sweep(const struct publish *p)

@@ -1,26 +1,13 @@
-/* repository - names and texts of a place, and what one signature of its heads covers. */
+/* repository - names and texts of a place, and the signature of its heads. */
 #include "core/ring/publish/repository.h"
 
-enum { KEY_LINES = 5, BEFORE_HEADS = 16 };
+enum { DECIMAL_DIGITS = 19 };
 
-static void object_path(char kind, const struct object_id *stream, uint64_t seq,
-                        char ret[REPOSITORY_PATH_MAX])
+void repository_path(char kind, const struct object_id *stream, uint64_t seq,
+                     char ret[REPOSITORY_PATH_MAX])
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
-    hex_print(stream->b, OBJECT_ID_BYTES, hex);
-    (void)snprintf(ret, REPOSITORY_PATH_MAX, "v1/%c/%s/%" PRIu64, kind, hex, seq);
-}
-
-void repository_object_path(const struct object_id *stream, uint64_t seq,
-                            char ret[REPOSITORY_PATH_MAX])
-{
-    object_path('o', stream, seq, ret);
-}
-
-void repository_snap_path(const struct object_id *stream, uint64_t seq,
-                          char ret[REPOSITORY_PATH_MAX])
-{
-    object_path('s', stream, seq, ret);
+    (void)snprintf(ret, REPOSITORY_PATH_MAX, "v1/%c/%s/%" PRIu64, kind,
+                   object_id_hex(stream).digits, seq);
 }
 
 /* ---- the key ---- */
@@ -41,7 +28,7 @@ void repository_key_print(const struct identity *self, struct buf *ret)
     add_hex(ret, "signature", self->signing.signature, OBJECT_SIGNATURE_BYTES);
 }
 
-/* The rest of the next line, which must begin with "NAME "; the empty slice when it does not. */
+/* The value in the next line, which must begin with "NAME "; else the empty slice. */
 static struct slice value_of(struct slice *text, const char *name)
 {
     struct slice line = slice_cut(text, '\n');
@@ -51,18 +38,8 @@ static struct slice value_of(struct slice *text, const char *name)
 
 static bool read_decimal(struct slice text, uint64_t *ret)
 {
-    uint64_t v = 0;
-    if (text.n == 0 || text.n > 19 || (text.n > 1 && text.p[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9') {
-            return false;
-        }
-        v = 10 * v + (uint64_t)(text.p[i] - '0');
-    }
-    *ret = v;
-    return true;
+    return text.n <= DECIMAL_DIGITS && slice_to_u64(text, 10, UINT64_MAX, ret) &&
+           (text.n == 1 || text.p[0] != '0');
 }
 
 enum err repository_key_parse(struct slice text,
@@ -119,7 +96,7 @@ enum err repository_print(const struct repository *p, const struct identity *sel
         o.flags = 0;
         o.key_id = object_key_id(self->signing.key);
         o.stream = (struct stream_key){.origin = self->origin};
-        /* the number of heartbeats behind the rows is not covered: there is one */
+        /* the signature does not cover the number of heartbeats, which is 1 */
         hash256_of(slice_head(buf_slice(&rows), rows.n - 4), &o.root);
         hash256_of(SLICE_NONE, &o.payload);
         is_made = object_sign(&o, self->signing_secret, &header) == ERR_OK;
@@ -135,7 +112,8 @@ enum err repository_print(const struct repository *p, const struct identity *sel
     return is_made && !buf_failed(ret) ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err refuse(struct errinfo *reterr, enum err code, const char *why)
+static enum err refuse_repository(struct errinfo *reterr, enum err code,
+                                  const char *why)
 {
     return errinfo_set(reterr, code, "v1/heads", 0, "%s", why);
 }
@@ -146,18 +124,20 @@ enum err repository_parse(struct slice bytes, struct repository *ret,
     struct repository p = {.key_id = 0};
     enum err e = bytes.n <= REPOSITORY_HEADS_BYTES
                      ? heads_parse(bytes, &p.heads, reterr)
-                     : refuse(reterr, ERR_LIMIT, "the file is larger than any can be");
+                     : refuse_repository(reterr, ERR_LIMIT,
+                                         "the file is larger than any can be");
     if (e != ERR_OK) {
         return e;
     }
     if (p.heads.nheartbeats != 1 || !p.heads.heartbeats) {
-        e = refuse(reterr, ERR_SYNTAX, "there must be one heartbeat");
+        e = refuse_repository(reterr, ERR_SYNTAX, "there must be one heartbeat");
     } else {
         e = object_parse(p.heads.heartbeats[0], &p.heartbeat, reterr);
     }
     if (e == ERR_OK &&
         (p.heartbeat.type != OBJECT_HEARTBEAT || p.heads.version != p.heartbeat.seq)) {
-        e = refuse(reterr, ERR_SYNTAX, "the heartbeat is not of these heads");
+        e = refuse_repository(reterr, ERR_SYNTAX,
+                              "the heartbeat is not of these heads");
     }
     if (e != ERR_OK) {
         repository_fini(&p);
@@ -174,13 +154,14 @@ static enum err verify_streams(const struct repository *p, struct errinfo *reter
     for (size_t i = 0; i < h->n; i++) {
         const struct stream_key *k = &h->v[i].stream;
         if (k->kind != OBJECT_TEXT ||
-            memcmp(k->origin.b, p->heartbeat.stream.origin.b, OBJECT_ID_BYTES) != 0) {
-            return refuse(reterr, ERR_SYNTAX,
-                          "a stream is not one of texts, or of another publisher");
+            !object_id_equal(&k->origin, &p->heartbeat.stream.origin)) {
+            return refuse_repository(
+                reterr, ERR_SYNTAX,
+                "a stream is not one of texts, or of another publisher");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(h->v[j].stream.list, k->list) == 0) {
-                return refuse(reterr, ERR_SYNTAX, "a list is there twice");
+                return refuse_repository(reterr, ERR_SYNTAX, "a list is there twice");
             }
         }
     }
@@ -193,16 +174,18 @@ enum err repository_verify(const struct repository *p, struct slice bytes,
 {
     struct hash256 root;
     size_t n = bytes.n - OBJECT_HEADER_BYTES - 4; /* one heartbeat and its count */
-    if (memcmp(p->heartbeat.stream.origin.b, origin->b, OBJECT_ID_BYTES) != 0) {
-        return refuse(reterr, ERR_KEY, "these are the heads of another publisher");
+    if (!object_id_equal(&p->heartbeat.stream.origin, origin)) {
+        return refuse_repository(reterr, ERR_KEY,
+                                 "these are the heads of another publisher");
     }
     if (p->key_id != object_key_id(key) ||
         !object_is_signed_by(p->heads.heartbeats[0], key)) {
-        return refuse(reterr, ERR_KEY, "the signature is not the publisher's");
+        return refuse_repository(reterr, ERR_KEY,
+                                 "the signature is not the publisher's");
     }
     hash256_of(slice_head(bytes, n), &root);
     if (!hash256_equal(&root, &p->heartbeat.root)) {
-        return refuse(reterr, ERR_KEY, "the signature is of other heads");
+        return refuse_repository(reterr, ERR_KEY, "the signature is of other heads");
     }
     return verify_streams(p, reterr);
 }

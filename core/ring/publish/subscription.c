@@ -1,12 +1,9 @@
-/* subscription - whom to believe: heads of several places, of which the newest count. */
+/* subscription - heads of several places: the checks, and which of them count. */
 #include "core/ring/publish/subscription.h"
 
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/ring/publish/subscription_internal.h"
 #include "core/ring/trust/peer_file.h"
-
-enum { PLACE_BYTES = 512 };
 
 static const char *const answers[SUBSCRIPTION_ANSWERS] = {
     [SUBSCRIPTION_NEWER] = "newer",     [SUBSCRIPTION_SAME] = "same",
@@ -21,59 +18,39 @@ const char *subscription_answer_name(enum subscription_answer a)
 
 /* ---- life ---- */
 
-static enum err path_of(char ret[FILE_PATH_MAX], const char *state_dir,
-                        const char *name, struct errinfo *reterr)
+static enum err subscription_path(char ret[FILE_PATH_MAX], const char *state_dir,
+                                  const char *name, struct errinfo *reterr)
 {
-    enum err e = file_path(ret, "%s/peers/subscriptions/%s", state_dir, name);
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+    return path_make(ret, reterr, "%s/peers/subscriptions/%s", state_dir, name);
 }
 
 static enum err make_folders(const char *state_dir, const char *dir,
                              struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    static const char *const above[] = {"peers", "peers/subscriptions"};
-    for (size_t i = 0; i < 2; i++) {
-        if (file_path(path, "%s/%s", state_dir, above[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-        }
-        enum err e = peer_file_make_dir(path, reterr);
-        if (e != ERR_OK) {
-            return e;
-        }
-    }
-    return peer_file_make_dir(dir, reterr);
+    enum err e = path_make(path, reterr, "%s/peers", state_dir);
+    THEN(e, peer_file_make_dir(path, reterr));
+    THEN(e, path_make(path, reterr, "%s/peers/subscriptions", state_dir));
+    THEN(e, peer_file_make_dir(path, reterr));
+    return e == ERR_OK ? peer_file_make_dir(dir, reterr) : e;
 }
 
-/* Removes the files of a subscription's folder (there are no folders in it), but those that keep says. */
+/* Removes the files of a subscription's folder except those that `keep` accepts. */
 typedef bool keep_fn(const void *context, const char *name);
 static enum err remove_files(const char *dir, keep_fn *keep, const void *context,
                              struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
+    char path[FILE_PATH_MAX];
     enum err e = ERR_OK;
-    if (!d) {
-        return errno == ENOENT ? ERR_OK
-                               : errinfo_errno(reterr, dir, "cannot list the folder");
-    }
-    while (e == ERR_OK) {
-        char path[FILE_PATH_MAX];
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        if (entry->d_name[0] == '.' || (keep && keep(context, entry->d_name)) ||
-            file_path(path, "%s/%s", dir, entry->d_name) != ERR_OK) {
-            continue;
-        }
-        if (unlink(path) != 0) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (e == ERR_OK && dir_walk_next(&w)) {
+        if (w.name[0] != '.' && !(keep && keep(context, w.name)) &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK &&
+            unlink(path) != 0) {
             e = errinfo_errno(reterr, path, "cannot remove the file");
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err drop_all(const char *dir, const char *name,
@@ -92,7 +69,7 @@ enum err subscription_drop(const char *state_dir, const char *name,
     char dir[FILE_PATH_MAX];
     uint8_t key[OBJECT_KEY_BYTES];
     struct seen seen;
-    enum err e = path_of(dir, state_dir, name, reterr);
+    enum err e = subscription_path(dir, state_dir, name, reterr);
     if (e == ERR_OK) {
         e = seen_read(dir, key, &seen, reterr);
         e = e == ERR_NOT_FOUND ? remove_files(dir, NULL, NULL, reterr)
@@ -105,7 +82,7 @@ enum err subscription_drop(const char *state_dir, const char *name,
     return e;
 }
 
-/* Files of lists that are followed, and what else belongs there. */
+/* Files of followed lists, and the other files of the folder. */
 static bool is_of_now(const void *context, const char *name)
 {
     const struct subscription *s = context;
@@ -122,7 +99,7 @@ static bool is_of_now(const void *context, const char *name)
     return false;
 }
 
-/* Some list of the publisher is followed no more: all its lists are made anew from what is remembered. */
+/* Drops all lists after one is no longer followed; follow_recover makes the others again. */
 static enum err forget_lists(struct subscription *s, struct errinfo *reterr)
 {
     enum err e = peerlists_drop(s->lists, &s->kept_as, reterr);
@@ -131,19 +108,12 @@ static enum err forget_lists(struct subscription *s, struct errinfo *reterr)
 
 static bool has_others(const struct subscription *s)
 {
-    DIR *d = opendir(s->dir);
     bool found = false;
-    while (d && !found) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        found = entry->d_name[0] != '.' && !is_of_now(s, entry->d_name);
+    struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
+    while (!found && dir_walk_next(&w)) {
+        found = w.name[0] != '.' && !is_of_now(s, w.name);
     }
-    if (d) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return found;
 }
 
@@ -152,7 +122,7 @@ static enum err load_seen(struct subscription *s, struct errinfo *reterr)
     uint8_t key[OBJECT_KEY_BYTES];
     enum err e = seen_read(s->dir, key, &s->seen, reterr);
     if (e == ERR_NOT_FOUND) {
-        /* whoever it was is known before anything of it is taken, so there is nothing else */
+        /* `seen` is written before anything is taken, so other files are remains */
         s->seen = (struct seen){.seq = 0};
         return remove_files(s->dir, NULL, NULL, reterr);
     }
@@ -185,7 +155,7 @@ enum err subscription_open(const struct subscription_options *options,
 {
     struct subscription *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, options->name, 0, "no memory");
+        return errinfo_nomem(reterr, options->name);
     }
     (void)snprintf(s->name, sizeof(s->name), "%s", options->name);
     memcpy(s->key, options->key, sizeof(s->key));
@@ -195,7 +165,7 @@ enum err subscription_open(const struct subscription_options *options,
     s->keys = keys;
     s->most_entries = options->most_entries;
     s->most_change = options->most_change;
-    enum err e = path_of(s->dir, options->state_dir, options->name, reterr);
+    enum err e = subscription_path(s->dir, options->state_dir, options->name, reterr);
     if (e == ERR_OK && options->nmaps > REPOSITORY_LISTS_MAX) {
         e = errinfo_set(reterr, ERR_LIMIT, options->name, 0, "more than %d lists",
                         REPOSITORY_LISTS_MAX);
@@ -224,15 +194,10 @@ void subscription_close(struct subscription **s)
 void subscription_place(const char *name, const uint8_t key[OBJECT_KEY_BYTES],
                         struct object_id *ret)
 {
+    const struct slice parts[] = {SLICE_LIT("gillnet-subscription/1\0"),
+                                  slice_of(key, OBJECT_KEY_BYTES), slice_str(name)};
     struct hash256 hash;
-    struct buf b;
-    buf_init(&b, PLACE_BYTES);
-    buf_add_str(&b, "gillnet-subscription/1");
-    buf_add(&b, slice_of("", 1));
-    buf_add(&b, slice_of((const char *)key, OBJECT_KEY_BYTES));
-    buf_add_str(&b, name);
-    hash256_of(buf_slice(&b), &hash);
-    buf_fini(&b);
+    hash256_make(parts, LENGTH(parts), &hash);
     memcpy(ret->b, hash.b, OBJECT_ID_BYTES);
 }
 
@@ -251,22 +216,22 @@ void subscription_begin(struct subscription *s, uint64_t now_ms)
     }
 }
 
-static enum err refuse(struct errinfo *reterr, enum err e, const char *why)
+static enum err refuse_heads(struct errinfo *reterr, enum err e, const char *why)
 {
     return errinfo_set(reterr, e, "v1/heads", 0, "%s", why);
 }
 
-static const struct head *find_row(const struct head *rows, size_t n, const char *name)
+const struct head *heads_find(const struct head *rows, size_t n, const char *list)
 {
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(rows[i].stream.list, name) == 0) {
+        if (strcmp(rows[i].stream.list, list) == 0) {
             return &rows[i];
         }
     }
     return NULL;
 }
 
-/* A stream goes on from what was taken of it. */
+/* A stream must continue the part that was taken. */
 static enum err check_row(const struct follow *f, const struct head *row,
                           struct errinfo *reterr)
 {
@@ -274,12 +239,13 @@ static enum err check_row(const struct follow *f, const struct head *row,
         return ERR_OK;
     }
     if (row->stream.inc < f->stream.inc || row->seq < f->seq) {
-        return refuse(reterr, ERR_RANGE,
-                      "a rollback: a list has gone back behind what was taken of it");
+        return refuse_heads(
+            reterr, ERR_RANGE,
+            "a rollback: a list has gone back behind what was taken of it");
     }
     if (row->seq == f->seq && !hash256_equal(&row->hash, &f->hash)) {
-        return refuse(reterr, ERR_RANGE,
-                      "a fork: the publisher signed two histories of a list");
+        return refuse_heads(reterr, ERR_RANGE,
+                            "a fork: the publisher signed two histories of a list");
     }
     return ERR_OK;
 }
@@ -289,33 +255,33 @@ static enum err check_time(const struct subscription *s, const struct repository
 {
     const struct object *beat = &p->heartbeat;
     if (beat->created_ms > s->now_ms + (uint64_t)SUBSCRIPTION_SKEW_S * 1000) {
-        return refuse(reterr, ERR_RANGE,
-                      "they come from the future; check both clocks");
+        return refuse_heads(reterr, ERR_RANGE,
+                            "they come from the future; check both clocks");
     }
     if (beat->created_ms < not_before_ms) {
-        return refuse(reterr, ERR_KEY, "signed with a key that was not yet good");
+        return refuse_heads(reterr, ERR_KEY, "signed with a key that was not yet good");
     }
     if (beat->expires_ms < s->now_ms) {
-        return refuse(reterr, ERR_TIMEOUT,
-                      "they have expired: nothing was published for long, or somebody "
-                      "keeps newer ones back");
+        return refuse_heads(
+            reterr, ERR_TIMEOUT,
+            "they have expired: nothing was published for long, or somebody "
+            "keeps newer ones back");
     }
     return ERR_OK;
 }
 
-/* Newer heads, signed and in time. */
 static enum err check_newer(const struct subscription *s, const struct repository *p,
                             struct errinfo *reterr)
 {
     const struct heads *h = &p->heads;
     if (p->heartbeat.seq <= s->seen.seq) {
-        return refuse(
+        return refuse_heads(
             reterr, ERR_RANGE,
             "a rollback: made later, but with a lower number than those seen");
     }
     for (size_t i = 0; i < s->nfollow; i++) {
         const struct follow *f = &s->follow[i];
-        enum err e = check_row(f, find_row(h->v, h->n, f->map.theirs), reterr);
+        enum err e = check_row(f, heads_find(h->v, h->n, f->map.theirs), reterr);
         if (e != ERR_OK) {
             return e;
         }
@@ -333,7 +299,7 @@ static void keep_rows(struct subscription *s, unsigned place,
     s->was_heard = true;
 }
 
-/* Durable before anything of them is taken. */
+/* Stores the heads before any object of them is taken. */
 static enum err adopt(struct subscription *s, unsigned place,
                       const struct repository *p, const struct hash256 *hash,
                       const struct key_binding *binding, struct errinfo *reterr)
@@ -356,10 +322,11 @@ static enum err adopt(struct subscription *s, unsigned place,
     return ERR_OK;
 }
 
-static enum subscription_answer judge(struct subscription *s, unsigned place,
-                                      const struct repository *p, struct slice bytes,
-                                      const struct key_binding *binding,
-                                      struct errinfo *reterr)
+static enum subscription_answer judge_heads(struct subscription *s, unsigned place,
+                                            const struct repository *p,
+                                            struct slice bytes,
+                                            const struct key_binding *binding,
+                                            struct errinfo *reterr)
 {
     struct hash256 hash;
     hash256_of(bytes, &hash);
@@ -374,15 +341,15 @@ static enum subscription_answer judge(struct subscription *s, unsigned place,
             keep_rows(s, s->has_heads ? s->place : place, p);
             return SUBSCRIPTION_SAME;
         }
-        e = refuse(reterr, ERR_RANGE,
-                   "a fork: the publisher signed two heads for one moment");
+        e = refuse_heads(reterr, ERR_RANGE,
+                         "a fork: the publisher signed two heads for one moment");
     }
     THEN(e, check_newer(s, p, reterr));
     THEN(e, adopt(s, place, p, &hash, binding, reterr));
     return e == ERR_OK ? SUBSCRIPTION_NEWER : SUBSCRIPTION_REFUSED;
 }
 
-/* The key that heads say they are signed with, of those known. */
+/* The known key with this id; NULL: unknown. */
 static const struct key_binding *binding_of(const struct subscription *s,
                                             uint64_t key_id)
 {
@@ -403,9 +370,10 @@ enum subscription_answer subscription_hear(struct subscription *s, unsigned plac
         const struct key_binding *found = binding_of(s, p.key_id);
         if (found) {
             struct key_binding binding = *found;
-            answer = judge(s, place, &p, heads, &binding, &why);
+            answer = judge_heads(s, place, &p, heads, &binding, &why);
         } else if (s->is_answered) {
-            (void)refuse(&why, ERR_KEY, "signed with another key than v1/key names");
+            (void)refuse_heads(&why, ERR_KEY,
+                               "signed with another key than v1/key names");
         } else {
             answer = SUBSCRIPTION_KEY;
         }
@@ -452,18 +420,20 @@ enum err subscription_key(struct subscription *s, struct slice key,
 static enum err check_heads(const struct subscription *s, struct errinfo *reterr)
 {
     if (s->seen.seq > 0 && s->seen.expires_ms < s->now_ms) {
-        return refuse(reterr, ERR_TIMEOUT,
-                      "the newest heads have expired: nothing was published for long, "
-                      "or somebody keeps newer ones back");
+        return refuse_heads(
+            reterr, ERR_TIMEOUT,
+            "the newest heads have expired: nothing was published for long, "
+            "or somebody keeps newer ones back");
     }
     if (s->refused.code != ERR_OK && !s->was_heard) {
         *reterr = s->refused;
         return s->refused.code;
     }
     if (!s->was_heard && s->was_outdated) {
-        return refuse(reterr, ERR_RANGE,
-                      "a rollback: every place that answers has older heads than those "
-                      "seen");
+        return refuse_heads(
+            reterr, ERR_RANGE,
+            "a rollback: every place that answers has older heads than those "
+            "seen");
     }
     return ERR_OK;
 }
@@ -474,7 +444,7 @@ enum err subscription_end(struct subscription *s, struct errinfo *reterr)
     enum err e = check_heads(s, reterr);
     for (size_t i = 0; e == ERR_OK && i < s->nfollow && s->has_heads; i++) {
         const struct follow *f = &s->follow[i];
-        if (!find_row(s->rows, s->nrows, f->map.theirs)) {
+        if (!heads_find(s->rows, s->nrows, f->map.theirs)) {
             e = errinfo_set(reterr, ERR_NOT_FOUND, f->map.theirs, 0,
                             "the publisher does not publish this list");
         } else if (f->why.code != ERR_OK) {
@@ -494,7 +464,7 @@ void subscription_stat(const struct subscription *s, struct subscription_stat *r
                                       .is_complete = s->has_heads};
     for (size_t i = 0; i < s->nfollow; i++) {
         const struct follow *f = &s->follow[i];
-        const struct head *row = find_row(s->rows, s->nrows, f->map.theirs);
+        const struct head *row = heads_find(s->rows, s->nrows, f->map.theirs);
         ret->entries += f->entries;
         ret->refused += f->refused;
         ret->is_complete = ret->is_complete && row && f->is_known &&

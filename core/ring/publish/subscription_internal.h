@@ -1,5 +1,5 @@
 /*
- * subscription_internal - what the modules of a subscription share.
+ * subscription_internal - state and functions shared by the files of subscription.
  *
  * Not for other rooms.   Depends: subscription.   Threads: one.
  */
@@ -15,7 +15,7 @@ enum { SUBSCRIPTION_HELD_MAX = SUBSCRIPTION_CHAIN_MAX + 2 };
 /* One list. */
 struct follow {
     struct subscription_map map;
-    bool is_known; /* the rest is of LIST.state */
+    bool is_known; /* LIST.state has the following */
     struct stream_key stream;
     uint64_t seq;
     struct hash256 hash; /* of the header of seq */
@@ -23,15 +23,15 @@ struct follow {
     uint64_t refused;
     bool is_given_up;    /* in this round */
     struct hash256 held; /* newest object of an update that is held; zeros: none */
-    struct errinfo why;  /* code ERR_OK: nothing is amiss */
+    struct errinfo why;  /* code ERR_OK: no error */
 };
 
-/* An update on its way. */
+/* An update that is being taken. */
 struct work {
     struct follow *f; /* NULL: none */
     struct head head;
     struct textfile
-        now; /* the list after the newest object taken; its texts lie in `from` and `taken` */
+        now; /* the list after the newest object; its texts are in `from`, `taken` */
     bool has_now;
     struct textfile from; /* LIST.state, if is_known */
     struct textlist taken[SUBSCRIPTION_HELD_MAX];
@@ -60,26 +60,29 @@ struct subscription {
     size_t nfollow;
     bool has_key; /* seen.binding */
     struct seen seen;
-    struct key_binding offered; /* not believed before heads are signed with it */
+    struct key_binding
+        offered; /* from v1/key; accepted with the first heads that it signed */
     bool has_offered;
-    bool is_answered; /* v1/key was just heard */
+    bool is_answered; /* v1/key was just taken */
     uint64_t now_ms;
-    bool has_heads; /* of this run: rows */
+    bool has_heads; /* rows are of this run */
     struct head rows[REPOSITORY_LISTS_MAX];
     size_t nrows;
-    unsigned place;         /* that has the heads in rows */
+    unsigned place;         /* the place of the heads in rows */
     bool was_heard;         /* in this round, the newest heads or newer */
     bool was_outdated;      /* in this round, only older ones */
     struct errinfo refused; /* in this round: the last heads refused */
     struct work work;
 };
 
+/* The row of a list; NULL: there is none. */
+const struct head *heads_find(const struct head *rows, size_t n, const char *list);
 /* LIST.state as it is on disk into f. */
 enum err follow_load(const struct subscription *s, struct follow *f,
                      struct textfile *ret, struct errinfo *reterr);
-/* Brings the work's list into effect. */
+/* Applies the update of w to the list. */
 enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *reterr);
-/* Goes on with LIST.next that a crash left; brings what LIST.state says back where the list lacks it. */
+/* After a crash: continues with LIST.next, or restores a missing list from LIST.state. */
 enum err follow_recover(struct subscription *s, struct follow *f,
                         struct errinfo *reterr);
 void work_end(struct work *w);

@@ -1,13 +1,11 @@
-/* subscription_state - what a subscription remembers, and how an update becomes a list's entries. */
+/* subscription_state - the files of a subscription, and updates as entries of a list. */
 
-#include "core/base/cursor.h"
 #include "core/base/hash256.h"
 #include "core/message/feature/list_keys.h"
 #include "core/ring/publish/subscription_internal.h"
 #include "core/ring/trust/peer_file.h"
 
 enum {
-    SEEN_VERSION = 1,
     SEEN_BYTES = 4096,
     NUMBER_REFUSED = 0, /* in LIST.state */
     ENTRY_ARENA_BYTES = 256 << 10,
@@ -15,82 +13,52 @@ enum {
     FILE_NAME_BYTES = LIST_NAME_MAX + 8
 };
 
-static const char magic[4] = {'G', 'N', 'S', 'B'};
+#define SEEN_MARK "GNSB\1\0\0\0" /* with its version */
 
 /* ---- seen ---- */
 
-static void add_bytes(struct buf *b, const void *bytes, size_t n)
-{
-    buf_add(b, slice_of(bytes, n));
-}
-
 enum err seen_write(const struct subscription *s, struct errinfo *reterr)
 {
-    struct hash256 hash;
+    const struct seen *seen = &s->seen;
     struct buf b;
     buf_init(&b, SEEN_BYTES);
-    add_bytes(&b, magic, sizeof(magic));
-    buf_add_u32(&b, SEEN_VERSION);
-    add_bytes(&b, s->key, sizeof(s->key));
-    add_bytes(&b, s->seen.binding.key, OBJECT_KEY_BYTES);
-    buf_add_u64(&b, s->seen.binding.not_before_ms);
-    add_bytes(&b, s->seen.binding.signature, OBJECT_SIGNATURE_BYTES);
-    buf_add_u64(&b, s->seen.created_ms);
-    buf_add_u64(&b, s->seen.expires_ms);
-    buf_add_u64(&b, s->seen.seq);
-    add_bytes(&b, s->seen.heads.b, HASH256_BYTES);
-    hash256_of(buf_slice(&b), &hash);
-    add_bytes(&b, hash.b, HASH256_BYTES);
-    enum err e = buf_failed(&b) ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory")
-                                : peer_file_write(s->dir, "seen", buf_slice(&b),
-                                                  PEER_FILE_MODE, reterr);
+    buf_add(&b, SLICE_LIT(SEEN_MARK));
+    buf_add(&b, slice_of(s->key, sizeof(s->key)));
+    buf_add(&b, slice_of(seen->binding.key, OBJECT_KEY_BYTES));
+    buf_add_u64(&b, seen->binding.not_before_ms);
+    buf_add(&b, slice_of(seen->binding.signature, OBJECT_SIGNATURE_BYTES));
+    buf_add_u64(&b, seen->created_ms);
+    buf_add_u64(&b, seen->expires_ms);
+    buf_add_u64(&b, seen->seq);
+    buf_add(&b, slice_of(seen->heads.b, HASH256_BYTES));
+    enum err e = peer_file_write_hashed(s->dir, "seen", &b, reterr);
     buf_fini(&b);
     return e;
 }
 
-static void take_bytes(struct cursor *c, void *ret, size_t n)
-{
-    struct slice s = cursor_bytes(c, n);
-    if (cursor_ok(c)) {
-        memcpy(ret, s.p, n);
-    }
-}
-
-static bool parse_seen(struct slice bytes, uint8_t retkey[OBJECT_KEY_BYTES],
+static bool parse_seen(struct cursor *c, uint8_t retkey[OBJECT_KEY_BYTES],
                        struct seen *ret)
 {
-    struct hash256 hash;
-    struct slice mark;
-    if (bytes.n < HASH256_BYTES) {
-        return false;
-    }
-    struct slice body = slice_head(bytes, bytes.n - HASH256_BYTES);
-    hash256_of(body, &hash);
-    struct cursor c = cursor_of(body);
-    mark = cursor_bytes(&c, sizeof(magic));
-    if (memcmp(hash.b, bytes.p + body.n, HASH256_BYTES) != 0 ||
-        !slice_eq(mark, slice_of(magic, sizeof(magic))) ||
-        cursor_u32(&c) != SEEN_VERSION) {
-        return false;
-    }
-    take_bytes(&c, retkey, OBJECT_KEY_BYTES);
-    take_bytes(&c, ret->binding.key, OBJECT_KEY_BYTES);
-    ret->binding.not_before_ms = cursor_u64(&c);
-    take_bytes(&c, ret->binding.signature, OBJECT_SIGNATURE_BYTES);
-    ret->created_ms = cursor_u64(&c);
-    ret->expires_ms = cursor_u64(&c);
-    ret->seq = cursor_u64(&c);
-    take_bytes(&c, ret->heads.b, HASH256_BYTES);
-    return cursor_done(&c);
+    cursor_copy(c, retkey, OBJECT_KEY_BYTES);
+    cursor_copy(c, ret->binding.key, OBJECT_KEY_BYTES);
+    ret->binding.not_before_ms = cursor_u64(c);
+    cursor_copy(c, ret->binding.signature, OBJECT_SIGNATURE_BYTES);
+    ret->created_ms = cursor_u64(c);
+    ret->expires_ms = cursor_u64(c);
+    ret->seq = cursor_u64(c);
+    cursor_copy(c, ret->heads.b, HASH256_BYTES);
+    return cursor_done(c);
 }
 
 enum err seen_read(const char *dir, uint8_t retkey[OBJECT_KEY_BYTES], struct seen *ret,
                    struct errinfo *reterr)
 {
+    struct cursor c;
     struct buf b;
     buf_init(&b, SEEN_BYTES);
-    enum err e = peer_file_read(dir, "seen", &b, reterr);
-    if (e == ERR_OK && !parse_seen(buf_slice(&b), retkey, ret)) {
+    enum err e =
+        peer_file_read_hashed(dir, "seen", SLICE_LIT(SEEN_MARK), &b, &c, reterr);
+    if (e == ERR_CORRUPT || (e == ERR_OK && !parse_seen(&c, retkey, ret))) {
         e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
                         "the file seen is damaged; remove it: the next heads of the "
                         "publisher are then taken for the first");
@@ -106,11 +74,11 @@ struct making {
     struct arena *arena;
     struct list_record *v;
     size_t n;
-    uint64_t refused; /* of what came */
-    uint64_t gone;    /* of what is taken out, refused when it came */
+    uint64_t refused; /* of the new texts */
+    uint64_t gone;    /* of the removed texts, refused before */
 };
 
-/* Only what our own reader of entries makes of a text again is one; of a skeleton it makes another skeleton. */
+/* A text is an entry if the reader of entries returns it unchanged (or is a skeleton). */
 static bool is_entry(struct arena *arena, const struct list_record *r)
 {
     struct feature_entry e;
@@ -133,13 +101,13 @@ static void make_one(struct making *m, const struct list_record *r, unsigned aft
     m->n++;
 }
 
-/* from NULL: new; to NULL: taken out. */
+/* from NULL: added; to NULL: removed. */
 static void make_step(struct making *m, const struct list_record *from,
                       const struct list_record *to)
 {
     const struct list_record *r = to ? to : from;
     if (!r) {
-        return; /* there is always one */
+        return; /* one of both is set */
     }
     if (is_entry(m->arena, r)) {
         make_one(m, r, to ? to->after : (unsigned)ENTRY_ABSENT);
@@ -156,27 +124,22 @@ static int compare_digests(const void *a, const void *b)
     return digest_cmp(&x->digest, &y->digest);
 }
 
-/* What differs between both, sorted by digest. Texts that differ have digests that do. */
+/* The differences of both, sorted by digest. Different texts have different digests. */
 static void make_difference(struct making *m, const struct textlist *from,
                             const struct textlist *to)
 {
-    size_t a = 0;
-    size_t b = 0;
-    while (a < from->n || b < to->n) {
-        const struct list_record *x = a < from->n ? &from->v[a] : NULL;
-        const struct list_record *y = b < to->n ? &to->v[b] : NULL;
-        int order = !x ? 1 : !y ? -1 : textlist_compare(x, y);
-        if (order != 0 || x->after != y->after || x->expiry_h != y->expiry_h) {
-            make_step(m, order <= 0 ? x : NULL, order >= 0 ? y : NULL);
+    struct textlist_pair p = {.from = from, .to = to};
+    while (textlist_pair_next(&p)) {
+        if (p.order != 0 || p.x->after != p.y->after ||
+            p.x->expiry_h != p.y->expiry_h) {
+            make_step(m, p.x, p.y);
         }
-        a += order <= 0;
-        b += order >= 0;
     }
     qsort(m->v, m->n, sizeof(m->v[0]), compare_digests);
 }
 
-static enum err give(const struct subscription *s, const struct stream_key *k,
-                     bool is_snap, struct making *m, struct errinfo *reterr)
+static enum err give_records(const struct subscription *s, const struct stream_key *k,
+                             bool is_snap, struct making *m, struct errinfo *reterr)
 {
     struct object o = {.type = is_snap ? OBJECT_SNAP : OBJECT_DELTA,
                        .stream = *k,
@@ -189,9 +152,7 @@ static enum err give(const struct subscription *s, const struct stream_key *k,
     }
     buf_init(&raw, m->n * PAYLOAD_LIST_MAX + 1);
     payload_print_list(m->v, m->n, &raw);
-    enum err e = buf_failed(&raw) ? errinfo_set(reterr, ERR_NOMEM, s->name, 0,
-                                                "no memory for an update")
-                                  : ERR_OK;
+    enum err e = buf_failed(&raw) ? errinfo_nomem(reterr, s->name) : ERR_OK;
     THEN(e, payload_reader_init(&records, OBJECT_LIST, is_snap, m->n, buf_slice(&raw),
                                 reterr));
     THEN(e, peerlist_apply(s->lists, &o, s->name, &records, reterr));
@@ -199,7 +160,7 @@ static enum err give(const struct subscription *s, const struct stream_key *k,
     return e;
 }
 
-/* The list's stream among peers' lists, whose digests are under our own key. */
+/* The stream of the list in peerlist, with digests under the writers' key. */
 static struct stream_key list_of(const struct subscription *s, const struct follow *f,
                                  uint64_t inc)
 {
@@ -219,8 +180,8 @@ static bool list_is_held(const struct subscription *s, const struct stream_key *
 
 struct change {
     uint64_t inc;                /* of the publisher's stream */
-    const struct textlist *from; /* NULL: whatever is there */
-    const struct textlist *to;   /* all there is afterwards */
+    const struct textlist *from; /* NULL: unknown */
+    const struct textlist *to;   /* all entries afterwards */
 };
 static enum err change_list(const struct subscription *s, const struct follow *f,
                             const struct change *c, uint64_t *retrefused,
@@ -236,10 +197,10 @@ static enum err change_list(const struct subscription *s, const struct follow *f
     if (!m.arena || !m.v) {
         arena_free(&m.arena);
         free(m.v);
-        return errinfo_set(reterr, ERR_NOMEM, s->name, 0, "no memory for an update");
+        return errinfo_nomem(reterr, s->name);
     }
     make_difference(&m, before, c->to);
-    enum err e = give(s, &k, is_snap, &m, reterr);
+    enum err e = give_records(s, &k, is_snap, &m, reterr);
     *retrefused = (is_snap ? 0 : f->refused) + m.refused - m.gone;
     arena_free(&m.arena);
     free(m.v);
@@ -248,8 +209,8 @@ static enum err change_list(const struct subscription *s, const struct follow *f
 
 /* ---- files of a list ---- */
 
-static void name_of(const struct follow *f, const char *suffix,
-                    char ret[FILE_NAME_BYTES])
+static void file_name_of(const struct follow *f, const char *suffix,
+                         char ret[FILE_NAME_BYTES])
 {
     (void)snprintf(ret, FILE_NAME_BYTES, "%s.%s", f->map.ours, suffix);
 }
@@ -261,14 +222,14 @@ static void know(struct follow *f, const struct textfile *t)
     f->seq = t->object.seq;
     f->entries = t->list.n;
     f->refused = t->number[NUMBER_REFUSED];
-    object_hash(slice_of((const char *)t->header, OBJECT_HEADER_BYTES), &f->hash);
+    object_hash(slice_of(t->header, OBJECT_HEADER_BYTES), &f->hash);
 }
 
 enum err follow_load(const struct subscription *s, struct follow *f,
                      struct textfile *ret, struct errinfo *reterr)
 {
     char name[FILE_NAME_BYTES];
-    name_of(f, "state", name);
+    file_name_of(f, "state", name);
     enum err e = textfile_read(s->dir, name, ret, reterr);
     if (e == ERR_OK) {
         know(f, ret);
@@ -282,26 +243,17 @@ static enum err take_place(const struct subscription *s, const struct follow *f,
 {
     char next[FILE_NAME_BYTES];
     char state[FILE_NAME_BYTES];
-    char from[FILE_PATH_MAX];
-    char to[FILE_PATH_MAX];
-    name_of(f, "next", next);
-    name_of(f, "state", state);
-    if (file_path(from, "%s/%s", s->dir, next) != ERR_OK ||
-        file_path(to, "%s/%s", s->dir, state) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    if (rename(from, to) != 0) {
-        return errinfo_errno(reterr, to, "cannot replace the file");
-    }
-    return file_sync_dir(s->dir, reterr);
+    file_name_of(f, "next", next);
+    file_name_of(f, "state", state);
+    return peer_file_rename(s->dir, next, state, reterr);
 }
 
 enum err follow_apply(struct subscription *s, struct work *w, struct errinfo *reterr)
 {
     struct follow *f = w->f;
     char name[FILE_NAME_BYTES];
-    name_of(f, "next", name);
-    /* how many are refused is told after the list is changed, and again after a crash */
+    file_name_of(f, "next", name);
+    /* the number of refused texts is known after the change; a crash before repeats it */
     w->now.number[NUMBER_REFUSED] = f->refused;
     enum err e = textfile_write(s->dir, name, &w->now, reterr);
     if (e == ERR_OK) {
@@ -326,14 +278,14 @@ enum err follow_recover(struct subscription *s, struct follow *f,
     char name[FILE_NAME_BYTES];
     struct textfile t;
     bool is_next = true;
-    name_of(f, "next", name);
+    file_name_of(f, "next", name);
     enum err e = textfile_read(s->dir, name, &t, reterr);
     if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
         is_next = false;
         e = follow_load(s, f, &t, reterr);
     }
     if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
-        return ERR_OK; /* a SNAP will bring all of it again */
+        return ERR_OK; /* a SNAP will bring the whole list */
     }
     if (e != ERR_OK) {
         return e;

@@ -1,10 +1,10 @@
-/* subscription_take - one list at a time: along the chain, or by a SNAP, to where the heads say it is. */
+/* subscription_take - one list at a time, by the chain or by a SNAP, up to its head. */
 
 #include "core/ring/publish/subscription_internal.h"
 
 static const struct object_id no_ring;
 
-/* Nothing was taken yet: both are one array. */
+/* No object was taken yet: both are one array. */
 static bool now_is_from(const struct work *w)
 {
     return w->now.list.v == w->from.list.v;
@@ -23,17 +23,6 @@ void work_end(struct work *w)
     *w = (struct work){.f = NULL};
 }
 
-static const struct head *row_of(const struct subscription *s, const struct follow *f)
-{
-    for (size_t i = 0; i < s->nrows; i++) {
-        if (strcmp(s->rows[i].stream.list, f->map.theirs) == 0) {
-            return &s->rows[i];
-        }
-    }
-    return NULL;
-}
-
-/* What the heads say is not what is taken. */
 static bool is_behind(const struct follow *f, const struct head *row)
 {
     if (f->is_given_up || hash256_equal(&f->held, &row->hash)) {
@@ -43,20 +32,19 @@ static bool is_behind(const struct follow *f, const struct head *row)
            f->seq < row->seq;
 }
 
-/* Along the chain when it begins where we are, and is not long. */
 static bool may_follow(const struct follow *f, const struct head *row)
 {
     return f->is_known && stream_key_equal(&f->stream, &row->stream) &&
            f->seq + 1 >= row->from && row->seq - f->seq <= SUBSCRIPTION_CHAIN_MAX;
 }
 
-static void fail(struct follow *f, const struct errinfo *why)
+static void fail_list(struct follow *f, const struct errinfo *why)
 {
     f->why = *why;
     f->is_given_up = true;
 }
 
-/* The list as it is taken, in memory. A damaged LIST.state is no way on: a SNAP is. */
+/* Loads the list. With a damaged LIST.state a SNAP is taken. */
 static void begin_work(struct subscription *s, struct follow *f, const struct head *row)
 {
     struct work *w = &s->work;
@@ -71,7 +59,7 @@ static void begin_work(struct subscription *s, struct follow *f, const struct he
     if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
         f->is_known = false;
     } else if (e != ERR_OK) {
-        fail(f, &why);
+        fail_list(f, &why);
     } else if (may_follow(f, row)) {
         w->has_now = true;
         w->now.object = w->from.object;
@@ -85,7 +73,7 @@ static bool choose(struct subscription *s)
 {
     for (size_t i = 0; s->has_heads && i < s->nfollow; i++) {
         struct follow *f = &s->follow[i];
-        const struct head *row = row_of(s, f);
+        const struct head *row = heads_find(s->rows, s->nrows, f->map.theirs);
         if (row && is_behind(f, row)) {
             begin_work(s, f, row);
             if (!f->is_given_up) {
@@ -109,19 +97,19 @@ bool subscription_wants(struct subscription *s, struct subscription_want *ret)
     stream_key_id(&w->head.stream, &id);
     *ret = (struct subscription_want){.place = s->place, .is_snap = !w->has_now};
     if (w->has_now) {
-        repository_object_path(&id, w->now.object.seq + 1, ret->path);
+        repository_path('o', &id, w->now.object.seq + 1, ret->path);
         ret->most_bytes = (uint64_t)OBJECT_HEADER_BYTES + OBJECT_PACKED_MAX;
     } else {
-        repository_snap_path(&id, w->head.snap_seq, ret->path);
+        repository_path('s', &id, w->head.snap_seq, ret->path);
         ret->most_bytes = (uint64_t)OBJECT_HEADER_BYTES + OBJECT_SNAP_PACKED_MAX;
     }
     return true;
 }
 
-/* ---- what came ---- */
+/* ---- objects ---- */
 
-static enum err refuse(struct errinfo *reterr, enum err e, const char *field,
-                       const char *why)
+static enum err refuse_update(struct errinfo *reterr, enum err e, const char *field,
+                              const char *why)
 {
     return errinfo_set(reterr, e, field, 0, "%s", why);
 }
@@ -132,22 +120,24 @@ static enum err check_header(const struct subscription *s, struct slice bytes,
     const struct head *head = &s->work.head;
     struct hash256 hash;
     if (o->type != OBJECT_DELTA && o->type != OBJECT_SNAP) {
-        return refuse(reterr, ERR_SYNTAX, "type", "no object of a list");
+        return refuse_update(reterr, ERR_SYNTAX, "type", "no object of a list");
     }
     if (!stream_key_equal(&o->stream, &head->stream)) {
-        return refuse(reterr, ERR_RANGE, "stream", "an object of another stream");
+        return refuse_update(reterr, ERR_RANGE, "stream",
+                             "an object of another stream");
     }
-    if (memcmp(o->ring.b, no_ring.b, sizeof(no_ring.b)) != 0) {
-        return refuse(reterr, ERR_RANGE, "ring", "a publisher is of no ring");
+    if (!object_id_equal(&o->ring, &no_ring)) {
+        return refuse_update(reterr, ERR_RANGE, "ring", "a publisher is of no ring");
     }
     if (o->key_id != object_key_id(s->seen.binding.key) ||
         !object_is_signed_by(bytes, s->seen.binding.key)) {
-        return refuse(reterr, ERR_KEY, "signature",
-                      "the signature is not the publisher's");
+        return refuse_update(reterr, ERR_KEY, "signature",
+                             "the signature is not the publisher's");
     }
     object_hash(bytes, &hash);
     if (o->seq == head->seq && !hash256_equal(&hash, &head->hash)) {
-        return refuse(reterr, ERR_RANGE, "seq", "not the object that the heads name");
+        return refuse_update(reterr, ERR_RANGE, "seq",
+                             "not the object that the heads name");
     }
     return ERR_OK;
 }
@@ -155,50 +145,41 @@ static enum err check_header(const struct subscription *s, struct slice bytes,
 static enum err check_payload(const struct object *o, struct slice payload,
                               struct errinfo *reterr)
 {
-    struct hash256 hash;
     if (payload.n != o->sent_len) {
-        return refuse(reterr, ERR_SYNTAX, "sent_len", "cut off, or too long");
+        return refuse_update(reterr, ERR_SYNTAX, "sent_len", "cut off, or too long");
     }
-    hash256_of(payload, &hash);
-    return hash256_equal(&hash, &o->payload)
+    return object_has_payload(o, payload)
                ? ERR_OK
-               : refuse(reterr, ERR_CORRUPT, "payload", "the payload has another hash");
+               : refuse_update(reterr, ERR_CORRUPT, "payload",
+                               "the payload has another hash");
 }
 
-static enum err unpack(const struct object *o, struct slice payload, bool is_snap,
-                       struct textlist *ret, struct errinfo *reterr)
+static enum err unpack_texts(const struct object *o, struct slice payload, bool is_snap,
+                             struct textlist *ret, struct errinfo *reterr)
 {
-    struct buf raw;
     enum err e = check_payload(o, payload, reterr);
     if (e == ERR_OK && o->records > TEXTLIST_ENTRIES_MAX) {
-        e = refuse(reterr, ERR_LIMIT, "records", "more entries than a list may have");
+        e = refuse_update(reterr, ERR_LIMIT, "records",
+                          "more entries than a list may have");
     }
-    if (e != ERR_OK) {
-        return e;
-    }
-    buf_init(&raw, OBJECT_SNAP_MAX);
-    if (o->raw_len > 0) {
-        e = payload_unpack(payload, o->raw_len, &raw, reterr);
-    }
-    THEN(e, textlist_read(&raw, o->records, is_snap, ret, reterr));
-    buf_fini(&raw);
+    THEN(e, textlist_unpack(payload, o->raw_len, o->records, is_snap, ret, reterr));
     return e;
 }
 
-/* Keeps what the texts of the list lie in. */
-static enum err keep(struct work *w, struct textlist *t, struct errinfo *reterr)
+static enum err keep_texts(struct work *w, struct textlist *t, struct errinfo *reterr)
 {
     if (w->ntaken == SUBSCRIPTION_HELD_MAX) {
         textlist_fini(t);
-        return refuse(reterr, ERR_LIMIT, "seq", "the chain is longer than it may be");
+        return refuse_update(reterr, ERR_LIMIT, "seq",
+                             "the chain is longer than it may be");
     }
     w->taken[w->ntaken++] = *t;
     *t = (struct textlist){0};
     return ERR_OK;
 }
 
-/* The texts that many steps brought are copied together, so that memory is bounded by the list. */
-static enum err gather(struct work *w, struct errinfo *reterr)
+/* Copies the texts together after many steps, so that the list bounds memory. */
+static enum err gather_texts(struct work *w, struct errinfo *reterr)
 {
     size_t held = 0;
     struct textlist all = {0};
@@ -209,7 +190,7 @@ static enum err gather(struct work *w, struct errinfo *reterr)
         return ERR_OK;
     }
     if (textlist_copy(&w->now.list, &all) != ERR_OK) {
-        return refuse(reterr, ERR_NOMEM, "", "no memory for an update");
+        return errinfo_nomem(reterr, "");
     }
     for (size_t i = 0; i < w->ntaken; i++) {
         textlist_fini(&w->taken[i]);
@@ -228,21 +209,19 @@ static enum err take_steps(struct work *w, struct textlist *steps,
     struct textlist next = {0};
     struct root root;
     root_parse(&w->now.object.root, &root);
-    for (size_t i = 0; i < steps->n; i++) {
-        root_step(&root, &no_ring, OBJECT_TEXT, &steps->v[i]);
-    }
+    root_steps(&root, &no_ring, OBJECT_TEXT, steps->v, steps->n);
     root_print(&root, retroot);
     enum err e = textlist_apply(&w->now.list, steps, &next, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    next.held = w->now.list.held; /* of a list that was gathered */
+    next.held = w->now.list.held; /* of texts that were copied */
     w->now.list.held = (struct buf){.p = NULL};
     if (!now_is_from(w)) {
         textlist_fini(&w->now.list);
     }
     w->now.list = next;
-    return keep(w, steps, reterr);
+    return keep_texts(w, steps, reterr);
 }
 
 static enum err take_chain(struct subscription *s, const struct object *o,
@@ -252,23 +231,25 @@ static enum err take_chain(struct subscription *s, const struct object *o,
     struct textlist steps = {0};
     struct hash256 hash;
     struct hash256 root = w->now.object.root;
-    object_hash(slice_of((const char *)w->now.header, OBJECT_HEADER_BYTES), &hash);
+    object_hash(slice_of(w->now.header, OBJECT_HEADER_BYTES), &hash);
     if (o->seq != w->now.object.seq + 1 || !hash256_equal(&o->prev, &hash)) {
-        return refuse(reterr, ERR_RANGE, "prev",
-                      "the object does not follow the one taken before");
+        return refuse_update(reterr, ERR_RANGE, "prev",
+                             "the object does not follow the one taken before");
     }
     enum err e = ERR_OK;
     if (o->type == OBJECT_DELTA) {
-        e = unpack(o, payload, false, &steps, reterr);
+        e = unpack_texts(o, payload, false, &steps, reterr);
         THEN(e, take_steps(w, &steps, &root, reterr));
         textlist_fini(&steps);
     } else if (payload.n != 0) {
-        e = refuse(reterr, ERR_SYNTAX, "sent_len", "in the chain a SNAP is its header");
+        e = refuse_update(reterr, ERR_SYNTAX, "sent_len",
+                          "in the chain a SNAP is its header");
     }
     if (e == ERR_OK && !hash256_equal(&root, &o->root)) {
-        e = refuse(reterr, ERR_RANGE, "root", "the list is not what the object says");
+        e = refuse_update(reterr, ERR_RANGE, "root",
+                          "the list is not what the object says");
     }
-    return e == ERR_OK ? gather(w, reterr) : e;
+    return e == ERR_OK ? gather_texts(w, reterr) : e;
 }
 
 static enum err take_snap(struct subscription *s, struct slice bytes,
@@ -280,17 +261,19 @@ static enum err take_snap(struct subscription *s, struct slice bytes,
     object_hash(bytes, &hash);
     if (o->type != OBJECT_SNAP || o->seq != w->head.snap_seq ||
         !hash256_equal(&hash, &w->head.snap)) {
-        return refuse(reterr, ERR_RANGE, "seq", "not the SNAP that the heads name");
+        return refuse_update(reterr, ERR_RANGE, "seq",
+                             "not the SNAP that the heads name");
     }
-    enum err e = unpack(o, slice_from(bytes, OBJECT_HEADER_BYTES), true, &all, reterr);
+    enum err e =
+        unpack_texts(o, slice_from(bytes, OBJECT_HEADER_BYTES), true, &all, reterr);
     if (e != ERR_OK) {
         return e;
     }
     textlist_root(&all, &no_ring, &hash);
     if (!hash256_equal(&hash, &o->root)) {
         textlist_fini(&all);
-        return refuse(reterr, ERR_RANGE, "root",
-                      "the list is not what the object says");
+        return refuse_update(reterr, ERR_RANGE, "root",
+                             "the list is not what the object says");
     }
     w->now.list = all;
     w->has_now = true;
@@ -301,16 +284,10 @@ static enum err take_snap(struct subscription *s, struct slice bytes,
 
 static uint64_t count_changes(const struct textlist *from, const struct textlist *to)
 {
+    struct textlist_pair p = {.from = from, .to = to};
     uint64_t n = 0;
-    size_t a = 0;
-    size_t b = 0;
-    while (a < from->n || b < to->n) {
-        int order = a == from->n ? 1
-                    : b == to->n ? -1
-                                 : textlist_compare(&from->v[a], &to->v[b]);
-        n += order != 0 || from->v[a].after != to->v[b].after;
-        a += order <= 0;
-        b += order >= 0;
+    while (textlist_pair_next(&p)) {
+        n += p.order != 0 || p.x->after != p.y->after;
     }
     return n;
 }
@@ -341,7 +318,7 @@ static enum err check_bounds(const struct subscription *s, const struct work *w,
                        changes, had);
 }
 
-static enum err finish(struct subscription *s, struct errinfo *reterr)
+static enum err finish_list(struct subscription *s, struct errinfo *reterr)
 {
     struct work *w = &s->work;
     struct follow *f = w->f;
@@ -358,8 +335,8 @@ static enum err finish(struct subscription *s, struct errinfo *reterr)
     return e;
 }
 
-static enum err take(struct subscription *s, struct slice bytes, bool *retis_whole,
-                     struct errinfo *reterr)
+static enum err take_wanted(struct subscription *s, struct slice bytes,
+                            bool *retis_whole, struct errinfo *reterr)
 {
     struct work *w = &s->work;
     struct object o;
@@ -382,12 +359,12 @@ enum err subscription_take(struct subscription *s, struct slice object,
     struct work *w = &s->work;
     struct errinfo why = {.code = ERR_OK};
     bool is_whole = false;
-    enum err e = take(s, object, &is_whole, &why);
+    enum err e = take_wanted(s, object, &is_whole, &why);
     if (e == ERR_OK && is_whole) {
-        e = finish(s, &why);
+        e = finish_list(s, &why);
     }
     if (e != ERR_OK) {
-        fail(w->f, &why);
+        fail_list(w->f, &why);
         *reterr = why;
     }
     if (e != ERR_OK || is_whole) {
@@ -402,7 +379,7 @@ void subscription_give_up(struct subscription *s)
     if (s->work.f) {
         (void)errinfo_set(&why, ERR_NOT_FOUND, s->work.f->map.theirs, 0,
                           "an object of the list could not be fetched");
-        fail(s->work.f, &why);
+        fail_list(s->work.f, &why);
     }
     work_end(&s->work);
 }

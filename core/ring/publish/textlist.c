@@ -1,12 +1,10 @@
-/* textlist - linear merges of two sorted sequences, and a signed place in the chain with its state in one file. */
+/* textlist - linear merges of sorted lists, and a list with its place in the chain as a file. */
 #include "core/ring/publish/textlist.h"
 
-#include "core/base/cursor.h"
+#include "core/base/array.h"
 #include "core/ring/trust/peer_file.h"
 
-enum { FIRST_SIZE = 64, FILE_VERSION = 1 };
-
-static const char magic[4] = {'G', 'N', 'T', 'L'};
+#define MARK "GNTL\1\0\0\0" /* of a file, with its version */
 
 void textlist_fini(struct textlist *t)
 {
@@ -23,31 +21,21 @@ int textlist_compare(const struct list_record *a, const struct list_record *b)
     return slice_cmp(a->text, b->text);
 }
 
-static enum err make_room(struct textlist *t, size_t n)
+static enum err room_for_records(struct textlist *t, size_t n)
 {
-    if (n <= t->size) {
-        return ERR_OK;
-    }
-    struct list_record *v = reallocarray(t->v, n, sizeof(*v));
-    if (!v) {
-        return ERR_NOMEM;
-    }
-    t->v = v;
-    t->size = n;
-    return ERR_OK;
+    return array_room(&t->v, &t->size, n, SIZE_MAX / sizeof(*t->v), sizeof(*t->v))
+               ? ERR_OK
+               : ERR_NOMEM;
 }
 
-static enum err push(struct textlist *t, const struct list_record *r)
+static enum err push_record(struct textlist *t, const struct list_record *r)
 {
-    if (t->n == t->size) {
-        enum err e = make_room(t, t->size == 0 ? FIRST_SIZE : 2 * t->size);
-        if (e != ERR_OK) {
-            return e;
-        }
+    enum err e = t->n == t->size ? room_for_records(t, t->n + 1) : ERR_OK;
+    if (e == ERR_OK) {
+        t->bytes += textlist_cost(r);
+        t->v[t->n++] = *r;
     }
-    t->bytes += textlist_cost(r);
-    t->v[t->n++] = *r;
-    return ERR_OK;
+    return e;
 }
 
 size_t textlist_cost(const struct list_record *r)
@@ -61,7 +49,7 @@ enum err textlist_add(struct textlist *t, const struct list_record *r)
         t->bytes + textlist_cost(r) > TEXTLIST_BYTES_MAX) {
         return ERR_LIMIT;
     }
-    return push(t, r);
+    return push_record(t, r);
 }
 
 /* ---- order ---- */
@@ -133,8 +121,8 @@ enum err textlist_read(struct buf *raw, uint64_t records, bool is_snap,
                                    TEXTLIST_ENTRIES_MAX);
     THEN(e, payload_reader_init(&reader, OBJECT_TEXT, is_snap, records,
                                 buf_slice(&t.held), reterr));
-    if (e == ERR_OK && make_room(&t, (size_t)records + 1) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a published list");
+    if (e == ERR_OK && room_for_records(&t, (size_t)records + 1) != ERR_OK) {
+        e = errinfo_nomem(reterr, "records");
     }
     while (e == ERR_OK && payload_next_list(&reader, &r)) {
         e = textlist_add(&t, &r);
@@ -161,9 +149,7 @@ void textlist_root(const struct textlist *t, const struct object_id *ring,
                    struct hash256 *ret)
 {
     struct root root = {{0}};
-    for (size_t i = 0; i < t->n; i++) {
-        root_step(&root, ring, OBJECT_TEXT, &t->v[i]);
-    }
+    root_steps(&root, ring, OBJECT_TEXT, t->v, t->n);
     root_print(&root, ret);
 }
 
@@ -175,7 +161,7 @@ static enum err add_step(struct textlist *to, const struct list_record *entry,
     struct list_record r = *entry;
     r.before = (uint8_t)before;
     r.after = (uint8_t)after;
-    return push(to, &r); /* steps may be twice as many as entries */
+    return push_record(to, &r); /* steps may be twice as many as entries */
 }
 
 static enum err diff_same(const struct list_record *a, const struct list_record *b,
@@ -188,36 +174,36 @@ static enum err diff_same(const struct list_record *a, const struct list_record 
     return e == ERR_OK ? add_step(second, b, ENTRY_ABSENT, b->after) : e;
 }
 
+bool textlist_pair_next(struct textlist_pair *p)
+{
+    const bool has_from = p->a < p->from->n;
+    const bool has_to = p->b < p->to->n;
+    if (!has_from && !has_to) {
+        return false;
+    }
+    p->order = !has_from ? 1
+               : !has_to ? -1
+                         : textlist_compare(&p->from->v[p->a], &p->to->v[p->b]);
+    p->x = p->order <= 0 ? &p->from->v[p->a++] : NULL;
+    p->y = p->order >= 0 ? &p->to->v[p->b++] : NULL;
+    return true;
+}
+
 enum err textlist_diff(const struct textlist *from, const struct textlist *to,
                        struct textlist *retfirst, struct textlist *retsecond)
 {
-    struct textlist first = {0};
-    struct textlist second = {0};
+    struct textlist_pair p = {.from = from, .to = to};
     enum err e = ERR_OK;
-    size_t a = 0;
-    size_t b = 0;
-    while (e == ERR_OK && (a < from->n || b < to->n)) {
-        int order = a == from->n ? 1
-                    : b == to->n ? -1
-                                 : textlist_compare(&from->v[a], &to->v[b]);
-        if (order < 0) {
-            e = add_step(&first, &from->v[a], from->v[a].after, ENTRY_ABSENT);
-        } else if (order > 0) {
-            e = add_step(&first, &to->v[b], ENTRY_ABSENT, to->v[b].after);
+    while (e == ERR_OK && textlist_pair_next(&p)) {
+        if (p.order < 0) {
+            e = add_step(retfirst, p.x, p.x->after, ENTRY_ABSENT);
+        } else if (p.order > 0) {
+            e = add_step(retfirst, p.y, ENTRY_ABSENT, p.y->after);
         } else {
-            e = diff_same(&from->v[a], &to->v[b], &first, &second);
+            e = diff_same(p.x, p.y, retfirst, retsecond);
         }
-        a += order <= 0;
-        b += order >= 0;
     }
-    if (e != ERR_OK) {
-        textlist_fini(&first);
-        textlist_fini(&second);
-        return e;
-    }
-    *retfirst = first;
-    *retsecond = second;
-    return ERR_OK;
+    return e;
 }
 
 /* held: NULL when the list has no such entry. */
@@ -246,21 +232,11 @@ enum err textlist_apply(const struct textlist *from, const struct textlist *step
                         struct textlist *ret, struct errinfo *reterr)
 {
     struct textlist t = {0};
-    enum err e = make_room(&t, from->n + steps->n + 1);
-    size_t a = 0;
-    size_t b = 0;
+    struct textlist_pair p = {.from = from, .to = steps};
+    enum err e = room_for_records(&t, from->n + steps->n + 1);
     reterr->code = ERR_OK;
-    while (e == ERR_OK && (a < from->n || b < steps->n)) {
-        int order = a == from->n    ? 1
-                    : b == steps->n ? -1
-                                    : textlist_compare(&from->v[a], &steps->v[b]);
-        if (order < 0) {
-            e = textlist_add(&t, &from->v[a]);
-        } else {
-            e = take_step(order == 0 ? &from->v[a] : NULL, &steps->v[b], &t, reterr);
-        }
-        a += order <= 0;
-        b += order >= 0;
+    while (e == ERR_OK && textlist_pair_next(&p)) {
+        e = p.order < 0 ? textlist_add(&t, p.x) : take_step(p.x, p.y, &t, reterr);
     }
     if (e != ERR_OK) {
         textlist_fini(&t);
@@ -295,91 +271,71 @@ void textfile_fini(struct textfile *f)
     *f = (struct textfile){0};
 }
 
-static void print_file(const struct textfile *f, struct slice packed, size_t raw,
-                       struct buf *ret)
+enum err textlist_pack(const struct textlist *t, struct buf *ret, uint64_t *retraw)
 {
-    struct hash256 hash;
-    buf_add(ret, slice_of(magic, sizeof(magic)));
-    buf_add_u32(ret, FILE_VERSION);
-    buf_add(ret, slice_of((const char *)f->header, sizeof(f->header)));
-    for (unsigned i = 0; i < TEXTFILE_NUMBERS; i++) {
-        buf_add_u64(ret, f->number[i]);
-    }
-    buf_add_u64(ret, f->list.n);
-    buf_add_u64(ret, raw);
-    buf_add_u64(ret, packed.n);
-    buf_add(ret, packed);
-    hash256_of(buf_slice(ret), &hash);
-    buf_add(ret, slice_of((const char *)hash.b, sizeof(hash.b)));
+    struct buf raw;
+    buf_init(&raw, TEXTLIST_BYTES_MAX);
+    textlist_print(t, &raw);
+    enum err e = buf_failed(&raw) ? ERR_NOMEM : ERR_OK;
+    THEN(e, raw.n > 0 ? payload_pack(buf_slice(&raw), ret) : ERR_OK);
+    *retraw = raw.n;
+    buf_fini(&raw);
+    return e;
+}
+
+enum err textlist_unpack(struct slice packed, uint64_t raw_len, uint64_t records,
+                         bool is_snap, struct textlist *ret, struct errinfo *reterr)
+{
+    struct buf raw;
+    enum err e = ERR_OK;
+    buf_init(&raw, TEXTLIST_BYTES_MAX);
+    THEN(e, raw_len > 0 ? payload_unpack(packed, raw_len, &raw, reterr) : ERR_OK);
+    THEN(e, textlist_read(&raw, records, is_snap, ret, reterr));
+    buf_fini(&raw);
+    return e;
 }
 
 enum err textfile_write(const char *dir, const char *name, const struct textfile *f,
                         struct errinfo *reterr)
 {
-    struct buf raw;
     struct buf packed;
     struct buf all;
-    buf_init(&raw, TEXTLIST_BYTES_MAX);
+    uint64_t raw_len = 0;
     buf_init(&packed, TEXTLIST_PACKED_MAX);
     buf_init(&all, (size_t)TEXTLIST_PACKED_MAX + 1024);
-    textlist_print(&f->list, &raw);
-    enum err e = buf_failed(&raw) ? ERR_NOMEM : ERR_OK;
-    THEN(e, raw.n > 0 ? payload_pack(buf_slice(&raw), &packed) : ERR_OK);
-    if (e == ERR_OK) {
-        print_file(f, buf_slice(&packed), raw.n, &all);
-        e = buf_failed(&all) ? ERR_NOMEM : ERR_OK;
+    enum err e = textlist_pack(&f->list, &packed, &raw_len);
+    buf_add(&all, SLICE_LIT(MARK));
+    buf_add(&all, slice_of(f->header, sizeof(f->header)));
+    for (unsigned i = 0; i < TEXTFILE_NUMBERS; i++) {
+        buf_add_u64(&all, f->number[i]);
     }
-    if (e != ERR_OK) {
-        e = errinfo_set(reterr, e, dir, 0, "no memory to write %s", name);
-    } else {
-        e = peer_file_write(dir, name, buf_slice(&all), PEER_FILE_MODE, reterr);
-    }
-    buf_fini(&raw);
+    buf_add_u64(&all, f->list.n);
+    buf_add_u64(&all, raw_len);
+    buf_add_u64(&all, packed.n);
+    buf_add(&all, buf_slice(&packed));
+    e = e == ERR_OK ? peer_file_write_hashed(dir, name, &all, reterr)
+                    : errinfo_set(reterr, e, dir, 0, "no memory to write %s", name);
     buf_fini(&packed);
     buf_fini(&all);
     return e;
 }
 
-static enum err damaged(const char *dir, const char *name, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_CORRUPT, dir, 0, "%s is damaged", name);
-}
-
-static enum err parse_file(struct slice bytes, struct textfile *ret,
+static enum err parse_file(struct cursor *c, struct textfile *ret,
                            struct errinfo *reterr)
 {
-    struct hash256 hash;
-    if (bytes.n < HASH256_BYTES) {
-        return ERR_CORRUPT;
-    }
-    size_t n = bytes.n - HASH256_BYTES;
-    hash256_of(slice_head(bytes, n), &hash);
-    if (memcmp(hash.b, bytes.p + n, HASH256_BYTES) != 0) {
-        return ERR_CORRUPT;
-    }
-    struct cursor c = cursor_of(slice_head(bytes, n));
-    struct slice mark = cursor_bytes(&c, sizeof(magic));
-    if (!slice_eq(mark, slice_of(magic, sizeof(magic))) ||
-        cursor_u32(&c) != FILE_VERSION) {
-        return ERR_CORRUPT;
-    }
-    struct slice header = cursor_bytes(&c, OBJECT_HEADER_BYTES);
+    struct slice header = cursor_bytes(c, OBJECT_HEADER_BYTES);
     for (unsigned i = 0; i < TEXTFILE_NUMBERS; i++) {
-        ret->number[i] = cursor_u64(&c);
+        ret->number[i] = cursor_u64(c);
     }
-    uint64_t records = cursor_u64(&c);
-    uint64_t raw_len = cursor_u64(&c);
-    struct slice packed = cursor_bytes(&c, (size_t)cursor_u64(&c));
-    if (!cursor_done(&c) || raw_len > TEXTLIST_BYTES_MAX) {
+    uint64_t records = cursor_u64(c);
+    uint64_t raw_len = cursor_u64(c);
+    struct slice packed = cursor_bytes(c, (size_t)cursor_u64(c));
+    if (!cursor_done(c) || raw_len > TEXTLIST_BYTES_MAX) {
         return ERR_CORRUPT;
     }
     memcpy(ret->header, header.p, sizeof(ret->header));
     enum err e = object_parse(header, &ret->object, reterr);
-    struct buf raw;
-    buf_init(&raw, TEXTLIST_BYTES_MAX);
-    THEN(e, raw_len > 0 ? payload_unpack(packed, raw_len, &raw, reterr) : ERR_OK);
-    THEN(e, textlist_read(&raw, records, true, &ret->list, reterr));
-    buf_fini(&raw);
+    THEN(e, textlist_unpack(packed, raw_len, records, true, &ret->list, reterr));
     return e == ERR_OK || e == ERR_NOMEM ? e : ERR_CORRUPT;
 }
 
@@ -387,14 +343,12 @@ enum err textfile_read(const char *dir, const char *name, struct textfile *ret,
                        struct errinfo *reterr)
 {
     struct textfile f = {.number = {0}};
+    struct cursor c;
     struct buf bytes;
     buf_init(&bytes, (size_t)TEXTLIST_PACKED_MAX + 1024);
-    enum err e = peer_file_read(dir, name, &bytes, reterr);
-    if (e == ERR_OK) {
-        e = parse_file(buf_slice(&bytes), &f, reterr);
-        if (e == ERR_CORRUPT) {
-            (void)damaged(dir, name, reterr);
-        }
+    enum err e = peer_file_read_hashed(dir, name, SLICE_LIT(MARK), &bytes, &c, reterr);
+    if (e == ERR_OK && (e = parse_file(&c, &f, reterr)) == ERR_CORRUPT) {
+        (void)errinfo_set(reterr, e, dir, 0, "%s is damaged", name);
     }
     buf_fini(&bytes);
     if (e != ERR_OK) {

@@ -1,11 +1,12 @@
 /*
- * textlist - what a published list holds, entry by entry with its text, in the order of TEXT payloads.
+ * textlist - a published list: entries with their texts, in the order of TEXT payloads.
  *
- * The publisher keeps one of what it published last, each subscriber one of what it took: the differences
- * of two of them are the records of DELTAs. In a file it lies packed behind the header of the object
- * that it is the state after, so that state and place in the chain change in one step.
- * Depends: base, object, payload, root.   Threads: one at a time.   Owns: its records and, where it was read from
- * bytes, these.   ADR 0037.
+ * The publisher keeps the list of its last publication, each subscriber the list that it took. The
+ * difference of two lists is the records of DELTAs. In a file the list is packed, behind the header
+ * of its newest object, so that list and place in the chain change in one step.
+ * Depends: base, object, payload, root.   Threads: one at a time.   Owns: its records and, of a
+ * list
+ * that was read from bytes, these bytes.   ADR 0037.
  */
 #ifndef CORE_RING_PUBLISH_TEXTLIST_H
 #define CORE_RING_PUBLISH_TEXTLIST_H
@@ -28,7 +29,7 @@ struct textlist {
     size_t n;
     size_t size;
     size_t bytes;    /* upper bound of the payload's */
-    struct buf held; /* what the texts of a list that was read lie in */
+    struct buf held; /* texts of a list that was read */
 };
 
 /* Empty is all zeros. */
@@ -36,29 +37,51 @@ void textlist_fini(struct textlist *t);
 
 int textlist_compare(const struct list_record *a, const struct list_record *b);
 
-/* Bytes of a payload that a record takes at most. */
+/* Longest form of a record in a payload, in bytes. */
 size_t textlist_cost(const struct list_record *r);
 /* Appends; the text is borrowed. ERR_LIMIT, ERR_NOMEM. */
 enum err textlist_add(struct textlist *t, const struct list_record *r);
 /* Sorts what was added; of several with one type and text the first added stays. ERR_NOMEM. */
 enum err textlist_sort(struct textlist *t);
 
-/* The records of a payload; takes the bytes of raw, which is empty afterwards. is_snap false: steps of a DELTA. */
+/* The records of a payload; takes the bytes of raw, which is empty afterwards. is_snap false: steps
+ * of a DELTA. */
 enum err textlist_read(struct buf *raw, uint64_t records, bool is_snap,
                        struct textlist *ret, struct errinfo *reterr);
 void textlist_print(const struct textlist *t, struct buf *ret);
 void textlist_root(const struct textlist *t, const struct object_id *ring,
                    struct hash256 *ret);
 
-/* What makes `to` of `from`: first the steps that leave an entry's expiry as it is or take the entry out, then
- * those that bring it (back); each part is a payload's records, sorted. Texts are borrowed from both. */
+/* Appends the packed payload of t (no bytes for an empty list); *retraw: its length unpacked. */
+enum err textlist_pack(const struct textlist *t, struct buf *ret, uint64_t *retraw);
+/* Reads such a payload, with the bounds of payload_unpack and textlist_read. */
+enum err textlist_unpack(struct slice packed, uint64_t raw_len, uint64_t records,
+                         bool is_snap, struct textlist *ret, struct errinfo *reterr);
+
+/* A walk of two lists side by side. The caller sets from and to, the rest is zero. x and y are the
+ * records of one entry. order below 0: only `from` has it, y is NULL; above 0: only `to`. */
+struct textlist_pair {
+    const struct textlist *from;
+    const struct textlist *to;
+    size_t a;
+    size_t b;
+    int order;
+    const struct list_record *x;
+    const struct list_record *y;
+};
+bool textlist_pair_next(struct textlist_pair *p);
+
+/* The steps from `from` to `to`, added to two empty lists. The first has steps that keep an entry's
+ * expiry or remove the entry, the second those that add it (again). Each is a payload's records,
+ * sorted. Texts are borrowed from both. */
 enum err textlist_diff(const struct textlist *from, const struct textlist *to,
                        struct textlist *retfirst, struct textlist *retsecond);
-/* `from` after these steps; texts are borrowed from both. ERR_RANGE: a step begins at what `from` does not hold. */
+/* `from` after these steps; texts are borrowed from both. ERR_RANGE: a step begins at what `from`
+ * does not hold. */
 enum err textlist_apply(const struct textlist *from, const struct textlist *steps,
                         struct textlist *ret, struct errinfo *reterr);
 
-/* With texts of its own. */
+/* A copy that owns its texts. */
 enum err textlist_copy(const struct textlist *from, struct textlist *ret);
 
 /* ---- in a file ---- */
@@ -67,7 +90,7 @@ struct textfile {
     uint8_t header[OBJECT_HEADER_BYTES]; /* of the newest object */
     struct object object;                /* the same, parsed */
     struct textlist list;
-    uint64_t number[TEXTFILE_NUMBERS]; /* the owner's */
+    uint64_t number[TEXTFILE_NUMBERS]; /* for the owner */
 };
 void textfile_fini(struct textfile *f);
 enum err textfile_write(const char *dir, const char *name, const struct textfile *f,

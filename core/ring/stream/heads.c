@@ -7,11 +7,6 @@ enum { PADDING = 16 };
 
 static const char magic[4] = {'G', 'N', 'X', 'H'};
 
-static void add_hash(struct buf *b, const struct hash256 *h)
-{
-    buf_add(b, slice_of((const char *)h->b, HASH256_BYTES));
-}
-
 static void print_head(const struct head *h, struct buf *ret)
 {
     static const char zeros[PADDING];
@@ -19,10 +14,10 @@ static void print_head(const struct head *h, struct buf *ret)
     buf_add_u16(ret, h->flags);
     buf_add(ret, slice_of(zeros, 6));
     buf_add_u64(ret, h->seq);
-    add_hash(ret, &h->hash);
+    buf_add(ret, slice_of(h->hash.b, HASH256_BYTES));
     buf_add_u64(ret, h->from);
     buf_add_u64(ret, h->snap_seq);
-    add_hash(ret, &h->snap);
+    buf_add(ret, slice_of(h->snap.b, HASH256_BYTES));
     buf_add(ret, slice_of(zeros, PADDING));
 }
 
@@ -40,14 +35,6 @@ void heads_print(const struct heads *h, struct buf *ret)
     }
 }
 
-static void read_hash(struct cursor *c, struct hash256 *ret)
-{
-    struct slice s = cursor_bytes(c, HASH256_BYTES);
-    if (cursor_ok(c)) {
-        memcpy(ret->b, s.p, HASH256_BYTES);
-    }
-}
-
 static bool read_head(struct cursor *c, struct head *ret)
 {
     struct head h = {0};
@@ -55,10 +42,10 @@ static bool read_head(struct cursor *c, struct head *ret)
     h.flags = cursor_u16(c);
     is_good = zeros_read(c, 6) && is_good;
     h.seq = cursor_u64(c);
-    read_hash(c, &h.hash);
+    cursor_copy(c, h.hash.b, HASH256_BYTES);
     h.from = cursor_u64(c);
     h.snap_seq = cursor_u64(c);
-    read_hash(c, &h.snap);
+    cursor_copy(c, h.snap.b, HASH256_BYTES);
     is_good = zeros_read(c, PADDING) && is_good;
     *ret = h;
     return is_good;
@@ -106,7 +93,7 @@ static enum err read_heads(struct cursor *c, size_t n, struct heads *ret,
             return errinfo_set(reterr, ERR_SYNTAX, "kind", 0, "head %zu has none", i);
         }
         if (h.stream.kind > OBJECT_MEMBER_REVOKED) {
-            continue; /* of a later version: we would not want it */
+            continue; /* of a later version: of no use here */
         }
         const char *field = head_fault(&h);
         if (field) {
@@ -141,7 +128,7 @@ static enum err read_heartbeats(struct cursor *c, struct heads *ret,
     }
     ret->heartbeats = calloc(n + 1, sizeof(*ret->heartbeats));
     if (!ret->heartbeats) {
-        return errinfo_set(reterr, ERR_NOMEM, "heartbeats", 0, "no memory for %zu", n);
+        return errinfo_nomem(reterr, "heartbeats");
     }
     for (size_t i = 0; i < n; i++) {
         ret->heartbeats[ret->nheartbeats++] = cursor_bytes(c, OBJECT_HEADER_BYTES);
@@ -167,7 +154,7 @@ enum err heads_parse(struct slice bytes, struct heads *ret, struct errinfo *rete
     }
     h.v = calloc(n + 1, sizeof(*h.v));
     if (!h.v) {
-        return errinfo_set(reterr, ERR_NOMEM, "heads", 0, "no memory for %zu", n);
+        return errinfo_nomem(reterr, "heads");
     }
     e = read_heads(&c, n, &h, reterr);
     THEN(e, read_heartbeats(&c, &h, reterr));

@@ -1,8 +1,9 @@
 /*
- * heads - how far a server has each stream: what peers ask each other for, and what they want then.
+ * heads - how far a server has each stream; peers compare heads to find objects to fetch.
  *
- * Wire form of an answer: "GNXH", u32 number of heads, u64 version; heads of HEAD_BYTES each, little-endian,
- * in the order of object headers' fields; then u32 number of heartbeats and as many headers of objects.
+ * Wire form of an answer: "GNXH", u32 number of heads, u64 version; then heads of HEAD_BYTES each,
+ * little-endian, in the order of object headers' fields; then u32 number of heartbeats and as many
+ * headers of objects.
  * Depends: base, object.   Threads: pure.   ADR 0030.
  */
 #ifndef CORE_RING_STREAM_HEADS_H

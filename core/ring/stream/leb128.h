@@ -21,8 +21,8 @@ static inline size_t leb128_put(uint8_t p[LEB128_MAX], uint64_t v)
     return n;
 }
 
-/* Reads the number at *at of the n bytes and moves *at behind it. False: cut off, above 64 bits, or longer than
- * it need be. */
+/* Reads the number at *at of the n bytes and moves *at behind it. False: cut off, above 64 bits, or
+ * not in its shortest form. */
 static inline bool leb128_get(const uint8_t *p, size_t n, size_t *at, uint64_t *ret)
 {
     uint64_t v = 0;

@@ -1,16 +1,24 @@
-/* object - headers as bytes: printing, and what can be told of them without knowing anybody. */
+/* object - headers as bytes: printing, and the checks that need no other knowledge. */
 #include "core/ring/stream/object.h"
 
+#include "core/base/random.h"
 #include "core/ring/stream/object_internal.h"
 #include "core/ring/stream/payload.h"
 
-enum { MINOR = 0, RESERVED = 40, PROOF_HEADERS = 2 };
+enum { MINOR = 0, RESERVED = 40, PROOF_HEADERS = 2, INC_RANDOM_BITS = 22 };
 
 static const char magic[4] = {'G', 'N', 'X', 'O'};
 
-static bool id_equal(const struct object_id *a, const struct object_id *b)
+bool object_id_equal(const struct object_id *a, const struct object_id *b)
 {
     return memcmp(a->b, b->b, OBJECT_ID_BYTES) == 0;
+}
+
+struct object_id_hex object_id_hex(const struct object_id *id)
+{
+    struct object_id_hex hex;
+    hex_print(id->b, OBJECT_ID_BYTES, hex.digits);
+    return hex;
 }
 
 static bool is_zero(const void *bytes, size_t n)
@@ -25,7 +33,7 @@ static bool is_zero(const void *bytes, size_t n)
 
 bool stream_key_equal(const struct stream_key *a, const struct stream_key *b)
 {
-    return id_equal(&a->origin, &b->origin) && a->inc == b->inc &&
+    return object_id_equal(&a->origin, &b->origin) && a->inc == b->inc &&
            a->start_s == b->start_s && a->len_s == b->len_s &&
            a->ring_key == b->ring_key && a->kind == b->kind &&
            strncmp(a->list, b->list, OBJECT_NAME_BYTES) == 0;
@@ -35,7 +43,7 @@ bool stream_key_equal(const struct stream_key *a, const struct stream_key *b)
 
 static void add_bytes(struct buf *b, const void *bytes, size_t n)
 {
-    buf_add(b, slice_of((const char *)bytes, n));
+    buf_add(b, slice_of(bytes, n));
 }
 
 void stream_key_print(const struct stream_key *k, struct buf *ret)
@@ -59,25 +67,17 @@ bool zeros_read(struct cursor *c, size_t n)
     return cursor_ok(c) && is_zero(s.p, s.n);
 }
 
-static void read_bytes(struct cursor *c, void *ret, size_t n)
-{
-    struct slice s = cursor_bytes(c, n);
-    if (cursor_ok(c)) {
-        memcpy(ret, s.p, n);
-    }
-}
-
 bool stream_key_read(struct cursor *c, struct stream_key *ret)
 {
     struct stream_key k = {0};
-    read_bytes(c, k.origin.b, OBJECT_ID_BYTES);
+    cursor_copy(c, k.origin.b, OBJECT_ID_BYTES);
     k.inc = cursor_u64(c);
     k.start_s = cursor_u64(c);
     k.len_s = cursor_u32(c);
     k.ring_key = cursor_u32(c);
     k.kind = cursor_u16(c);
     bool has_zeros = zeros_read(c, 6);
-    read_bytes(c, k.list, OBJECT_NAME_BYTES);
+    cursor_copy(c, k.list, OBJECT_NAME_BYTES);
     const size_t n = strlen(k.list); /* its last byte is never written */
     if (!cursor_ok(c) || !has_zeros || !is_zero(k.list + n, OBJECT_NAME_BYTES - n)) {
         return false;
@@ -86,16 +86,16 @@ bool stream_key_read(struct cursor *c, struct stream_key *ret)
     return true;
 }
 
-/* [a-z0-9][a-z0-9_-]*, as names of lists are everywhere. */
-static bool is_name(const char *s)
+bool object_name_is_valid(struct slice name)
 {
-    for (size_t i = 0; s[i]; i++) {
-        bool is_first = (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= '0' && s[i] <= '9');
-        if (!is_first && (i == 0 || (s[i] != '_' && s[i] != '-'))) {
+    for (size_t i = 0; i < name.n; i++) {
+        const char c = name.p[i];
+        bool is_first = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (!is_first && (i == 0 || (c != '_' && c != '-'))) {
             return false;
         }
     }
-    return s[0] != '\0';
+    return name.n > 0 && name.n <= OBJECT_NAME_BYTES;
 }
 
 const char *stream_key_fault(const struct stream_key *k)
@@ -117,7 +117,9 @@ const char *stream_key_fault(const struct stream_key *k)
     if ((k->kind == OBJECT_TEXT || k->kind == OBJECT_NONE) && k->ring_key != 0) {
         return "digest key";
     }
-    if (is_count || k->kind == OBJECT_NONE ? k->list[0] != '\0' : !is_name(k->list)) {
+    if (is_count || k->kind == OBJECT_NONE
+            ? k->list[0] != '\0'
+            : !object_name_is_valid(slice_str(k->list))) {
         return "list";
     }
     return NULL;
@@ -132,6 +134,15 @@ void stream_key_id(const struct stream_key *k, struct object_id *ret)
     hash256_of(buf_slice(&b), &hash);
     buf_fini(&b);
     memcpy(ret->b, hash.b, OBJECT_ID_BYTES);
+}
+
+uint64_t stream_next_inc(uint64_t now_ms, uint64_t newest)
+{
+    uint32_t noise = 0;
+    random_bytes(&noise, sizeof(noise));
+    newest >>= INC_RANDOM_BITS;
+    now_ms = now_ms > newest ? now_ms : newest + 1;
+    return now_ms << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
 }
 
 /* ---- the header ---- */
@@ -167,6 +178,13 @@ void object_hash(struct slice header, struct hash256 *ret)
     hash256_of(slice_head(header, OBJECT_SIGNED_BYTES), ret);
 }
 
+bool object_has_payload(const struct object *o, struct slice payload)
+{
+    struct hash256 hash;
+    hash256_of(payload, &hash);
+    return hash256_equal(&hash, &o->payload);
+}
+
 static enum err read_begin(struct cursor *c, struct object *ret, bool *retis_later,
                            struct errinfo *reterr)
 {
@@ -192,7 +210,7 @@ static enum err read_begin(struct cursor *c, struct object *ret, bool *retis_lat
 
 static enum err read_rest(struct cursor *c, struct object *ret, struct errinfo *reterr)
 {
-    read_bytes(c, ret->ring.b, OBJECT_ID_BYTES);
+    cursor_copy(c, ret->ring.b, OBJECT_ID_BYTES);
     if (!stream_key_read(c, &ret->stream)) {
         return errinfo_set(reterr, ERR_SYNTAX, "stream", 0,
                            "bytes that must be zero are not");
@@ -200,9 +218,9 @@ static enum err read_rest(struct cursor *c, struct object *ret, struct errinfo *
     ret->key_id = cursor_u64(c);
     ret->seq = cursor_u64(c);
     ret->base_seq = cursor_u64(c);
-    read_bytes(c, ret->prev.b, HASH256_BYTES);
-    read_bytes(c, ret->root.b, HASH256_BYTES);
-    read_bytes(c, ret->payload.b, HASH256_BYTES);
+    cursor_copy(c, ret->prev.b, HASH256_BYTES);
+    cursor_copy(c, ret->root.b, HASH256_BYTES);
+    cursor_copy(c, ret->payload.b, HASH256_BYTES);
     ret->records = cursor_u64(c);
     ret->total = cursor_u64(c);
     ret->raw_len = cursor_u64(c);

@@ -12,10 +12,9 @@
 enum { STREAM_KEY_BYTES = 80 };
 
 void stream_key_print(const struct stream_key *k, struct buf *ret);
-/* Reads the bytes; what they say is for stream_key_fault. False: there are not enough, or bytes that must be zero
- * are not. */
+/* Reads the fields unchecked (stream_key_fault). False: cut off, or reserved bytes are not 0. */
 bool stream_key_read(struct cursor *c, struct stream_key *ret);
-/* Whether a stream of this kind can have these fields: NULL, or which one cannot be. */
+/* The first field that a stream of this kind cannot have; NULL: all are possible. */
 const char *stream_key_fault(const struct stream_key *k);
 /* The next n bytes are there and zero. */
 bool zeros_read(struct cursor *c, size_t n);

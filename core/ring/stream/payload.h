@@ -1,13 +1,15 @@
 /*
- * payload - the records of an object in columns, packed with zstd, bounded before they are unpacked.
+ * payload - the records of an object in columns, packed by zstd, bounded before unpacking.
  *
- * COUNT  n gaps between keys (LEB128; keys rise strictly, the first gap is the key itself, none is 0), then n
- *        increments (LEB128, at least 1).
- * LIST   n digests (16 bytes, rising strictly), n steps (a byte: state before << 4 | state after), n types
- *        (LEB128), n expiries (LEB128, seconds since 1970 / 3600 rounded up, 0: never).
- * TEXT   n lengths of texts (LEB128), n steps, n types, n expiries, the texts; sorted by (type, text), strictly.
- * MEMBER a filter file (core/filter/bloomfile.h), which its own reader judges.
- * The sum of a COUNT's increments is below 2^64. Every encoding is canonical: the shortest LEB128, nothing left over.
+ * COUNT  n gaps between keys (LEB128; keys rise strictly, the first gap is the key itself, every
+ *        gap is at least 1), then n increments (LEB128, at least 1).
+ * LIST   n digests (16 bytes, rising strictly), n steps (a byte: state before << 4 | state after),
+ *        n types (LEB128), n expiries (LEB128, seconds since 1970 / 3600 rounded up, 0: never).
+ * TEXT   n lengths of texts (LEB128), n steps, n types, n expiries, the texts; sorted by (type,
+ *        text), strictly.
+ * MEMBER a filter file (core/filter/bloomfile.h), which its own reader checks.
+ * The sum of a COUNT's increments is below 2^64. Every encoding is canonical: the shortest LEB128,
+ * nothing left over.
  * Depends: base.   Threads: pure.   ADR 0030.
  */
 #ifndef CORE_RING_STREAM_PAYLOAD_H
@@ -42,25 +44,25 @@ enum {
     PAYLOAD_TEXT_BYTES_MAX = 8192, /* one text */
     PAYLOAD_TEXT_MIN = 1 + 1 + 1 + 1 + 1,
     PAYLOAD_TEXT_MAX = 2 + 1 + 3 + 5 + PAYLOAD_TEXT_BYTES_MAX,
-    /* so many always fit one DELTA */
+    /* records that always fit one DELTA */
     PAYLOAD_COUNTS_FIT = OBJECT_RAW_MAX / PAYLOAD_COUNT_MAX,
     PAYLOAD_LIST_FIT = OBJECT_RAW_MAX / PAYLOAD_LIST_MAX,
     PAYLOAD_WINDOW_LOG_MAX = 23
 };
 
-/* Whether raw_len is one that so many records of kind can have. */
+/* Whether this number of records of kind can have raw_len bytes. */
 bool payload_length_is_possible(uint16_t kind, uint64_t records, uint64_t raw_len);
 
 void payload_print_counts(const struct count_record *v, size_t n, struct buf *ret);
 void payload_print_list(const struct list_record *v, size_t n, struct buf *ret);
 void payload_print_texts(const struct list_record *v, size_t n, struct buf *ret);
 
-/* One zstd frame: content size declared, checksum, no dictionary, a window within PAYLOAD_WINDOW_LOG_MAX. ERR_LIMIT: more
- * than OBJECT_SNAP_MAX. */
+/* One zstd frame: content size declared, checksum, no dictionary, a window within
+ * PAYLOAD_WINDOW_LOG_MAX. ERR_LIMIT: more than OBJECT_SNAP_MAX. */
 enum err payload_pack(struct slice raw, struct buf *ret);
-/* Exactly such a frame whose declared content size is raw_len, nothing behind it. raw_len is one that
- * object_parse let pass. Memory is taken for it only once all that is so; nothing else grows with the
- * input. ERR_SYNTAX, ERR_LIMIT, ERR_CORRUPT, ERR_NOMEM. */
+/* Takes exactly such a frame, whose declared content size is raw_len, with nothing behind it.
+ * object_parse has accepted raw_len. Memory for it is allocated after all of this is checked;
+ * nothing else grows with the input. ERR_SYNTAX, ERR_LIMIT, ERR_CORRUPT, ERR_NOMEM. */
 enum err payload_unpack(struct slice packed, uint64_t raw_len, struct buf *ret,
                         struct errinfo *reterr);
 
@@ -74,7 +76,8 @@ struct payload_reader {
     uint16_t kind;
     bool is_snap;
 };
-/* Walks the columns once: ERR_SYNTAX names the record where a rule is broken; afterwards every next succeeds. */
+/* Checks all columns in one walk. ERR_SYNTAX names the record that breaks a rule; afterwards every
+ * next succeeds. */
 enum err payload_reader_init(struct payload_reader *r, uint16_t kind, bool is_snap,
                              uint64_t records, struct slice raw,
                              struct errinfo *reterr);

@@ -1,9 +1,9 @@
 /*
- * payload_pack - zstd frames, judged by their bytes before the decoder sees them (RFC 8878).
+ * payload_pack - zstd frames, checked by their bytes before the decoder sees them (RFC 8878).
  *
- * What a frame may become is bounded by its own block headers: a raw or repeated block tells its
- * size, a packed one is at most a block's. So a frame that lies about its size is mostly refused
- * here, and the rest costs the declared size, which the object's header bounds.
+ * The block headers of a frame bound its content: a raw or repeated block tells its size, a packed
+ * one has at most a block's. So most frames with a false size are refused here. The others cost the
+ * declared size, which the object's header bounds.
  */
 #include <zstd.h>
 
@@ -26,7 +26,7 @@ enum {
 
 enum block_type { BLOCK_RAW, BLOCK_REPEATED, BLOCK_PACKED, BLOCK_RESERVED };
 
-static enum err refuse(struct errinfo *reterr, enum err e, const char *why)
+static enum err refuse_frame(struct errinfo *reterr, enum err e, const char *why)
 {
     return errinfo_set(reterr, e, "zstd", 0, "the packed payload is refused: %s", why);
 }
@@ -53,7 +53,7 @@ enum err payload_pack(struct slice raw, struct buf *ret)
     return ZSTD_isError(n) ? ERR_NOMEM : ERR_OK;
 }
 
-/* ---- what a frame says before it is opened ---- */
+/* ---- checks before a frame is opened ---- */
 
 static uint64_t read_window(struct cursor *c)
 {
@@ -62,7 +62,8 @@ static uint64_t read_window(struct cursor *c)
     return base + base / 8 * (byte & 7);
 }
 
-/* Content size, of 1, 2, 4 or 8 bytes by the descriptor's upper bits; none but with a single segment when they are 0. */
+/* Content size, of 1, 2, 4 or 8 bytes by the descriptor's upper bits. The caller has made sure that
+ * a size of 1 byte comes with a single segment. */
 static uint64_t read_size(struct cursor *c, unsigned descriptor)
 {
     switch (descriptor >> 6) {
@@ -77,44 +78,44 @@ static uint64_t read_size(struct cursor *c, unsigned descriptor)
     }
 }
 
-static enum err read_header(struct cursor *c, uint64_t raw_len, uint64_t *retblock,
-                            struct errinfo *reterr)
+static enum err read_frame_header(struct cursor *c, uint64_t raw_len,
+                                  uint64_t *retblock, struct errinfo *reterr)
 {
     if (cursor_u32(c) != ZSTD_MAGICNUMBER) {
-        return refuse(reterr, ERR_SYNTAX, "it is no zstd frame");
+        return refuse_frame(reterr, ERR_SYNTAX, "it is not a zstd frame");
     }
     const unsigned descriptor = cursor_u8(c);
     const bool is_single = (descriptor & BIT_SINGLE) != 0;
     if ((descriptor & BITS_DICTIONARY) != 0) {
-        return refuse(reterr, ERR_SYNTAX, "it wants a dictionary");
+        return refuse_frame(reterr, ERR_SYNTAX, "it needs a dictionary");
     }
     if ((descriptor & BITS_UNUSED) != 0) {
-        return refuse(reterr, ERR_SYNTAX, "reserved bits are set");
+        return refuse_frame(reterr, ERR_SYNTAX, "reserved bits are set");
     }
     if ((descriptor & BIT_CHECKSUM) == 0) {
-        return refuse(reterr, ERR_SYNTAX, "it has no checksum");
+        return refuse_frame(reterr, ERR_SYNTAX, "it has no checksum");
     }
     if (!is_single && descriptor >> 6 == 0) {
-        return refuse(reterr, ERR_SYNTAX, "it does not say how long it is unpacked");
+        return refuse_frame(reterr, ERR_SYNTAX, "it does not declare its length");
     }
     uint64_t window = is_single ? 0 : read_window(c);
     const uint64_t size = read_size(c, descriptor);
     if (!cursor_ok(c)) {
-        return refuse(reterr, ERR_SYNTAX, "it is cut off");
+        return refuse_frame(reterr, ERR_SYNTAX, "it is cut off");
     }
     window = is_single ? size : window;
     if (size != raw_len) {
-        return refuse(reterr, ERR_SYNTAX,
-                      "it says another length than the object's header");
+        return refuse_frame(reterr, ERR_SYNTAX,
+                            "it has another length than the object's header");
     }
     if (window > UINT64_C(1) << PAYLOAD_WINDOW_LOG_MAX) {
-        return refuse(reterr, ERR_LIMIT, "its window is too large");
+        return refuse_frame(reterr, ERR_LIMIT, "its window is too large");
     }
     *retblock = window < BLOCK_MAX ? window : BLOCK_MAX;
     return ERR_OK;
 }
 
-/* What the blocks can become. */
+/* Bounds of the unpacked blocks. */
 struct extent {
     uint64_t least;
     uint64_t most;
@@ -150,25 +151,25 @@ static enum err check_frame(struct slice packed, uint64_t raw_len,
     struct cursor c = cursor_of(packed);
     struct extent x = {0, 0};
     uint64_t block_max = 0;
-    enum err e = read_header(&c, raw_len, &block_max, reterr);
+    enum err e = read_frame_header(&c, raw_len, &block_max, reterr);
     bool is_last = false;
     while (e == ERR_OK && !is_last) {
         const char *why = read_block(&c, block_max, &x, &is_last);
         if (!why && x.least > raw_len) {
-            why = "it is longer than it says";
+            why = "it is longer than declared";
         }
-        e = why ? refuse(reterr, ERR_SYNTAX, why) : ERR_OK;
+        e = why ? refuse_frame(reterr, ERR_SYNTAX, why) : ERR_OK;
     }
     if (e != ERR_OK) {
         return e;
     }
     if (x.most < raw_len) {
-        return refuse(reterr, ERR_SYNTAX, "it is shorter than it says");
+        return refuse_frame(reterr, ERR_SYNTAX, "it is shorter than declared");
     }
     if (c.rest.n != CHECKSUM_BYTES) {
-        return refuse(reterr, ERR_SYNTAX,
-                      c.rest.n < CHECKSUM_BYTES ? "it is cut off"
-                                                : "something follows the frame");
+        return refuse_frame(reterr, ERR_SYNTAX,
+                            c.rest.n < CHECKSUM_BYTES ? "it is cut off"
+                                                      : "something follows the frame");
     }
     return ERR_OK;
 }
@@ -178,7 +179,7 @@ enum err payload_unpack(struct slice packed, uint64_t raw_len, struct buf *ret,
 {
     const size_t at = ret->n;
     if (raw_len > OBJECT_SNAP_MAX || packed.n > raw_len + raw_len / 256 + SLACK) {
-        return refuse(reterr, ERR_LIMIT, "it is larger than packing can make it");
+        return refuse_frame(reterr, ERR_LIMIT, "it is larger than packing can make it");
     }
     enum err e = check_frame(packed, raw_len, reterr);
     if (e != ERR_OK) {
@@ -188,7 +189,7 @@ enum err payload_unpack(struct slice packed, uint64_t raw_len, struct buf *ret,
     char *to = ctx ? buf_extend(ret, (size_t)raw_len) : NULL;
     if (!to) {
         (void)ZSTD_freeDCtx(ctx);
-        return refuse(reterr, ERR_NOMEM, "there is no memory for it");
+        return refuse_frame(reterr, ERR_NOMEM, "there is no memory for it");
     }
     (void)ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, PAYLOAD_WINDOW_LOG_MAX);
     size_t n = ZSTD_decompressDCtx(ctx, to, (size_t)raw_len, packed.p, packed.n);
@@ -196,9 +197,9 @@ enum err payload_unpack(struct slice packed, uint64_t raw_len, struct buf *ret,
     if (n != raw_len) { /* an error is a number far above */
         ret->n = at;
         ret->p[at] = '\0';
-        return refuse(reterr, ERR_CORRUPT,
-                      ZSTD_isError(n) ? ZSTD_getErrorName(n)
-                                      : "it is shorter than it says");
+        return refuse_frame(reterr, ERR_CORRUPT,
+                            ZSTD_isError(n) ? ZSTD_getErrorName(n)
+                                            : "it is shorter than declared");
     }
     return ERR_OK;
 }

@@ -11,7 +11,7 @@ static const uint8_t *bytes_of(const struct payload_reader *r)
     return (const uint8_t *)r->raw.p;
 }
 
-static enum err refuse(struct errinfo *reterr, uint64_t record, const char *why)
+static enum err refuse_record(struct errinfo *reterr, uint64_t record, const char *why)
 {
     return errinfo_set(reterr, ERR_SYNTAX, "payload", 0, "record %" PRIu64 ": %s",
                        record, why);
@@ -164,7 +164,7 @@ enum err payload_reader_init(struct payload_reader *r, uint16_t kind, bool is_sn
                                  .kind = kind,
                                  .is_snap = is_snap};
     if (!payload_length_is_possible(kind, records, raw.n)) {
-        why = "the payload cannot be as long as this with so many records";
+        why = "the payload has a length that its number of records does not allow";
     } else if (kind == OBJECT_COUNT) {
         why = walk_counts(r, &record);
     } else if (kind == OBJECT_LIST) {
@@ -174,10 +174,10 @@ enum err payload_reader_init(struct payload_reader *r, uint16_t kind, bool is_sn
     } else {
         why = "a filter has no records to read";
     }
-    return why ? refuse(reterr, record, why) : ERR_OK;
+    return why ? refuse_record(reterr, record, why) : ERR_OK;
 }
 
-/* A number that the walk has seen. */
+/* Reads a number that the walk has checked. */
 static uint64_t next_number(struct payload_reader *r, unsigned column)
 {
     uint64_t v = 0;

@@ -18,27 +18,16 @@ static void put_le(uint8_t *p, uint64_t v, size_t n)
     memcpy(p, &v, n);
 }
 
-static void add(struct root *r, const struct root *x)
+/* Adds x, or subtracts it by adding its complement and one. */
+static void add_to_root(struct root *r, const struct root *x, bool is_less)
 {
-    unsigned carry = 0;
+    unsigned carry = is_less;
     for (unsigned i = 0; i < WORDS; i++) {
         __extension__ unsigned __int128 sum = r->w[i];
-        sum += x->w[i];
+        sum += is_less ? ~x->w[i] : x->w[i];
         sum += carry;
         r->w[i] = (uint64_t)sum;
         carry = (unsigned)(sum >> 64);
-    }
-}
-
-static void subtract(struct root *r, const struct root *x)
-{
-    unsigned borrow = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
-        __extension__ unsigned __int128 difference = r->w[i];
-        difference -= x->w[i];
-        difference -= borrow;
-        r->w[i] = (uint64_t)difference;
-        borrow = (unsigned)(difference >> 64) & 1;
     }
 }
 
@@ -54,19 +43,20 @@ static void multiply(struct root *x, uint64_t by)
     }
 }
 
-/* Both kinds of input begin so; kind tells how it goes on, so none can be read as another. */
-static size_t begin(uint8_t *head, const struct object_id *ring, uint16_t kind)
+/* The first bytes of every message. The kind decides how it goes on, so no message can be read as
+ * one of another kind. */
+static size_t begin_message(uint8_t *head, const struct object_id *ring, uint16_t kind)
 {
     memcpy(head, ring->b, OBJECT_ID_BYTES);
     put_le(head + OBJECT_ID_BYTES, kind, sizeof(kind));
     return OBJECT_ID_BYTES + sizeof(kind);
 }
 
-/* Up to the digest, or the text. */
+/* The bytes before the digest or the text. */
 static size_t begin_entry(uint8_t *head, const struct object_id *ring, uint16_t kind,
                           const struct list_record *record, uint8_t state)
 {
-    size_t n = begin(head, ring, kind);
+    size_t n = begin_message(head, ring, kind);
     put_le(head + n, record->type, sizeof(record->type));
     n += sizeof(record->type);
     put_le(head + n, record->expiry_h, sizeof(record->expiry_h));
@@ -85,7 +75,7 @@ struct terms {
     struct hash256_message message[HASH256_LANES];
 };
 
-static void flush(struct terms *t, struct root *r)
+static void flush_terms(struct terms *t, struct root *r)
 {
     struct hash256 hash[HASH256_LANES];
     struct root x;
@@ -94,20 +84,16 @@ static void flush(struct terms *t, struct root *r)
     }
     for (unsigned i = 0; i < t->n; i++) {
         if (t->n < HASH256_LANES) {
-            hash256_of(slice_of((const char *)t->message[i].b, t->length), &hash[i]);
+            hash256_of(slice_of(t->message[i].b, t->length), &hash[i]);
         }
         root_parse(&hash[i], &x);
         multiply(&x, t->by[i]);
-        if (t->is_less[i]) {
-            subtract(r, &x);
-        } else {
-            add(r, &x);
-        }
+        add_to_root(r, &x, t->is_less[i]);
     }
     t->n = 0;
 }
 
-/* The message is in its place. */
+/* The caller has written message number t->n. */
 static void add_term(struct terms *t, struct root *r, size_t length, uint64_t by,
                      bool is_less)
 {
@@ -115,7 +101,7 @@ static void add_term(struct terms *t, struct root *r, size_t length, uint64_t by
     t->by[t->n] = by;
     t->is_less[t->n] = is_less;
     if (++t->n == HASH256_LANES) {
-        flush(t, r);
+        flush_terms(t, r);
     }
 }
 
@@ -125,11 +111,11 @@ void root_add_counts(struct root *r, const struct object_id *ring,
     struct terms t = {.n = 0};
     for (size_t i = 0; i < n; i++) {
         uint8_t *p = t.message[t.n].b;
-        const size_t length = begin(p, ring, OBJECT_COUNT);
+        const size_t length = begin_message(p, ring, OBJECT_COUNT);
         put_le(p + length, v[i].key, sizeof(v[i].key));
         add_term(&t, r, length + sizeof(v[i].key), v[i].count, false);
     }
-    flush(&t, r);
+    flush_terms(&t, r);
 }
 
 static void add_entry(struct terms *t, struct root *r, const struct object_id *ring,
@@ -142,7 +128,7 @@ static void add_entry(struct terms *t, struct root *r, const struct object_id *r
     add_term(t, r, length + DIGEST_BYTES, 1, is_less);
 }
 
-/* Texts are of all lengths: one by one. */
+/* Texts have any length, so they are hashed one by one. */
 static void step_text(struct root *r, const struct object_id *ring,
                       const struct list_record *record, bool is_less)
 {
@@ -151,14 +137,10 @@ static void step_text(struct root *r, const struct object_id *ring,
     struct root x;
     const uint8_t state = is_less ? record->before : record->after;
     const size_t n = begin_entry(head, ring, OBJECT_TEXT, record, state);
-    const struct slice part[] = {slice_of((const char *)head, n), record->text};
+    const struct slice part[] = {slice_of(head, n), record->text};
     hash256_make(part, 2, &hash);
     root_parse(&hash, &x);
-    if (is_less) {
-        subtract(r, &x);
-    } else {
-        add(r, &x);
-    }
+    add_to_root(r, &x, is_less);
 }
 
 void root_steps(struct root *r, const struct object_id *ring, uint16_t kind,
@@ -177,20 +159,7 @@ void root_steps(struct root *r, const struct object_id *ring, uint16_t kind,
             }
         }
     }
-    flush(&t, r);
-}
-
-void root_add_count(struct root *r, const struct object_id *ring, uint64_t key,
-                    uint64_t count)
-{
-    const struct count_record record = {key, count};
-    root_add_counts(r, ring, &record, 1);
-}
-
-void root_step(struct root *r, const struct object_id *ring, uint16_t kind,
-               const struct list_record *record)
-{
-    root_steps(r, ring, kind, record, 1);
+    flush_terms(&t, r);
 }
 
 void root_print(const struct root *r, struct hash256 *ret)

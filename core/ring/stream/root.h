@@ -1,10 +1,11 @@
 /*
- * root - what a stream holds, as one number of 256 bits kept up to date record by record.
+ * root - the content of a stream as one number of 256 bits, kept up to date record by record.
  *
- * COUNT: the sum over keys of count x H(key) modulo 2^256: increments add up, so that the sealed run has the
- * root of its deltas. LIST, TEXT: the sum of H(entry, state) over entries that are not absent: a step adds the new and
- * takes off the old. MEMBER: the hash of the payload.
- * H: hash256 of ring, kind and the record's fields (of entries type, expiry, state, digest or text), read as a little-endian number.
+ * COUNT: the sum over keys of count x H(key) modulo 2^256. Increments add up, so the sealed run has
+ * the root of its deltas. LIST, TEXT: the sum of H(entry, state) over entries that are not absent;
+ * a step adds the new state and subtracts the old. MEMBER: the hash of the payload.
+ * H: hash256 of ring, kind and the record's fields (of entries: type, expiry, state, digest or
+ * text), read as a little-endian number.
  * Source: Bellare, Micciancio 1997 (AdHash); Clarke, Devadas, van Dijk et al. 2003.
  * Depends: base.   Threads: pure.   ADR 0030.
  */
@@ -18,17 +19,13 @@ struct root {
     uint64_t w[4]; /* least significant first; zeros: empty */
 };
 
-void root_add_count(struct root *r, const struct object_id *ring, uint64_t key,
-                    uint64_t count);
-/* Many at once: three times as fast. */
-enum { ROOT_SOME = 64 }; /* are many enough */
+/* Hashing is three times as fast for ROOT_SOME records at once as for one. */
+enum { ROOT_SOME = 64 };
 void root_add_counts(struct root *r, const struct object_id *ring,
                      const struct count_record *v, size_t n);
+/* LIST and TEXT. */
 void root_steps(struct root *r, const struct object_id *ring, uint16_t kind,
                 const struct list_record *v, size_t n);
-/* LIST and TEXT. */
-void root_step(struct root *r, const struct object_id *ring, uint16_t kind,
-               const struct list_record *record);
 void root_print(const struct root *r, struct hash256 *ret);
 void root_parse(const struct hash256 *bytes, struct root *ret);
 

@@ -1,6 +1,5 @@
-/*
- * list_publisher - steps are the difference between two walks, or between two answers for each digest of the log.
- */
+/* list_publisher - steps are the difference between two walks, or between two look-ups for each
+ * digest of the log. */
 #include "core/ring/sync/list_publisher.h"
 
 #include "core/base/clock.h"
@@ -19,7 +18,6 @@ static uint32_t hours_of(uint32_t expiry_s)
     return expiry_s / HOUR_S + (expiry_s % HOUR_S != 0);
 }
 
-/* What is to stand at the peers. */
 static struct list_record wanted(const struct mirror_entry *own,
                                  const struct list_record *held)
 {
@@ -28,7 +26,7 @@ static struct list_record wanted(const struct mirror_entry *own,
                             .type = own->class_type,
                             .expiry_h = hours_of(own->expiry_s)};
     if (own->status == ENTRY_TAKEN_BACK) {
-        /* of what they never heard they need not hear that it was taken back */
+        /* a revocation is useless to peers that never had the entry */
         w.after = held->after == ENTRY_ABSENT ? ENTRY_ABSENT : ENTRY_TAKEN_BACK;
         w.type = held->type;
         w.expiry_h = held->expiry_h;
@@ -36,7 +34,7 @@ static struct list_record wanted(const struct mirror_entry *own,
     return w;
 }
 
-/* Whether peers may go on with the expiry that they know. */
+/* Whether peers may keep the expiry that they hold. */
 static bool may_keep_expiry(uint32_t known_h, uint32_t wanted_h, uint64_t now_s)
 {
     if (known_h == wanted_h) {
@@ -57,7 +55,7 @@ enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own
     step.after = w.after;
     if (w.after == ENTRY_STANDS && held->after != ENTRY_ABSENT &&
         (w.type != held->type || !may_keep_expiry(held->expiry_h, w.expiry_h, now_s))) {
-        step.after = ENTRY_ABSENT; /* what stands for it comes with the next object */
+        step.after = ENTRY_ABSENT; /* the next object brings the new entry */
         *ret = step;
         return LIST_PUBLISHER_STEP_AGAIN;
     }
@@ -85,9 +83,9 @@ static void add_step(struct list_publisher *x, struct shared_list *l,
 static enum err publish_steps(struct list_publisher *x, struct shared_list *l,
                               struct errinfo *reterr)
 {
-    enum err e = x->nsteps == 0 ? ERR_OK
-                                : sync_publish_list(x->sync, l->name, x->step,
-                                                    x->nsteps, SLICE_NONE, reterr);
+    enum err e = x->nsteps == 0
+                     ? ERR_OK
+                     : sync_publish_list(x->sync, l->name, x->step, x->nsteps, reterr);
     x->nsteps = 0;
     return e;
 }
@@ -95,8 +93,8 @@ static enum err publish_steps(struct list_publisher *x, struct shared_list *l,
 /* ---- the whole list ---- */
 
 struct both {
-    struct mirror_iter *own;    /* NULL: nothing is shared */
-    struct peerlist_walk *held; /* NULL: nothing was published */
+    struct mirror_iter *own;  /* NULL: nothing is shared */
+    struct mirror_iter *held; /* NULL: nothing was published */
     struct mirror_entry o;
     struct list_record h;
     bool has_own;
@@ -114,7 +112,11 @@ static void next_own(struct both *b)
 static void next_held(struct both *b)
 {
     enum err e = ERR_OK;
-    b->has_held = b->held && peerlist_walk_next(b->held, &b->h, &e);
+    struct mirror_entry held;
+    b->has_held = b->held && mirror_iter_next(b->held, &held, &e);
+    if (b->has_held) {
+        b->h = peerlist_record(&held);
+    }
     b->failed = b->failed == ERR_OK ? e : b->failed;
 }
 
@@ -127,7 +129,7 @@ static enum err both_open(struct list_publisher *x, const struct shared_list *l,
         e = mirror_iter_of_reader(l->reader, x->now_s, &b->own, reterr);
     }
     if (e == ERR_OK && sync_own_stream(x->sync, OBJECT_LIST, l->name, &k)) {
-        e = peerlist_walk_new(sync_lists(x->sync), &k, &b->held, reterr);
+        e = peerlist_walk(sync_lists(x->sync), &k, &b->held, reterr);
     }
     if (e == ERR_OK) {
         next_own(b);
@@ -155,8 +157,8 @@ static void both_walk(struct list_publisher *x, struct shared_list *l, struct bo
     }
 }
 
-static enum err compare(struct list_publisher *x, struct shared_list *l,
-                        struct errinfo *reterr)
+static enum err compare_list(struct list_publisher *x, struct shared_list *l,
+                             struct errinfo *reterr)
 {
     struct both b = {.failed = ERR_OK};
     struct list_position end = {.segment = 0};
@@ -176,26 +178,20 @@ static enum err compare(struct list_publisher *x, struct shared_list *l,
         e = errinfo_set(reterr, b.failed, l->name, 0, "the list is damaged");
     }
     mirror_iter_free(&b.own);
-    peerlist_walk_free(&b.held);
+    mirror_iter_free(&b.held);
     if (e == ERR_OK && x->nsteps == 0 && !goes_on) {
         /* an older incarnation, if there is one, ends with the empty list */
-        return sync_publish_list(x->sync, l->name, NULL, 0, SLICE_NONE, reterr) ==
-                       ERR_OK
-                   ? list_publisher_compared(x, l, &end)
-                   : ERR_EXISTS;
+        e = sync_publish_list(x->sync, l->name, NULL, 0, reterr) == ERR_OK ? ERR_OK
+                                                                           : ERR_EXISTS;
+    } else {
+        THEN(e, publish_steps(x, l, reterr));
     }
-    THEN(e, publish_steps(x, l, reterr));
-    return e == ERR_OK && is_whole && !l->is_again ? list_publisher_compared(x, l, &end)
-                                                   : e;
-}
-
-enum err list_publisher_compared(struct list_publisher *x, struct shared_list *l,
-                                 const struct list_position *end)
-{
-    l->position = *end;
-    l->is_compared = true;
-    l->compare_s = x->now_s + LIST_PUBLISHER_COMPARE_S;
-    return ERR_OK;
+    if (e == ERR_OK && is_whole && !l->is_again) {
+        l->position = end;
+        l->is_compared = true;
+        l->compare_s = x->now_s + LIST_PUBLISHER_COMPARE_S;
+    }
+    return e;
 }
 
 /* ---- what changed ---- */
@@ -250,7 +246,7 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
         }
     }
     THEN(e, publish_steps(x, l, reterr));
-    if (e == ERR_OK && !l->is_again) { /* else the same is looked at once more */
+    if (e == ERR_OK && !l->is_again) { /* else the same part of the log is read again */
         l->position = at;
     }
     return e;
@@ -258,7 +254,7 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
 
 /* ---- one list ---- */
 
-/* Under which key its digests are; false: under one that only this server has, so that nobody else could ask for them. */
+/* Chooses the key of its digests. False: the ring does not have it, so no peer can use them. */
 static bool look_at_key(struct list_publisher *x, struct shared_list *l)
 {
     uint32_t id = l->reader ? list_reader_key(l->reader)->id : 0;
@@ -280,14 +276,14 @@ static enum err tick_entries(struct list_publisher *x, struct shared_list *l,
 {
     if (!l->is_compared || x->now_s >= l->compare_s) {
         l->is_compared = false;
-        enum err e = compare(x, l, reterr);
-        return e == ERR_OK && l->is_again ? compare(x, l, reterr) : e;
+        enum err e = compare_list(x, l, reterr);
+        return e == ERR_OK && l->is_again ? compare_list(x, l, reterr) : e;
     }
     if (!l->wants_entries || !l->reader || !(is_changed || l->position.has_more)) {
         return ERR_OK;
     }
     enum err e = follow(x, l, reterr);
-    /* a second time for what the first only took away */
+    /* a second time for entries that the first only removed */
     return e == ERR_OK && l->is_again && l->is_compared ? follow(x, l, reterr) : e;
 }
 
@@ -300,9 +296,9 @@ static enum err tick_list(struct list_publisher *x, struct shared_list *l,
     bool was = l->wants_entries;
     bool is_changed = false;
     if (sync_is_busy_with(x->sync, l->name)) {
-        return ERR_OK; /* it is seen a moment later */
+        return ERR_OK; /* a later call sees the change */
     }
-    if (!l->is_ours) { /* it is gone: what was said of it is taken back */
+    if (!l->is_ours) { /* deleted or not shared: all its entries are removed at the peers */
         list_reader_close(&l->reader);
     } else if (share != LIST_SHARE_NO) {
         enum err e = list_changes_poll(x->state_dir, name, x->keys, &l->reader,
@@ -346,7 +342,7 @@ static struct shared_list *list_find(struct list_publisher *x, struct slice name
     return l;
 }
 
-/* Those that the configuration shares, and those that were published. */
+/* Finds the lists that the configuration shares, and those that were published. */
 static enum err lists_find(struct list_publisher *x, const struct config *config,
                            struct errinfo *reterr)
 {
@@ -395,7 +391,8 @@ enum err list_publisher_tick(struct list_publisher *x, const struct config *conf
     for (size_t i = 0; i < x->n; i++) {
         enum err e = tick_list(x, &x->list[i], config, &why);
         if (e == ERR_EXISTS) {
-            x->list[i].is_compared = false; /* what was signed before went first */
+            x->list[i].is_compared =
+                false; /* an object that was signed before went first */
         } else if (e != ERR_OK) {
             x->list[i].is_compared = false;
             first = first.code == ERR_OK ? why : first;
@@ -430,16 +427,16 @@ enum err list_publisher_new(struct sync *s, const char *state_dir,
     }
     if (!x || !x->step || !x->news || !x->arena) {
         list_publisher_free(&x);
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to share lists");
+        return errinfo_nomem(reterr, state_dir);
     }
     x->sync = s;
     x->keys = keys;
-    char hex[2 * OBJECT_ID_BYTES + 1];
-    hex_print(self->b, OBJECT_ID_BYTES, hex);
-    if (file_path(x->state_dir, "%s", state_dir) != ERR_OK ||
-        file_path(x->mirror_dir, "%s/peers/lists/%s", state_dir, hex) != ERR_OK) {
+    enum err e = path_make(x->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(x->mirror_dir, reterr, "%s/peers/lists/%s", state_dir,
+                      object_id_hex(self).digits));
+    if (e != ERR_OK) {
         list_publisher_free(&x);
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+        return e;
     }
     *ret = x;
     return ERR_OK;

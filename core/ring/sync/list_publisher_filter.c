@@ -1,10 +1,10 @@
-/* list_publisher_filter - whole filters of a list that is shared as such, and the names that none of others may hold. */
+/* list_publisher_filter - filters of own lists, and names that peers' filters may not hold. */
 
 #include "core/list/peer_filter.h"
 #include "core/message/feature/feature.h"
 #include "core/ring/sync/list_publisher_internal.h"
 
-static uint16_t kind_of(bool is_revoked)
+static uint16_t filter_kind(bool is_revoked)
 {
     return is_revoked ? OBJECT_MEMBER_REVOKED : OBJECT_MEMBER;
 }
@@ -30,27 +30,33 @@ static enum err publish_filter(struct list_publisher *x, const struct shared_lis
 {
     char path[FILE_PATH_MAX];
     uint64_t entries = 0;
-    if (file_path(path, "%s/peers/lists/.share" FILE_TEMP_SUFFIX, x->state_dir) !=
-        ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, x->state_dir, 0, "the path is too long");
-    }
-    enum err e = of ? list_member_make(of, is_revoked, path, &entries, reterr)
-                    : list_member_empty(&x->keys->ring[0], is_revoked, path, reterr);
+    enum err e =
+        path_make(path, reterr, "%s/peers/lists/.share" FILE_TEMP_SUFFIX, x->state_dir);
+    THEN(e, of ? list_member_make(of, is_revoked, path, &entries, reterr)
+               : list_member_empty(&x->keys->ring[0], is_revoked, path, reterr));
     THEN(e, publish_file(x, l, is_revoked, path, reterr));
     (void)unlink(path);
     return e;
 }
 
-/* What the peers have is of the list as it is now; after a start nothing else tells. */
+/* Time and number of entries of the published filter. False: no filter is published. */
+static bool look_at_filter(struct list_publisher *x, const struct shared_list *l,
+                           bool is_revoked, uint64_t *retcreated_s,
+                           uint64_t *retentries)
+{
+    struct stream_key k;
+    return sync_own_stream(x->sync, filter_kind(is_revoked), l->name, &k) &&
+           peermember_peek(sync_lists(x->sync), &k, retcreated_s, retentries, NULL) ==
+               ERR_OK;
+}
+
+/* Whether the published filter is newer than the list; only this tells it after a start. */
 static bool is_known(struct list_publisher *x, const struct shared_list *l,
                      bool is_revoked)
 {
-    struct stream_key k;
     uint64_t created_s = 0;
     uint64_t entries = 0;
-    return sync_own_stream(x->sync, kind_of(is_revoked), l->name, &k) &&
-           peermember_peek(sync_lists(x->sync), &k, &created_s, &entries, NULL) ==
-               ERR_OK &&
+    return look_at_filter(x, l, is_revoked, &created_s, &entries) &&
            created_s > l->seen.updated_s;
 }
 
@@ -63,7 +69,7 @@ static enum err give_filters(struct list_publisher *x, struct shared_list *l,
         uint64_t totals[2];
         list_reader_totals(l->reader, &totals[0], &totals[1]);
         bool is_needed = !revoked || totals[1] > 0 ||
-                         sync_own_stream(x->sync, kind_of(true), l->name, &k);
+                         sync_own_stream(x->sync, filter_kind(true), l->name, &k);
         bool is_first = !l->has_published[revoked];
         if (is_needed && !(is_first && is_known(x, l, revoked))) {
             e = publish_filter(x, l, l->reader, revoked, reterr);
@@ -75,19 +81,15 @@ static enum err give_filters(struct list_publisher *x, struct shared_list *l,
     return e;
 }
 
-/* They are not shared any more: peers get empty ones for them, once. */
+/* They are no longer shared: publishes empty ones in their place, once. */
 static enum err take_filters(struct list_publisher *x, struct shared_list *l,
                              struct errinfo *reterr)
 {
     enum err e = ERR_OK;
     for (int revoked = 0; e == ERR_OK && revoked < 2; revoked++) {
-        struct stream_key k;
         uint64_t created_s = 0;
         uint64_t entries = 0;
-        if (sync_own_stream(x->sync, kind_of(revoked), l->name, &k) &&
-            peermember_peek(sync_lists(x->sync), &k, &created_s, &entries, NULL) ==
-                ERR_OK &&
-            entries > 0) {
+        if (look_at_filter(x, l, revoked, &created_s, &entries) && entries > 0) {
             e = publish_filter(x, l, NULL, revoked, reterr);
         }
     }
@@ -106,7 +108,7 @@ enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,
     return give_filters(x, l, reterr);
 }
 
-/* ---- our own names ---- */
+/* ---- protected names ---- */
 
 static size_t add_names(const struct config_strings *names, const struct hashkey *key,
                         struct digest *ret)
@@ -140,7 +142,7 @@ enum err list_publisher_guard(struct list_publisher *x, const struct config *con
     }
     free(v);
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, "protected", 0, "no memory for protected names");
+        return errinfo_nomem(reterr, "protected");
     }
     config_release(&x->config);
     x->config = config_acquire(config);

@@ -1,5 +1,5 @@
 /*
- * list_publisher_internal - the inside of share.
+ * list_publisher_internal - state shared by the files of list_publisher.
  *
  * Depends: base, config, list, sync.   Threads: one.
  */
@@ -16,16 +16,15 @@
 /* A list that is shared, or was. */
 struct shared_list {
     char name[LIST_NAME_MAX + 1];
-    bool is_ours; /* there is one of this name, and it is shared */
+    bool is_ours; /* the list exists and is shared */
     bool wants_entries;
     bool wants_filters;
     struct list_reader *reader; /* NULL: not opened */
     struct list_cursor seen;
-    uint32_t
-        foreign_key; /* that its digests are under, and the ring has not; 0: none */
+    uint32_t foreign_key; /* key of its digests that the ring does not have; 0: none */
     /* entries */
-    bool is_compared; /* position says from where on its log is news */
-    bool is_again;    /* something was taken away that is to stand anew */
+    bool is_compared; /* its log after position has all changes */
+    bool is_again;    /* an entry was removed and is to be added again */
     uint64_t compare_s;
     struct list_position position;
     /* filters */
@@ -43,31 +42,29 @@ struct list_publisher {
     struct config *config; /* whose protected names are guarded */
     uint32_t guard_key;
     uint64_t now_s;
-    bool has_mirrors; /* lists that were published are known */
+    bool has_mirrors; /* published lists are in list[] */
     size_t n;
     struct shared_list list[LIST_PUBLISHER_LISTS_MAX];
-    struct list_record *step; /* SHARE_STEPS_MAX */
+    struct list_record *step; /* LIST_PUBLISHER_STEPS_MAX */
     size_t nsteps;
     struct digest *news;
     size_t nnews;
 };
 
-/* What is to be published of one digest, ours as it is (status 0: not listed) and as peers know it. */
+/* The step to publish for one digest, from local (status 0: not listed) and published entry. */
 enum list_publisher_step {
     LIST_PUBLISHER_STEP_NONE,
     LIST_PUBLISHER_STEP_ONE,
-    LIST_PUBLISHER_STEP_AGAIN /* taken away, to be said anew with another type or expiry */
+    LIST_PUBLISHER_STEP_AGAIN /* removed now, added again with another type or expiry */
 };
 enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own,
                                                   const struct list_record *held,
                                                   uint64_t now_s,
                                                   struct list_record *ret);
-enum err list_publisher_compared(struct list_publisher *x, struct shared_list *l,
-                                 const struct list_position *end);
-/* Filters of the list, or empty ones where they are not shared any more. */
+/* Publishes filters of the list, or empty ones if it no longer shares them. */
 enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,
                                 struct errinfo *reterr);
-/* Tells sync's lists which names no filter may hold. */
+/* Gives peerlists the names that no filter of a peer may hold. */
 enum err list_publisher_guard(struct list_publisher *x, const struct config *config,
                               struct errinfo *reterr);
 

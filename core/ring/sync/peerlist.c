@@ -1,7 +1,4 @@
-/*
- * peerlist - steps and snapshots of what an origin lists, checked before and applied after they are
- * durable.
- */
+/* peerlist - steps and snapshots of an origin's list: checked, then durable, then applied. */
 #include "core/ring/sync/peerlist.h"
 
 #include "core/ring/sync/peerlist_internal.h"
@@ -18,45 +15,46 @@ static struct mirror_entry state_of(const struct list_record *r)
                                  .expiry_s = r->expiry_h * PEERLIST_HOUR_S};
 }
 
-static struct list_record record_of(const struct mirror_entry *s)
+struct list_record peerlist_record(const struct mirror_entry *entry)
 {
-    return (struct list_record){.digest = s->digest,
+    return (struct list_record){.digest = entry->digest,
                                 .before = ENTRY_ABSENT,
-                                .after = s->status,
-                                .type = s->class_type,
-                                .expiry_h = s->expiry_s / PEERLIST_HOUR_S};
+                                .after = entry->status,
+                                .type = entry->class_type,
+                                .expiry_h = entry->expiry_s / PEERLIST_HOUR_S};
 }
 
 /* ---- check ---- */
 
-static enum err refuse(const struct object *o, enum err code, uint64_t at,
-                       const char *what, struct errinfo *reterr)
+static enum err refuse_entry(const struct object *o, enum err code, uint64_t at,
+                             const char *what, struct errinfo *reterr)
 {
     return errinfo_set(reterr, code, o->stream.list, 0, "record %" PRIu64 ": %s", at,
                        what);
 }
 
-/* One record beside what is held (look NULL: nothing is). */
+/* Compares one record with the list (look NULL: the list is empty). */
 static enum err check_record(const struct mirror_lookup *look, const struct object *o,
                              uint64_t at, const struct list_record *r,
                              struct errinfo *reterr)
 {
     struct mirror_entry held = {.digest = r->digest};
     if (r->expiry_h > PEERLIST_EXPIRY_MAX_H) {
-        return refuse(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
+        return refuse_entry(o, ERR_RANGE, at, "its expiry is beyond all times", reterr);
     }
     enum err e = look ? mirror_lookup_get(look, &held, reterr) : ERR_OK;
     if (e != ERR_OK) {
         return e;
     }
     if (held.status != r->before) {
-        return refuse(o, ERR_RANGE, at, "its state before is not the one held", reterr);
+        return refuse_entry(o, ERR_RANGE, at,
+                            "its state before is not that of the list", reterr);
     }
     struct mirror_entry said = state_of(r);
     if (held.status != ENTRY_ABSENT &&
         (held.class_type != said.class_type || held.expiry_s != said.expiry_s)) {
-        return refuse(o, ERR_RANGE, at, "its type or expiry is not the one held",
-                      reterr);
+        return refuse_entry(o, ERR_RANGE, at,
+                            "its type or expiry is not that of the list", reterr);
     }
     return ERR_OK;
 }
@@ -124,7 +122,7 @@ static bool next_record(void *context, struct mirror_entry *ret)
     return true;
 }
 
-/* What turns the list into the records: a walk of both. */
+/* The changes that make the list equal to the records: a walk of both. */
 struct replacing {
     struct payload_reader records;
     struct mirror_iter *walk;
@@ -205,7 +203,7 @@ static enum err replacing_failed(const struct replacing *x, struct errinfo *rete
                : errinfo_set(reterr, x->failed, "", 0, "a peer's list is damaged");
 }
 
-/* How many changes there are; a few of them are kept. */
+/* Counts the changes and keeps the first of them. */
 static enum err count_changes(struct list_writer *w,
                               const struct payload_reader *records,
                               struct gathered *ret, struct errinfo *reterr)
@@ -224,21 +222,22 @@ static enum err count_changes(struct list_writer *w,
     return e;
 }
 
-/* Of a list that says nothing yet: its first object, mostly. */
-static enum err fill(struct list_writer *w, const struct payload_reader *records,
-                     struct slice source, struct errinfo *reterr)
+/* For an empty list, mostly with its first object. */
+static enum err fill_list(struct list_writer *w, const struct payload_reader *records,
+                          struct slice source, struct errinfo *reterr)
 {
     struct payload_reader in = *records;
     return mirror_apply(w, next_record, &in, in.n, source, reterr);
 }
 
-/* A few changes end the walk when they are merged, so they are gathered before. */
-static enum err replace(struct list_writer *w, const struct payload_reader *records,
-                        struct slice source, struct errinfo *reterr)
+/* Merging a few changes ends the walk, so they are collected before. */
+static enum err replace_list(struct list_writer *w,
+                             const struct payload_reader *records, struct slice source,
+                             struct errinfo *reterr)
 {
     struct gathered few = {.v = calloc(MIRROR_BULK_MIN, sizeof(*few.v))};
     if (!few.v) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a peer's list");
+        return errinfo_nomem(reterr, "");
     }
     enum err e = count_changes(w, records, &few, reterr);
     if (e == ERR_OK && few.n < MIRROR_BULK_MIN) {
@@ -272,14 +271,14 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
         struct payload_reader in = *records;
         e = mirror_apply(h->w, next_record, &in, o->records, slice_str(source), reterr);
     } else {
-        e = (mirror_is_empty(h->w) ? fill : replace)(h->w, records, slice_str(source),
-                                                     reterr);
+        e = (mirror_is_empty(h->w) ? fill_list : replace_list)(
+            h->w, records, slice_str(source), reterr);
     }
     if (e == ERR_OK && !is_held) {
         e = owner_write(p, &o->stream, reterr);
     }
     if (e != ERR_OK) {
-        held_close(h); /* what it knows may not be what is on disk */
+        held_close(h); /* its memory may differ from the disk */
         return e;
     }
     h->changes += o->records >= MIRROR_BULK_MIN ? RENEW_EVERY : 1;
@@ -288,9 +287,8 @@ enum err peerlist_apply(struct peerlists *p, const struct object *o, const char 
 
 /* ---- asking ---- */
 
-/* The open list, when it is that of k. */
-static enum err find(struct peerlists *p, const struct stream_key *k, struct held **ret,
-                     struct errinfo *reterr)
+enum err held_of(struct peerlists *p, const struct stream_key *k, struct held **ret,
+                 struct errinfo *reterr)
 {
     struct owner owner;
     enum err e = owner_read(p, k, &owner, reterr);
@@ -305,55 +303,20 @@ enum err peerlist_get(struct peerlists *p, const struct stream_key *k,
 {
     struct held *h = NULL;
     struct mirror_entry s = {.digest = io->digest};
-    enum err e = find(p, k, &h, reterr);
+    enum err e = held_of(p, k, &h, reterr);
     THEN(e, mirror_get(h->w, &s, reterr));
     if (e == ERR_OK) {
-        *io = record_of(&s);
+        *io = peerlist_record(&s);
     }
     return e;
 }
 
-struct peerlist_walk {
-    struct mirror_iter *walk;
-};
-
-enum err peerlist_walk_new(struct peerlists *p, const struct stream_key *k,
-                           struct peerlist_walk **ret, struct errinfo *reterr)
+enum err peerlist_walk(struct peerlists *p, const struct stream_key *k,
+                       struct mirror_iter **ret, struct errinfo *reterr)
 {
     struct held *h = NULL;
-    struct peerlist_walk *w = NULL;
-    enum err e = find(p, k, &h, reterr);
-    if (e == ERR_OK) {
-        w = calloc(1, sizeof(*w));
-        e = w ? mirror_iter_new(h->w, &w->walk, reterr)
-              : errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory");
-    }
-    if (e != ERR_OK) {
-        free(w);
-        return e;
-    }
-    *ret = w;
-    return ERR_OK;
-}
-
-bool peerlist_walk_next(struct peerlist_walk *w, struct list_record *ret,
-                        enum err *reterr)
-{
-    struct mirror_entry s;
-    bool has = mirror_iter_next(w->walk, &s, reterr);
-    if (has) {
-        *ret = record_of(&s);
-    }
-    return has;
-}
-
-void peerlist_walk_free(struct peerlist_walk **w)
-{
-    if (*w) {
-        mirror_iter_free(&(*w)->walk);
-        free(*w);
-    }
-    *w = NULL;
+    enum err e = held_of(p, k, &h, reterr);
+    return e == ERR_OK ? mirror_iter_new(h->w, ret, reterr) : e;
 }
 
 struct peerlist_snap {
@@ -366,13 +329,13 @@ enum err peerlist_snap_begin(struct peerlists *p, const struct stream_key *k,
                              struct peerlist_snap **ret, struct errinfo *reterr)
 {
     struct held *h = NULL;
-    enum err e = find(p, k, &h, reterr);
+    enum err e = held_of(p, k, &h, reterr);
     if (e != ERR_OK) {
         return e;
     }
     struct peerlist_snap *x = calloc(1, sizeof(*x));
     if (!x) {
-        return errinfo_set(reterr, ERR_NOMEM, k->list, 0, "no memory for a snapshot");
+        return errinfo_nomem(reterr, k->list);
     }
     memcpy(x->list, k->list, sizeof(x->list));
     e = mirror_iter_new(h->w, &x->walk, reterr);
@@ -394,19 +357,17 @@ enum err peerlist_snap_run(struct peerlist_snap *x, struct buf *ret,
     enum err e = ERR_OK;
     uint64_t n = 0;
     if (!v) {
-        return errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot");
+        return errinfo_nomem(reterr, x->list);
     }
     while (n < x->room && mirror_iter_next(x->walk, &s, &e)) {
-        v[n++] = record_of(&s);
+        v[n++] = peerlist_record(&s);
     }
     if (e != ERR_OK || n != x->room) {
         e = errinfo_set(reterr, ERR_CORRUPT, x->list, 0, "a peer's list is damaged");
     } else {
         payload_print_list(v, n, ret);
         *retrecords = n;
-        e = buf_failed(ret)
-                ? errinfo_set(reterr, ERR_NOMEM, x->list, 0, "no memory for a snapshot")
-                : ERR_OK;
+        e = buf_failed(ret) ? errinfo_nomem(reterr, x->list) : ERR_OK;
     }
     free(v);
     return e;
@@ -420,19 +381,4 @@ void peerlist_snap_end(struct peerlists *p, struct peerlist_snap **x)
         p->pinned = NULL;
     }
     *x = NULL;
-}
-
-enum err peerlist_snap(struct peerlists *p, const struct stream_key *k, struct buf *ret,
-                       uint64_t *retrecords, struct errinfo *reterr)
-{
-    struct peerlist_snap *x = NULL;
-    if (p->pinned && p->wait) {
-        p->wait(p->wait_context); /* one at a time */
-    }
-    enum err e = peerlist_snap_begin(p, k, &x, reterr);
-    if (x) {
-        e = peerlist_snap_run(x, ret, retrecords, reterr);
-    }
-    peerlist_snap_end(p, &x);
-    return e;
 }

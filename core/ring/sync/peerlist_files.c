@@ -1,8 +1,7 @@
 /*
  * peerlist_files - one folder for each origin, a few lists open at a time.
  */
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"
 #include "core/ring/sync/peerlist_internal.h"
@@ -15,7 +14,7 @@ enum {
 };
 #define OWNER_MAGIC "gillnet-peer-list 1 "
 
-/* What is in work has other names for either side: it is no crash's remains to the other. */
+/* Each side has its own names for unfinished work, so neither removes the other's. */
 static const char renew_ring[] = "renew";
 static const char drop_ring[] = ".drop-";
 static const char renew_subscribed[] = "renew-subscribed";
@@ -23,23 +22,13 @@ static const char drop_subscribed[] = ".subscribed-drop-";
 
 /* ---- paths ---- */
 
-static enum err path_failed(enum err e, const char *dir, struct errinfo *reterr)
-{
-    return e == ERR_OK
-               ? ERR_OK
-               : errinfo_set(reterr, e, dir, 0,
-                             "the path is too long; choose a shorter state_dir");
-}
-
 enum err origin_path(const struct peerlists *p, const struct object_id *origin,
                      char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
-    hex_print(origin->b, OBJECT_ID_BYTES, hex);
-    return path_failed(file_path(ret, "%s/%s", p->dir, hex), p->dir, reterr);
+    return path_make(ret, reterr, "%s/%s", p->dir, object_id_hex(origin).digits);
 }
 
-/* ---- whose stream it is ---- */
+/* ---- the stream in a folder ---- */
 
 static const char *owner_suffix(uint16_t kind)
 {
@@ -51,12 +40,8 @@ static const char *owner_suffix(uint16_t kind)
 static enum err owner_path(const struct peerlists *p, const struct stream_key *k,
                            char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    char folder[FILE_PATH_MAX];
-    enum err e = origin_path(p, &k->origin, folder, reterr);
-    return e == ERR_OK ? path_failed(file_path(ret, "%s/%s.%s", folder, k->list,
-                                               owner_suffix(k->kind)),
-                                     p->dir, reterr)
-                       : e;
+    return path_make(ret, reterr, "%s/%s/%s.%s", p->dir,
+                     object_id_hex(&k->origin).digits, k->list, owner_suffix(k->kind));
 }
 
 bool owner_is(const struct owner *o, const struct stream_key *k)
@@ -86,7 +71,7 @@ enum err owner_read(const struct peerlists *p, const struct stream_key *k,
         memcpy(&ret->ring_key, bytes + sizeof(ret->inc), sizeof(ret->ring_key));
     }
     buf_fini(&text);
-    /* one that cannot be read as such was never written whole: whatever comes replaces */
+    /* a malformed file was never written whole: the next object replaces the list */
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
@@ -122,23 +107,18 @@ enum err peerlist_forget(struct peerlists *p, const struct stream_key *k,
     return e;
 }
 
-/* Lists of one origin. */
 static unsigned count_lists(const char *folder)
 {
     char path[FILE_PATH_MAX];
     unsigned n = 0;
-    DIR *d = file_path(path, "%s/lists", folder) == ERR_OK ? opendir(path) : NULL;
-    while (d) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        n += list_name_is_valid(slice_str(entry->d_name));
+    if (path_make(path, NULL, "%s/lists", folder) != ERR_OK) {
+        return 0;
     }
-    if (d) {
-        (void)closedir(d);
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        n += list_name_is_valid(slice_str(w.name));
     }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return n;
 }
 
@@ -152,7 +132,8 @@ enum err owner_may_become(const struct peerlists *p, const struct owner *o,
                            "a newer incarnation of the list is held");
     }
     enum err e = origin_path(p, &k->origin, folder, reterr);
-    if (e == ERR_OK && file_path(list, "%s/lists/%s", folder, k->list) == ERR_OK &&
+    if (e == ERR_OK &&
+        path_make(list, NULL, "%s/lists/%s", folder, k->list) == ERR_OK &&
         access(list, F_OK) != 0 && count_lists(folder) >= PEERLIST_LISTS_MAX) {
         e = errinfo_set(reterr, ERR_LIMIT, k->list, 0,
                         "the origin has %d lists already, as many as it may",
@@ -180,7 +161,7 @@ static struct held *held_find(struct peerlists *p, const struct stream_key *k)
 {
     for (unsigned i = 0; i < PEERLIST_OPEN_MAX; i++) {
         struct held *h = &p->held[i];
-        if (h->w && memcmp(&h->origin, &k->origin, sizeof(h->origin)) == 0 &&
+        if (h->w && object_id_equal(&h->origin, &k->origin) &&
             strcmp(h->list, k->list) == 0) {
             return h;
         }
@@ -188,7 +169,7 @@ static struct held *held_find(struct peerlists *p, const struct stream_key *k)
     return NULL;
 }
 
-/* A free place; the one that was not used for longest is given up for it. */
+/* A free place. If there is none, the list that was unused for longest is closed. */
 static struct held *held_place(struct peerlists *p)
 {
     struct held *oldest = &p->held[0];
@@ -206,8 +187,7 @@ static enum err list_remove(const char *folder, const char *list,
                             struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e =
-        path_failed(file_path(path, "%s/lists/%s", folder, list), folder, reterr);
+    enum err e = path_make(path, reterr, "%s/lists/%s", folder, list);
     return e == ERR_OK ? file_remove_tree(path, reterr) : e;
 }
 
@@ -222,7 +202,7 @@ static enum err held_make(struct peerlists *p, const struct stream_key *k,
     THEN(e, mirror_open(folder, list, p->keys, k->ring_key, &w, reterr));
     bool is_foreign = w ? list_writer_key(w) != k->ring_key
                         : e == ERR_KEY && keyring_find(p->keys, k->ring_key);
-    if (is_foreign) { /* its key went, and its digests say nothing under the new one */
+    if (is_foreign) { /* its key is gone, so its digests are useless */
         list_writer_close(&w);
         e = list_remove(folder, k->list, reterr);
         THEN(e, mirror_open(folder, list, p->keys, k->ring_key, &w, reterr));
@@ -256,7 +236,7 @@ enum err held_open(struct peerlists *p, const struct stream_key *k, struct held 
     return e;
 }
 
-/* ---- a list made anew ---- */
+/* ---- rewriting a list ---- */
 
 static bool walk_step(void *context, struct mirror_entry *ret)
 {
@@ -264,7 +244,7 @@ static bool walk_step(void *context, struct mirror_entry *ret)
     return mirror_iter_next(context, ret, &e);
 }
 
-/* The same file under both names: the new list's filter, until the old list goes. */
+/* Links the filter into the new list; the old list is removed later. */
 static enum err copy_filter(const struct list_writer *from, struct list_writer *to,
                             const char *folder, bool is_revoked, struct errinfo *reterr)
 {
@@ -274,7 +254,7 @@ static enum err copy_filter(const struct list_writer *from, struct list_writer *
     if (e == ERR_NOT_FOUND) {
         return ERR_OK;
     }
-    THEN(e, path_failed(file_path(temp, "%s/filter", folder), folder, reterr));
+    THEN(e, path_make(temp, reterr, "%s/filter", folder));
     if (e == ERR_OK && link(path, temp) != 0) {
         e = errinfo_errno(reterr, temp, "cannot link a peer's filter");
     }
@@ -317,11 +297,9 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
         return ERR_OK;
     }
     enum err e = origin_path(p, &h->origin, folder, reterr);
-    if (e == ERR_OK && (file_path(renew, "%s/%s", folder, p->renew) != ERR_OK ||
-                        file_path(fresh, "%s/lists/%s", renew, h->list) != ERR_OK ||
-                        file_path(place, "%s/lists/%s", folder, h->list) != ERR_OK)) {
-        e = path_failed(ERR_LIMIT, folder, reterr);
-    }
+    THEN(e, path_make(renew, reterr, "%s/%s", folder, p->renew));
+    THEN(e, path_make(fresh, reterr, "%s/lists/%s", renew, h->list));
+    THEN(e, path_make(place, reterr, "%s/lists/%s", folder, h->list));
     THEN(e, file_remove_tree(renew, reterr));
     THEN(e, file_make_dir(renew, LIST_DIR_MODE, reterr));
     THEN(e, renew_into(p, h, renew, name, reterr));
@@ -335,33 +313,24 @@ enum err held_renew(struct peerlists *p, struct held *h, const char *name,
 
 /* ---- begin and end ---- */
 
-/* What a crash left of a removal or of a list made anew. */
-static enum err sweep(const struct peerlists *p, const char *dir,
-                      struct errinfo *reterr)
+/* Removes the remains of a removal or of a rewritten list after a crash. */
+static enum err sweep_lists(const struct peerlists *p, const char *dir,
+                            struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = ERR_OK;
-    DIR *d = opendir(dir);
-    if (!d) {
-        return errinfo_errno(reterr, dir, "cannot list the folder");
-    }
-    while (e == ERR_OK) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            break;
-        }
-        struct slice name = slice_str(entry->d_name);
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
+    while (e == ERR_OK && dir_walk_next(&w)) {
+        struct slice name = slice_str(w.name);
         bool is_dropped = slice_has_prefix(name, slice_str(p->drop));
         bool is_origin = name.n == 2 * (size_t)OBJECT_ID_BYTES;
-        if ((is_dropped && file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) ||
-            (is_origin &&
-             file_path(path, "%s/%s/%s", dir, entry->d_name, p->renew) == ERR_OK)) {
-            e = file_remove_tree(path, reterr);
+        if (is_dropped || is_origin) {
+            e = is_dropped ? path_make(path, reterr, "%s/%s", dir, w.name)
+                           : path_make(path, reterr, "%s/%s/%s", dir, w.name, p->renew);
+            THEN(e, file_remove_tree(path, reterr));
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err open_as(bool is_subscribed, const char *dir, const struct keyring *keys,
@@ -369,14 +338,14 @@ static enum err open_as(bool is_subscribed, const char *dir, const struct keyrin
 {
     struct peerlists *p = calloc(1, sizeof(*p));
     if (!p) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory");
+        return errinfo_nomem(reterr, dir);
     }
     p->keys = keys;
     p->renew = is_subscribed ? renew_subscribed : renew_ring;
     p->drop = is_subscribed ? drop_subscribed : drop_ring;
-    enum err e = path_failed(file_path(p->dir, "%s", dir), dir, reterr);
+    enum err e = path_make(p->dir, reterr, "%s", dir);
     THEN(e, file_make_dir(dir, LIST_DIR_MODE, reterr));
-    THEN(e, sweep(p, dir, reterr));
+    THEN(e, sweep_lists(p, dir, reterr));
     if (e != ERR_OK) {
         peerlists_close(&p);
         return e;
@@ -435,22 +404,20 @@ enum err peerlists_drop(struct peerlists *p, const struct object_id *origin,
 {
     char folder[FILE_PATH_MAX];
     char gone[FILE_PATH_MAX];
-    char hex[2 * OBJECT_ID_BYTES + 1];
     for (unsigned i = 0; i < PEERLIST_OPEN_MAX; i++) {
-        if (p->held[i].w && memcmp(&p->held[i].origin, origin, sizeof(*origin)) == 0) {
+        if (p->held[i].w && object_id_equal(&p->held[i].origin, origin)) {
             held_settle(p, &p->held[i]);
             held_close(&p->held[i]);
         }
     }
-    hex_print(origin->b, OBJECT_ID_BYTES, hex);
     enum err e = origin_path(p, origin, folder, reterr);
-    THEN(e,
-         path_failed(file_path(gone, "%s/%s%s", p->dir, p->drop, hex), p->dir, reterr));
+    THEN(e, path_make(gone, reterr, "%s/%s%s", p->dir, p->drop,
+                      object_id_hex(origin).digits));
     THEN(e, file_remove_tree(gone, reterr));
     if (e != ERR_OK) {
         return e;
     }
-    if (rename(folder, gone) != 0) { /* at once, for whoever reads */
+    if (rename(folder, gone) != 0) { /* it disappears for readers at once */
         return errno == ENOENT
                    ? ERR_OK
                    : errinfo_errno(reterr, folder, "cannot remove what a peer listed");

@@ -1,6 +1,4 @@
-/*
- * peerlist_filters - whole filters of an origin: judged as files, kept as the bytes that came.
- */
+/* peerlist_filters - whole filters of an origin: checked as files, kept as the bytes that came. */
 
 #include "core/list/files.h"
 #include "core/list/peer_filter.h"
@@ -11,7 +9,7 @@ static bool is_revoked(const struct stream_key *k)
     return k->kind == OBJECT_MEMBER_REVOKED;
 }
 
-/* A file that nobody reads but we: it need not be durable until it has its place. */
+/* Only this module reads the file, so it may stay volatile until it is in its place. */
 static enum err temp_write(const char *path, struct slice bytes, bool is_durable,
                            struct errinfo *reterr)
 {
@@ -21,16 +19,8 @@ static enum err temp_write(const char *path, struct slice bytes, bool is_durable
         return errinfo_errno(reterr, path, "cannot write a peer's filter");
     }
     enum err e = ERR_OK;
-    while (e == ERR_OK && bytes.n > 0) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n <= 0) {
-            e = errinfo_errno(reterr, path, "cannot write a peer's filter");
-        } else {
-            bytes = slice_from(bytes, (size_t)n);
-        }
-    }
-    if (e == ERR_OK && is_durable && fsync(fd) != 0) {
-        e = errinfo_errno(reterr, path, "cannot sync a peer's filter to disk");
+    if (!file_write_all(fd, bytes) || (is_durable && fsync(fd) != 0)) {
+        e = errinfo_errno(reterr, path, "cannot write a peer's filter");
     }
     (void)close(fd);
     if (e != ERR_OK) {
@@ -56,7 +46,7 @@ static enum err believe(const struct peerlists *p, const struct object *o,
     }
     if (b.key->id != p->keys->ring[0].id || b.is_revoked) {
         b.nguarded =
-            0; /* those are digests under the other key; and taking back harms none */
+            0; /* guarded digests are of the first key; a revocation cannot harm them */
     }
     return peer_filter_believe(path, &b, reterr);
 }
@@ -70,7 +60,7 @@ enum err peermember_check(struct peerlists *p, const struct object *o,
     if (e == ERR_OK && !owner_is(&owner, &o->stream)) {
         e = owner_may_become(p, &owner, &o->stream, reterr);
     }
-    THEN(e, file_path(path, "%s/.check" FILE_TEMP_SUFFIX, p->dir));
+    THEN(e, path_make(path, reterr, "%s/.check" FILE_TEMP_SUFFIX, p->dir));
     THEN(e, temp_write(path, file, false, reterr));
     if (e == ERR_OK) {
         e = believe(p, o, path, reterr);
@@ -90,23 +80,18 @@ enum err peermember_apply(struct peerlists *p, const struct object *o,
         held_settle(p, h);
         e = origin_path(p, &o->stream.origin, folder, reterr);
     }
-    THEN(e, file_path(path, "%s/lists/filter" FILE_TEMP_SUFFIX, folder));
+    THEN(e, path_make(path, reterr, "%s/lists/filter" FILE_TEMP_SUFFIX, folder));
     THEN(e, temp_write(path, file, true, reterr));
     THEN(e, list_member_replace(h->w, is_revoked(&o->stream), path, reterr));
     return e == ERR_OK ? owner_write(p, &o->stream, reterr) : e;
 }
 
-/* The path of the filter of k, when it is that which is held. */
-static enum err find(struct peerlists *p, const struct stream_key *k,
-                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
+/* The path of the filter of k. ERR_NOT_FOUND: the folder has another stream. */
+static enum err find_filter(struct peerlists *p, const struct stream_key *k,
+                            char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    struct owner owner;
     struct held *h = NULL;
-    enum err e = owner_read(p, k, &owner, reterr);
-    if (e == ERR_OK && !owner_is(&owner, k)) {
-        e = errinfo_set(reterr, ERR_NOT_FOUND, k->list, 0, "this stream is not held");
-    }
-    THEN(e, held_open(p, k, &h, reterr));
+    enum err e = held_of(p, k, &h, reterr);
     return e == ERR_OK ? list_member_path(h->w, is_revoked(k), ret, reterr) : e;
 }
 
@@ -114,7 +99,7 @@ enum err peermember_snap(struct peerlists *p, const struct stream_key *k,
                          struct buf *ret, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = find(p, k, path, reterr);
+    enum err e = find_filter(p, k, path, reterr);
     return e == ERR_OK ? file_read(path, ret, reterr) : e;
 }
 
@@ -123,6 +108,6 @@ enum err peermember_peek(struct peerlists *p, const struct stream_key *k,
                          struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = find(p, k, path, reterr);
+    enum err e = find_filter(p, k, path, reterr);
     return e == ERR_OK ? list_member_peek(path, retcreated_s, retentries, reterr) : e;
 }

@@ -1,5 +1,5 @@
 /*
- * peerlist_internal - the inside of peerlist: folders, open lists, and which stream is in them.
+ * peerlist_internal - folders, open lists, and the streams in them; private to peerlist.
  *
  * Depends: base, list.   Threads: one.
  */
@@ -17,26 +17,25 @@ struct held {
     struct object_id origin;
     char list[OBJECT_NAME_BYTES + 1];
     struct list_writer *w; /* NULL: free */
-    uint64_t used;         /* when, by peerlists.clock */
+    uint64_t used;         /* time of the last use, by peerlists.clock */
     unsigned changes;      /* since its log was measured */
 };
 
 struct peerlists {
     char dir[FILE_PATH_MAX];
     const struct keyring *keys;
-    const char *renew; /* name of a list's folder while it is made anew, in ORIGIN */
-    const char
-        *drop; /* begin of the name of an origin's folder that is being removed */
+    const char *renew; /* name of a list's folder in ORIGIN while it is rewritten */
+    const char *drop;  /* prefix of an origin's folder while it is removed */
     struct held held[PEERLIST_OPEN_MAX];
     uint64_t clock;
-    const struct held *pinned; /* a snapshot of it is being made; NULL: none */
+    const struct held *pinned; /* whose snapshot is being made; NULL: none */
     peerlist_wait_fn *wait;
     void *wait_context;
     struct digest *guarded;
     size_t nguarded;
 };
 
-/* Which stream a list or filter is of. */
+/* The stream of a list or filter. */
 struct owner {
     bool is_there;
     uint64_t inc;
@@ -47,20 +46,23 @@ enum err owner_read(const struct peerlists *p, const struct stream_key *k,
                     struct owner *ret, struct errinfo *reterr);
 enum err owner_write(const struct peerlists *p, const struct stream_key *k,
                      struct errinfo *reterr);
-/* ERR_RANGE: the stream is older than the one held. ERR_LIMIT: one list more than an origin may have. */
+/* ERR_RANGE: k is older than the stream in o. ERR_LIMIT: the origin has as many lists as it may. */
 enum err owner_may_become(const struct peerlists *p, const struct owner *o,
                           const struct stream_key *k, struct errinfo *reterr);
 
 /* DIR/ORIGIN */
 enum err origin_path(const struct peerlists *p, const struct object_id *origin,
                      char ret[FILE_PATH_MAX], struct errinfo *reterr);
-/* The open list of k; it is made where there is none, anew where its digests are of another key. */
+/* Opens the list of k. Creates it if it is missing or its digests are of another key. */
 enum err held_open(struct peerlists *p, const struct stream_key *k, struct held **ret,
                    struct errinfo *reterr);
-/* Before h is changed or closed. */
+/* Opens the list of k. ERR_NOT_FOUND: the folder has another stream. */
+enum err held_of(struct peerlists *p, const struct stream_key *k, struct held **ret,
+                 struct errinfo *reterr);
+/* Waits for a snapshot of h; call it before h is changed or closed. */
 void held_settle(const struct peerlists *p, const struct held *h);
 void held_close(struct held *h);
-/* Makes a list whose log outgrew it anew. */
+/* Rewrites the list if its log is much longer than its entries need. */
 enum err held_renew(struct peerlists *p, struct held *h, const char *name,
                     struct errinfo *reterr);
 

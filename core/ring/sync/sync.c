@@ -1,16 +1,15 @@
-/* sync - opening and closing of all that is held. */
+/* sync - opening and closing of a server's streams. */
 #include "core/ring/sync/sync.h"
 
 #include <stdarg.h>
 
 #include "core/base/clock.h"
-#include "core/base/cursor.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 
-enum { INC_RANDOM_BITS = 22, VERSION_BITS = 32, FOLDERS = 8 };
+enum { VERSION_BITS = 32 };
 
 const char *sync_result_name(enum sync_result r)
 {
@@ -34,7 +33,7 @@ uint64_t sync_now_ms(void)
 
 bool sync_is_self(const struct sync *s, const struct object_id *origin)
 {
-    return memcmp(s->self->origin.b, origin->b, OBJECT_ID_BYTES) == 0;
+    return object_id_equal(&s->self->origin, origin);
 }
 
 uint64_t sync_bump(struct sync *s)
@@ -42,61 +41,52 @@ uint64_t sync_bump(struct sync *s)
     return ++s->version;
 }
 
-enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX], const char *format,
-                   ...)
+enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX],
+                   struct errinfo *reterr, const char *format, ...)
 {
     char name[FILE_PATH_MAX];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(name, sizeof(name), format, args);
+    (void)vsnprintf(name, sizeof(name), format,
+                    args); /* cut off, it is too long below */
     va_end(args);
-    return n < 0 || (size_t)n >= sizeof(name) ? ERR_LIMIT
-                                              : file_path(ret, "%s/%s", s->dir, name);
+    return path_make(ret, reterr, "%s/%s", s->dir, name);
 }
 
-/* A time in the upper bits, so that a later one is higher than all in use. With a clock that went back it is still drawn,
- * not counted on: a disk that is put back must not come to the same one again. */
 uint64_t sync_fresh_inc(const struct sync *s)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
-    uint64_t time = sync_now_ms();
     uint64_t newest = s->inc;
-    uint32_t noise = 0;
-    random_bytes(&noise, sizeof(noise));
     for (const struct stream *st = self ? self->streams : NULL; st;
          st = st->of_origin) {
         newest = st->key.inc > newest ? st->key.inc : newest;
     }
-    newest >>= INC_RANDOM_BITS;
-    time = time > newest ? time : newest + 1;
-    return time << INC_RANDOM_BITS | (noise & ((1U << INC_RANDOM_BITS) - 1));
+    return stream_next_inc(sync_now_ms(), newest);
 }
 
 static enum err make_folders(struct sync *s, struct errinfo *reterr)
 {
-    static const char *const names[FOLDERS] = {
-        "",    "objects",  "counts", "counts/runs", "counts/merged",
-        "own", "own/runs", "lists"};
-    enum err e = ERR_OK;
-    for (unsigned i = 0; i < FOLDERS && e == ERR_OK; i++) {
+    static const char *const names[] = {"objects",       "counts", "counts/runs",
+                                        "counts/merged", "own",    "own/runs",
+                                        "lists"};
+    enum err e = file_make_dir(s->dir, SYNC_DIR_MODE, reterr);
+    for (unsigned i = 0; i < LENGTH(names) && e == ERR_OK; i++) {
         char path[FILE_PATH_MAX];
-        e = i == 0 ? file_path(path, "%s", s->dir) : sync_path(s, path, "%s", names[i]);
-        e = e == ERR_OK ? file_make_dir(path, SYNC_DIR_MODE, reterr)
-                        : errinfo_set(reterr, e, s->dir, 0, "the path is too long");
+        e = sync_path(s, path, reterr, "%s", names[i]);
+        THEN(e, file_make_dir(path, SYNC_DIR_MODE, reterr));
     }
     return e == ERR_OK ? file_sync_dir(s->dir, reterr) : e;
 }
 
-/* What writers of runs left when they were stopped. */
-static enum err sweep(struct sync *s, struct errinfo *reterr)
+/* Removes files that stopped writers of runs left. */
+static enum err sweep_runs(struct sync *s, struct errinfo *reterr)
 {
     static const char *const names[] = {"counts/runs", "counts/merged", "own/runs"};
     enum err e = ERR_OK;
     for (unsigned i = 0; i < LENGTH(names) && e == ERR_OK; i++) {
         char path[FILE_PATH_MAX];
-        e = sync_path(s, path, "%s", names[i]) == ERR_OK
-                ? file_sweep_temps(path, reterr)
-                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+        e = sync_path(s, path, reterr, "%s", names[i]);
+        THEN(e, file_sweep_temps(path, reterr));
     }
     return e;
 }
@@ -104,16 +94,12 @@ static enum err sweep(struct sync *s, struct errinfo *reterr)
 static enum err open_table(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct slice value;
     struct table_txn *x = NULL;
-    if (sync_path(s, path, "table") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    enum err e = table_open(path, true, SYNC_TABLE_MAX, &s->table, reterr);
+    enum err e = sync_path(s, path, reterr, "table");
+    THEN(e, table_open(path, true, SYNC_TABLE_MAX, &s->table, reterr));
     THEN(e, table_begin(s->table, false, &x, reterr));
-    if (e == ERR_OK && table_get(x, SLICE_LIT("self"), &value) == ERR_OK) {
-        struct cursor c = cursor_of(value);
-        s->nsigned = cursor_u64(&c);
+    if (e == ERR_OK) {
+        s->nsigned = sync_get_number(x, "self");
     }
     table_abort(&x);
     return e;
@@ -122,13 +108,11 @@ static enum err open_table(struct sync *s, struct errinfo *reterr)
 static enum err open_lists(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (sync_path(s, path, "lists") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    return peerlists_open(path, s->keys, &s->lists, reterr);
+    enum err e = sync_path(s, path, reterr, "lists");
+    return e == ERR_OK ? peerlists_open(path, s->keys, &s->lists, reterr) : e;
 }
 
-/* What was kept is applied; a stream that cannot be had whole any more is fetched again. */
+/* Applies stored objects. A damaged or incomplete stream is fetched again. */
 static void recover_streams(struct sync *s)
 {
     for (unsigned i = 0; i < s->norigins; i++) {
@@ -152,7 +136,7 @@ static void recover_streams(struct sync *s)
                 log_errinfo("peers", &why);
                 continue;
             }
-            (void)sync_erase(s, st, NULL);
+            (void)sync_erase(s, st, false, NULL);
         }
     }
 }
@@ -173,10 +157,9 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
 {
     char path[FILE_PATH_MAX];
     enum err e = make_folders(s, reterr);
-    if (e == ERR_OK && sync_path(s, path, "LOCK") == ERR_OK) {
-        e = filelock_take(&s->lock, path, reterr);
-    }
-    THEN(e, sweep(s, reterr));
+    THEN(e, sync_path(s, path, reterr, "LOCK"));
+    THEN(e, filelock_take(&s->lock, path, reterr));
+    THEN(e, sweep_runs(s, reterr));
     THEN(e, manifest_copy(options->manifest, &s->manifest));
     THEN(e, open_table(s, reterr));
     THEN(e, open_lists(s, reterr));
@@ -201,12 +184,9 @@ enum err sync_open(const struct sync_options *options, struct sync **ret,
                    struct errinfo *reterr)
 {
     uint32_t session = 0;
-    struct errinfo unused = {.code = ERR_OK};
-    reterr = reterr ? reterr : &unused;
     struct sync *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, options->state_dir, 0,
-                           "no memory for the exchange with peers");
+        return errinfo_nomem(reterr, options->state_dir);
     }
     s->self = options->self;
     s->keys = options->keys;
@@ -214,11 +194,9 @@ enum err sync_open(const struct sync_options *options, struct sync **ret,
     random_bytes(&session, sizeof(session));
     s->version = (uint64_t)(session | 1U) << VERSION_BITS;
     s->opened_ms = sync_now_ms();
-    enum err e = file_path(s->state_dir, "%s", options->state_dir);
-    THEN(e, file_path(s->dir, "%s/peers", options->state_dir));
-    e = e == ERR_OK
-            ? open_all(s, options, reterr)
-            : errinfo_set(reterr, e, options->state_dir, 0, "the path is too long");
+    enum err e = path_make(s->state_dir, reterr, "%s", options->state_dir);
+    THEN(e, path_make(s->dir, reterr, "%s/peers", options->state_dir));
+    THEN(e, open_all(s, options, reterr));
     if (e != ERR_OK) {
         sync_close(&s);
         return e;
@@ -242,7 +220,7 @@ void sync_close(struct sync **sp)
     }
     free(s->origins);
     free(s->slots);
-    sync_published_free(s);
+    sync_forget_published(s, 0);
     buf_fini(&s->made.bytes);
     peerlists_close(&s->lists);
     table_close(&s->table);
@@ -258,7 +236,7 @@ enum err sync_set_manifest(struct sync *s, const struct manifest *m,
     struct manifest copy = {.version = 0};
     enum err e = manifest_copy(m, &copy);
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, s->dir, 0, "no memory for the manifest");
+        return errinfo_nomem(reterr, s->dir);
     }
     struct manifest old = s->manifest;
     s->manifest = copy;

@@ -1,20 +1,33 @@
 /*
- * sync - the state of all streams that this server holds, and the only place that decides what enters it.
+ * sync - the streams that this server holds, and the only code that decides which objects enter.
  *
- * Knows no sockets and no threads: who drives it hands objects in and takes wants out, so that a test
- * drives the real thing over a network of its own. In STATE/peers:
- *   table/            cursors, positions of our own streams, proofs (core/store/table.h)
- *   objects/          signed objects as they came: ORIGIN/STREAM/SEQ
- *   counts/           decoded count streams, for gillnetd: ORIGIN/START-INC-KEY.stream while open
- *                     (core/count/stream.h), runs/ once closed (core/store/run.h)
- *   own/              the same of our own, for us
- *   lists/ORIGIN/     what each origin lists, as a state folder of its own (core/list/list.h)
- *   origins           names, caps, weights of the members, for gillnetd (core/store/origins.h)
- *   restored          this folder was put back from a backup (sync_restored.c)
- * Order, for each object: length and form; manifest and key; signature; chain; hash of the payload; bounded
- * unpacking; records; quota; root; the object durable as a file; the cursor durable in the table; applied.
- * After a crash at any point what is held is what the origin signed.
- * Depends: base, list, count, store.   Threads: one.   Owns: the folder.   ADR 0032, notes of invariants there.
+ * It knows no sockets and no threads. The caller hands objects in and takes wants out, so a test
+ * drives the same code over a network of its own. Files in STATE/peers:
+ *
+ *   table/         cursors, distrust proofs, quotas (core/store/table.h)
+ *   objects/       signed objects as they came: ORIGIN/STREAM/SEQ
+ *   counts/        decoded count streams, for gillnetd: ORIGIN/START-INC-KEY.stream while open
+ *                  (core/count/stream.h), runs/ once closed (core/store/run.h)
+ *   own/           the same of this server's own streams
+ *   lists/ORIGIN/  the lists of each origin, as a state folder of its own (core/list/list.h)
+ *   origins        names, caps, weights of the members, for gillnetd (core/store/origins.h)
+ *   restored       this folder was restored from a backup (sync_restored.c)
+ *
+ * Order of the checks of an object: length and form; manifest and key; signature; chain; hash of
+ * the payload; bounded unpacking; records; quota; root. Then it becomes durable as a file, then the
+ * cursor in the table, then it is applied. After a crash at any point this server holds nothing
+ * that the origin did not sign.
+ *
+ * Files, in reading order: sync_receive (the checks), sync_store (objects as files), sync_stream
+ * (cursors), sync_count and sync_list (content by kind), sync_serve (answers and wants),
+ * sync_publish and sync_publish_list (own streams), sync_tick and sync_work (time, slow work),
+ * sync_trust, sync_proof, sync_quota (limits of an origin), sync_restored, sync_stat, sync (open
+ * and close). On top: list_publisher (own lists into steps). Below: peerlist (lists of origins).
+ * To add a check of an object: a value of enum sync_result with its name in sync.c and, if the
+ * origin is at fault, its row in is_for_good; the check in its place in take_object; a lie in
+ * tests/unit/sync/test_sync_liar.c.
+ * Depends: base, list, count, store.   Threads: one.   Owns: the folder.   ADR 0032 and its
+ * invariants; 0058.
  */
 #ifndef CORE_RING_SYNC_SYNC_H
 #define CORE_RING_SYNC_SYNC_H
@@ -29,55 +42,54 @@
 
 enum {
     SYNC_INTERVAL_S = 5, /* between exchanges */
-    SYNC_GRACE_S = 60,   /* after its end a bucket is closed */
-    SYNC_SKEW_S = 120,   /* by which an object may come from the future */
-    SYNC_KEEP_S = 7200,  /* objects of a closed stream are kept */
+    SYNC_GRACE_S = 60,   /* from the end of a bucket until it is closed */
+    SYNC_SKEW_S = 120,   /* that the clock of an origin may be ahead */
+    SYNC_KEEP_S = 7200,  /* time that objects of a closed stream are kept */
     SYNC_INCS_MAX = 64,  /* incarnations of one origin in one bucket */
-    SYNC_BURST =
-        4, /* times the mean rate of its quota that an origin may have in one bucket */
+    SYNC_BURST = 4,      /* times the mean rate of its quota, allowed in one bucket */
     SYNC_CANARIES = 10000
 };
 
 enum sync_result {
     SYNC_APPLIED,
     SYNC_DUPLICATE, /* known; nothing changed */
-    SYNC_GAP,       /* something before it is missing: see sync_wants */
-    SYNC_FORK,      /* the origin signed two histories: proof kept, origin distrusted */
-    SYNC_OLD,       /* its time is over, or a rollback */
-    SYNC_FUTURE,    /* from beyond SYNC_SKEW_S */
-    SYNC_QUOTA,     /* more than the origin may have */
-    SYNC_UNKNOWN,   /* ring, origin or key is not in the manifest */
-    SYNC_REVOKED,   /* dropped member or revoked key, or distrusted */
+    SYNC_GAP,       /* an earlier object is missing: see sync_wants */
+    SYNC_FORK,    /* the origin signed two histories: proof stored, origin distrusted */
+    SYNC_OLD,     /* too old, or a rollback */
+    SYNC_FUTURE,  /* later than SYNC_SKEW_S from now */
+    SYNC_QUOTA,   /* more than the origin may have */
+    SYNC_UNKNOWN, /* ring, origin or key is not in the manifest */
+    SYNC_REVOKED, /* dropped or distrusted member, or revoked key */
     SYNC_SIGNATURE,
     SYNC_PAYLOAD,   /* hash, packing or records are wrong */
-    SYNC_ROOT,      /* what it says the stream holds is not so */
-    SYNC_FILTER,    /* a filter that takes too much for listed (canaries, fill) */
+    SYNC_ROOT,      /* the root is not that of the content */
+    SYNC_FILTER,    /* a filter that matches too much (canaries, fill) */
     SYNC_MALFORMED, /* form of the header */
-    SYNC_VERSION,   /* of a later version: passed over */
-    SYNC_TROUBLE,   /* ours: disk or memory; try again */
+    SYNC_VERSION,   /* of a later version: ignored */
+    SYNC_TROUBLE,   /* local disk or memory; try again */
     SYNC_RESULTS
 };
 const char *sync_result_name(enum sync_result r);
 
 struct sync_options {
     const char *state_dir;
-    const struct identity *self; /* borrowed */
-    const struct keyring *keys;  /* borrowed; the writers' key is that of our streams */
+    const struct identity *self;     /* borrowed */
+    const struct keyring *keys;      /* borrowed; own streams use the writers' key */
     const struct manifest *manifest; /* copied */
 };
 
 struct sync;
-/* Takes STATE/peers/LOCK, finishes what a crash broke off. */
+/* Takes STATE/peers/LOCK and finishes the work that a crash interrupted. */
 enum err sync_open(const struct sync_options *options, struct sync **ret,
                    struct errinfo *reterr);
 void sync_close(struct sync **s);
-/* What members and keys that are no longer trusted have brought is gone when it returns. */
+/* Removes the objects of members and keys that m no longer trusts. */
 enum err sync_set_manifest(struct sync *s, const struct manifest *m,
                            struct errinfo *reterr);
 
 /* ---- receiving ---- */
 
-/* Header and payload (a SNAP also without). reterr: which rule, which field, for one line of log. */
+/* Offers header and payload (a SNAP also without). reterr: rule and field, for one line of log. */
 enum sync_result sync_offer(struct sync *s, struct slice object,
                             struct errinfo *reterr);
 
@@ -89,78 +101,78 @@ struct want {
     uint64_t to;
     struct hash256 hash; /* SNAP */
 };
-/* To be called first with each answer of heads: takes its heartbeats and proofs (a PROOF is three entries of that
- * section: its header and the two headers that it shows). fn (may be NULL) is told each result. Returns how many were new. */
+/* Handles heartbeats and proofs of an answer; call it before sync_wants. (A PROOF is three entries
+ * of that section: its header and the two headers in its payload.) Calls fn, which may be NULL,
+ * with each result. Returns the number of new ones. */
 typedef void sync_heard_fn(void *context, enum sync_result r,
                            const struct errinfo *why);
 size_t sync_hear(struct sync *s, const struct heads *heads, sync_heard_fn *fn,
                  void *context);
 
-/* What of these heads of a peer we lack and would take: lists, then buckets, newest first. What was refused for its
- * origin's fault is wanted again a minute later. */
+/* Objects of these heads that are missing here and would be accepted: lists, then buckets, newest
+ * first. An object that was refused for its origin's fault is wanted again a minute later. */
 size_t sync_wants(struct sync *s, const struct heads *heads, struct want *ret,
                   size_t most);
 
 /* ---- serving ---- */
 
-/* Rises with every change of a head, heartbeat or proof; of another process it has another upper half: an `after` that is
- * not of this one is answered with all. */
+/* Rises with every change of a head, heartbeat or proof. Each process has another upper half: a
+ * version of another process is answered with everything. */
 uint64_t sync_version(const struct sync *s);
 /* Appends the answer to "heads after version" (heads_print). */
 enum err sync_heads(struct sync *s, uint64_t after, struct buf *ret);
-/* Objects seq from..to of a stream one after the other (a SNAP without payload), as many as fit max_bytes, at least one.
- * ERR_NOT_FOUND: `from` cannot be had any more, see SNAP. */
+/* Appends objects seq from..to of a stream (a SNAP without payload): as many as fit max_bytes, at
+ * least one. ERR_NOT_FOUND: `from` was removed, take the SNAP. */
 enum err sync_chain(struct sync *s, const struct object_id *stream, uint64_t from,
                     uint64_t to, size_t max_bytes, struct buf *ret);
-/* Whether that stream has come as far as seq here: what is told of objects up to it never changes. */
+/* Whether the stream has reached seq here; answers about objects up to seq never change then. */
 bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t seq);
-/* A SNAP with its payload, made again from what we hold. */
+/* Appends a SNAP with its payload, made again from the stored content. */
 enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
                    struct buf *ret, struct errinfo *reterr);
 
-/* ---- our own streams: signed and durable before any peer can see them ---- */
+/* ---- own streams: signed and durable before a peer can see them ---- */
 
-/* False: peers hold more of our own streams than we remember (a restored disk); they are taken back first and a new
- * incarnation begins. To be asked with the first heads of a peer. */
+/* False: peers hold more of the own streams than this server (a restored disk). Their objects are
+ * fetched first, and a new incarnation begins. Call it with the first heads of a peer. */
 bool sync_knows_itself(struct sync *s, const struct heads *heads);
-/* totals: how often each key was counted in the bucket by now, only those that changed need be given, keys rising. Publishes
- * the difference to what was published. */
+/* Publishes the counts of a bucket that are not published yet. totals: counts up to now, keys
+ * rising, at least of the keys that changed. */
 enum err sync_publish_counts(struct sync *s, uint64_t start_s,
                              const struct count_record *totals, size_t n,
                              struct errinfo *reterr);
-/* Nothing comes any more for that bucket. */
+/* Ends the streams of that bucket. */
 enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *reterr);
-/* Steps of a list, sorted by digest. position: of the list's log after them, stored with the cursor. */
+/* Publishes steps of a list, sorted by digest. */
 enum err sync_publish_list(struct sync *s, const char *list,
-                           const struct list_record *v, size_t n, struct slice position,
+                           const struct list_record *v, size_t n,
                            struct errinfo *reterr);
-enum err sync_list_position(struct sync *s, const char *list, struct buf *ret);
-/* The stream of ours that the next steps of that list (the next filter) go on with; false: a new one will begin, with
- * all that the list has. */
+/* The own stream that the next steps of that list (the next filter) continue. False: they begin a
+ * new one, with the whole list. */
 bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
                      struct stream_key *ret);
-/* The digest key of the digests that are published of lists and filters from now on; another one than before begins a
- * stream anew. 0, as at first: goes on as it is, and the first key here for what is new. */
+/* Sets the digest key of digests in lists and filters that are published next; another key begins a
+ * new stream. 0, the default: streams keep their key, and new ones use the writers' key. */
 void sync_use_list_key(struct sync *s, uint32_t id);
-/* All members have that key, or will. */
+/* The manifest has that digest key. */
 bool sync_is_ring_key(const struct sync *s, uint32_t id);
-/* Where lists are kept, for who compares them with what was published (share.h). */
+/* The folder of lists, for list_publisher. */
 struct peerlists;
 struct peerlists *sync_lists(struct sync *s);
-/* A new generation of a filter. */
+/* Publishes a new generation of a filter. */
 enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,
                              struct slice file, struct errinfo *reterr);
 
-/* From now on merging of days and SNAPs of lists are the work of a thread of this sync; sync_tick takes what it made.
- * Without, all is done at once. */
+/* Moves merging of days and SNAPs of lists to a thread of this sync; sync_tick takes the results.
+ * Without it both happen at once. */
 void sync_work_behind(struct sync *s);
-/* A SNAP of our list is being made: its next steps would wait for that, so they are better published a moment later. */
+/* A SNAP of the own list is being made: its next steps would wait, so publish them later. */
 bool sync_is_busy_with(const struct sync *s, const char *list);
 
-/* Expiry, merging of days, heartbeats, closing of overdue streams: to be called about once a second. */
+/* Expiry, merging of days, heartbeats, closing of overdue streams. Call it about once a second. */
 enum err sync_tick(struct sync *s, struct errinfo *reterr);
 
-/* ---- to be seen ---- */
+/* ---- statistics ---- */
 
 struct sync_origin_stat {
     struct object_id origin;
@@ -169,12 +181,12 @@ struct sync_origin_stat {
     uint64_t bytes;   /* stored */
     uint64_t applied; /* objects */
     uint64_t refused[SYNC_RESULTS];
-    uint64_t quota;      /* records that a bucket may have */
+    uint64_t quota;      /* records allowed in a bucket */
     uint64_t quota_used; /* of the newest bucket */
     uint64_t seen_ms;    /* of the newest heartbeat or object */
     char name[OBJECT_NAME_BYTES + 1];
-    bool is_stale;      /* none for 3 minutes */
-    bool is_distrusted; /* forked */
+    bool is_stale;     /* no heartbeat for 3 minutes */
+    bool is_distrusted; /* distrusted: it forked */
 };
 size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most);
 

@@ -1,23 +1,16 @@
 /* sync_content - records in a growing array; parts in order are merged two by two. */
-#include "core/ring/sync/sync_content.h"
-
-enum { ROOM_MIN = 64 };
+#include "core/base/array.h"
+#include "core/ring/sync/sync_internal.h"
 
 void content_reserve(struct content *c, size_t n)
 {
-    if (n > c->room && n < SIZE_MAX / sizeof(*c->v)) {
-        struct run_record *v = realloc(c->v, n * sizeof(*v));
-        if (v) {
-            c->v = v;
-            c->room = n;
-        }
-    }
+    (void)array_room(&c->v, &c->room, n, SIZE_MAX / sizeof(*c->v), sizeof(*c->v));
 }
 
 void content_add(struct content *c, uint64_t key, uint64_t count)
 {
     if (c->n == c->room) {
-        content_reserve(c, c->room ? 2 * c->room : ROOM_MIN);
+        content_reserve(c, c->n + 1);
     }
     if (c->n == c->room) {
         c->failed = true;
@@ -26,7 +19,7 @@ void content_add(struct content *c, uint64_t key, uint64_t count)
     c->v[c->n++] = (struct run_record){key, count};
 }
 
-/* Where the rising part that begins at i ends. */
+/* The end of the rising part that begins at i. */
 static size_t end_of(const struct run_record *v, size_t n, size_t i)
 {
     i++;
@@ -66,8 +59,7 @@ enum err content_sort(struct content *c, struct errinfo *reterr)
         c->failed = other == NULL;
     }
     if (c->failed) {
-        return errinfo_set(reterr, ERR_NOMEM, "counts", 0,
-                           "no memory for the records of a stream");
+        return errinfo_nomem(reterr, "counts");
     }
     while (other && end_of(c->v, c->n, 0) < c->n) {
         size_t n = 0;
@@ -81,7 +73,7 @@ enum err content_sort(struct content *c, struct errinfo *reterr)
         struct run_record *done = other;
         other = c->v;
         c->v = done;
-        c->room = c->n; /* at least so many, of both */
+        c->room = c->n; /* both arrays have room for it */
         c->n = n;
     }
     free(other);

@@ -1,13 +1,8 @@
-/* sync_count - COUNT streams: applied to files that gillnetd follows, runs once they are over. */
-#include <dirent.h>
-
-#include "core/base/log.h"
+/* sync_count - COUNT streams: files that gillnetd follows, then runs when the bucket has ended. */
+#include "core/base/dir_walk.h"
 #include "core/count/merged_runs.h"
 #include "core/count/runset.h"
-#include "core/ring/sync/sync_content.h"
 #include "core/ring/sync/sync_modules.h"
-
-enum { ID_HEX = 2 * OBJECT_ID_BYTES };
 
 /* ---- files ---- */
 
@@ -22,46 +17,40 @@ static struct run_id id_of(const struct stream *st)
 }
 
 static enum err dir_of(const struct sync *s, const struct stream *st,
-                       char ret[FILE_PATH_MAX])
+                       char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    return sync_path(s, ret, "%s", sync_is_self(s, &st->key.origin) ? "own" : "counts");
+    return sync_path(s, ret, reterr, "%s",
+                     sync_is_self(s, &st->key.origin) ? "own" : "counts");
 }
 
 static enum err file_of(const struct sync *s, const struct stream *st,
-                        char ret[FILE_PATH_MAX])
+                        char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
     char dir[FILE_PATH_MAX];
     const struct run_id id = id_of(st);
-    enum err e = dir_of(s, st, dir);
-    return e != ERR_OK ? e : stream_path(ret, dir, &id);
+    enum err e = dir_of(s, st, dir, reterr);
+    if (e == ERR_OK && stream_path(ret, dir, &id) != ERR_OK) {
+        e = errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    }
+    return e;
 }
 
 static enum err run_of(const struct sync *s, const struct stream *st,
-                       char ret[FILE_PATH_MAX])
+                       char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
     char dir[FILE_PATH_MAX];
     char name[FILE_PATH_MAX];
     const struct run_id id = id_of(st);
-    enum err e = dir_of(s, st, dir);
+    enum err e = dir_of(s, st, dir, reterr);
     THEN(e, runset_name(&id, name));
-    return e != ERR_OK ? e : file_path(ret, "%s/runs/%s", dir, name);
-}
-
-static bool is_there(const char *path)
-{
-    struct stat st;
-    return lstat(path, &st) == 0;
-}
-
-static enum err too_long(const struct sync *s, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    THEN(e, path_make(ret, reterr, "%s/runs/%s", dir, name));
+    return e;
 }
 
 static bool is_sealed(const struct sync *s, const struct stream *st)
 {
     char path[FILE_PATH_MAX];
-    return run_of(s, st, path) == ERR_OK && is_there(path);
+    return run_of(s, st, path, NULL) == ERR_OK && access(path, F_OK) == 0;
 }
 
 /* ---- writers ---- */
@@ -100,22 +89,21 @@ static enum err open_writer(struct sync *s, struct stream *st, struct errinfo *r
     if (s->nwriters >= SYNC_WRITERS_MAX) {
         close_least_used(s);
     }
-    if (dir_of(s, st, dir) != ERR_OK) {
-        return too_long(s, reterr);
-    }
-    enum err e = stream_writer_open(dir, &id, &st->writer, &st->written, reterr);
+    enum err e = dir_of(s, st, dir, reterr);
+    THEN(e, stream_writer_open(dir, &id, &st->writer, &st->written, reterr));
     s->nwriters += e == ERR_OK;
     return e;
 }
 
-/* ---- what a stream holds ---- */
+/* ---- content ---- */
 
 static void take_record(void *context, const struct run_record *record)
 {
     content_add(context, record->key, record->count);
 }
 
-static enum err read_file(const char *path, struct content *ret, struct errinfo *reterr)
+static enum err read_stream_file(const char *path, struct content *ret,
+                                 struct errinfo *reterr)
 {
     struct stream_reader r;
     enum err e = stream_reader_open(path, &r, reterr);
@@ -148,44 +136,28 @@ enum err sync_count_content(struct sync *s, struct stream *st, struct content *r
                             struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct content c = {.v = NULL};
-    enum err e = ERR_OK;
-    if (is_sealed(s, st)) {
-        e = run_of(s, st, path);
-        e = e == ERR_OK ? read_run(path, &c, reterr) : too_long(s, reterr);
-    } else {
-        e = file_of(s, st, path);
-        e = e == ERR_OK ? read_file(path, &c, reterr) : too_long(s, reterr);
-    }
-    THEN(e, content_sort(&c, reterr));
+    const bool is_run = is_sealed(s, st);
+    enum err e = (is_run ? run_of : file_of)(s, st, path, reterr);
+    THEN(e, (is_run ? read_run : read_stream_file)(path, ret, reterr));
+    THEN(e, content_sort(ret, reterr));
     if (e != ERR_OK) {
-        content_fini(&c);
-        return e;
+        content_fini(ret);
     }
-    *ret = c;
-    return ERR_OK;
+    return e;
 }
 
-/* Adds what object seq brings to c, which is in order. */
+/* Adds the records of object seq to c. */
 static enum err add_object(struct sync *s, struct stream *st, uint64_t seq,
                            struct content *c, struct errinfo *reterr)
 {
     struct buf bytes;
     struct offer f = {.stream = st};
     struct count_record record;
-    buf_init(&bytes, SIZE_MAX);
-    enum err e = sync_object_read(s, st, seq, &bytes, reterr);
-    if (e == ERR_OK) {
-        f.header = slice_head(buf_slice(&bytes), OBJECT_HEADER_BYTES);
-        f.payload = slice_from(buf_slice(&bytes), OBJECT_HEADER_BYTES);
-        f.has_payload = f.payload.n > 0;
-        e = object_parse(f.header, &f.o, reterr);
-    }
-    if (e == ERR_OK && f.o.type == OBJECT_DELTA) {
-        e = sync_unpack(&f, reterr) == SYNC_APPLIED ? ERR_OK : ERR_CORRUPT;
-        while (e == ERR_OK && payload_next_count(&f.reader, &record)) {
-            content_add(c, record.key, record.count);
-        }
+    buf_init(&bytes, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
+    enum err e = sync_offer_stored(s, st, seq, &bytes, &f, reterr);
+    while (e == ERR_OK && f.o.type == OBJECT_DELTA &&
+           payload_next_count(&f.reader, &record)) {
+        content_add(c, record.key, record.count);
     }
     offer_fini(&f);
     buf_fini(&bytes);
@@ -195,30 +167,27 @@ static enum err add_object(struct sync *s, struct stream *st, uint64_t seq,
 enum err sync_count_own(struct sync *s, struct stream *st, struct content *ret,
                         struct errinfo *reterr)
 {
-    struct content c = {.v = NULL};
     enum err e = ERR_OK;
     if (st->own_seq == st->seq) {
         return sync_count_content(s, st, ret, reterr);
     }
     if (st->from > 1 && st->own_seq > 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
-                           "the objects of a stream of ours are gone");
+                           "the objects of an own stream are missing");
     }
     for (uint64_t seq = 1; seq <= st->own_seq && e == ERR_OK; seq++) {
-        e = add_object(s, st, seq, &c, reterr);
+        e = add_object(s, st, seq, ret, reterr);
     }
-    THEN(e, content_sort(&c, reterr));
+    THEN(e, content_sort(ret, reterr));
     if (e != ERR_OK) {
-        content_fini(&c);
-        return e;
+        content_fini(ret);
     }
-    *ret = c;
-    return ERR_OK;
+    return e;
 }
 
-/* ---- looking at an object ---- */
+/* ---- checking an object ---- */
 
-/* Whether the SNAP f has at least what is held. */
+/* Whether the SNAP f has all counts that are held. */
 static enum sync_result covers(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
     struct content held = {.v = NULL};
@@ -239,8 +208,7 @@ static enum sync_result covers(struct sync *s, struct offer *f, struct errinfo *
     content_fini(&held);
     if (!has_all) {
         (void)errinfo_set(reterr, ERR_RANGE, "snap", 0,
-                          "the whole stream has less than what its origin signed "
-                          "before");
+                          "the SNAP has less than its origin signed before");
     }
     return has_all ? SYNC_APPLIED : SYNC_ROOT;
 }
@@ -254,7 +222,7 @@ static enum sync_result check_count(struct sync *s, struct offer *f,
     struct payload_reader r = f->reader;
     struct count_record some[ROOT_SOME];
     struct root root = {{0}};
-    uint64_t total = 0; /* below 2^64: the reader saw to it */
+    uint64_t total = 0; /* below 2^64, as the reader checked */
     size_t n = 0;
     if (st && !is_whole) {
         root = st->root;
@@ -287,9 +255,7 @@ static enum sync_result check_count(struct sync *s, struct offer *f,
 static enum err add_records(struct sync *s, struct stream *st, uint64_t seq,
                             const struct content *c, struct errinfo *reterr)
 {
-    enum err e = c->failed ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
-                                         "no memory for the records of an object")
-                           : ERR_OK;
+    enum err e = c->failed ? errinfo_nomem(reterr, s->dir) : ERR_OK;
     if (e == ERR_OK && c->n > 0) {
         e = stream_writer_add(st->writer, seq, c->v, c->n, reterr);
     }
@@ -299,25 +265,8 @@ static enum err add_records(struct sync *s, struct stream *st, uint64_t seq,
     return e;
 }
 
-static enum err apply_delta(struct sync *s, struct offer *f, struct errinfo *reterr)
-{
-    struct payload_reader r = f->reader;
-    struct count_record record;
-    struct content c = {.v = NULL};
-    if (f->stream->written >= f->o.seq) {
-        return ERR_OK;
-    }
-    content_reserve(&c, (size_t)f->o.records);
-    while (payload_next_count(&r, &record)) {
-        content_add(&c, record.key, record.count);
-    }
-    enum err e = add_records(s, f->stream, f->o.seq, &c, reterr);
-    content_fini(&c);
-    return e;
-}
-
-/* What the whole stream f has beyond what is held. */
-static enum err apply_whole(struct sync *s, struct offer *f, struct errinfo *reterr)
+/* Adds the records of a DELTA, or the counts of a SNAP that are not held yet. */
+static enum err apply_records(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
     struct content held = {.v = NULL};
     struct content more = {.v = NULL};
@@ -327,7 +276,10 @@ static enum err apply_whole(struct sync *s, struct offer *f, struct errinfo *ret
     if (f->stream->written >= f->o.seq) {
         return ERR_OK;
     }
-    enum err e = sync_count_content(s, f->stream, &held, reterr);
+    enum err e = f->o.type == OBJECT_SNAP
+                     ? sync_count_content(s, f->stream, &held, reterr)
+                     : ERR_OK;
+    content_reserve(&more, f->o.type == OBJECT_SNAP ? 0 : (size_t)f->o.records);
     while (e == ERR_OK && payload_next_count(&r, &record)) {
         while (i < held.n && held.v[i].key < record.key) {
             i++;
@@ -349,10 +301,8 @@ static enum err write_run(struct sync *s, struct stream *st, const struct conten
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
     const struct run_id id = id_of(st);
-    if (run_of(s, st, path) != ERR_OK) {
-        return too_long(s, reterr);
-    }
-    enum err e = run_writer_new(path, &id, &w, reterr);
+    enum err e = run_of(s, st, path, reterr);
+    THEN(e, run_writer_new(path, &id, &w, reterr));
     for (size_t i = 0; e == ERR_OK && i < c->n; i++) {
         run_writer_add(w, &c->v[i]);
     }
@@ -364,11 +314,8 @@ enum err sync_count_seal(struct sync *s, struct stream *st, struct errinfo *rete
     char path[FILE_PATH_MAX];
     struct content c = {.v = NULL};
     uint64_t total = 0;
-    enum err e = ERR_OK;
-    if (file_of(s, st, path) != ERR_OK) {
-        return too_long(s, reterr);
-    }
-    if (!is_sealed(s, st)) {
+    enum err e = file_of(s, st, path, reterr);
+    if (e == ERR_OK && !is_sealed(s, st)) {
         e = sync_count_content(s, st, &c, reterr);
         for (size_t i = 0; i < c.n; i++) {
             total += c.v[i].count;
@@ -386,25 +333,9 @@ enum err sync_count_seal(struct sync *s, struct stream *st, struct errinfo *rete
     if (e == ERR_OK) {
         close_writer(s, st);
         if (unlink(path) != 0 && errno != ENOENT) {
-            e = errinfo_errno(reterr, path, "cannot remove a stream that is over");
+            e = errinfo_errno(reterr, path,
+                              "cannot remove the file of an ended stream");
         }
-    }
-    return e;
-}
-
-/* A SNAP that was taken whole is wanted no more as soon as its run is there. */
-static enum err strip(struct sync *s, struct stream *st, const struct offer *f,
-                      struct errinfo *reterr)
-{
-    if (!f->has_payload) {
-        return ERR_OK;
-    }
-    enum err e = sync_object_write(s, st, f->o.seq, f->header, reterr);
-    if (e == ERR_OK) {
-        const uint64_t n = f->payload.n < st->bytes ? f->payload.n : st->bytes;
-        st->bytes -= n;
-        st->snap_bytes = st->bytes;
-        st->origin->bytes -= n;
     }
     return e;
 }
@@ -415,16 +346,15 @@ static enum err apply_count(struct sync *s, struct offer *f, struct errinfo *ret
     const bool is_end = (f->o.flags & OBJECT_CLOSED) != 0;
     enum err e = ERR_OK;
     if (is_sealed(s, st)) {
-        return is_end ? strip(s, st, f, reterr) : ERR_OK;
+        return is_end ? sync_strip(s, f, reterr) : ERR_OK;
     }
     if (f->has_payload) {
         e = open_writer(s, st, reterr);
-        THEN(e, f->o.type == OBJECT_SNAP ? apply_whole(s, f, reterr)
-                                         : apply_delta(s, f, reterr));
+        THEN(e, apply_records(s, f, reterr));
     }
     if (e == ERR_OK && is_end) {
         e = sync_count_seal(s, st, reterr);
-        THEN(e, strip(s, st, f, reterr));
+        THEN(e, sync_strip(s, f, reterr)); /* its run is there */
     }
     return e;
 }
@@ -445,7 +375,7 @@ static enum err snap_count(struct sync *s, struct stream *st, struct buf *ret,
         payload_print_counts(v, c.n, ret);
     }
     if (!v || buf_failed(ret)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a whole stream");
+        e = errinfo_nomem(reterr, s->dir);
     }
     *retrecords = c.n;
     free(v);
@@ -453,15 +383,15 @@ static enum err snap_count(struct sync *s, struct stream *st, struct buf *ret,
     return e;
 }
 
-const struct kind_ops sync_count_ops = {check_count, apply_count, snap_count, false};
+const struct kind_ops sync_count_ops = {check_count, apply_count, snap_count};
 
-/* ---- after a stop, and away ---- */
+/* ---- recovery and removal ---- */
 
 enum err sync_count_recover(struct sync *s, struct stream *st, struct errinfo *reterr)
 {
     const bool is_closed = (st->flags & OBJECT_CLOSED) != 0;
     if (is_sealed(s, st) || (is_closed && st->total == 0)) {
-        return sync_count_seal(s, st, reterr); /* its file may still be there */
+        return sync_count_seal(s, st, reterr); /* its file may be left */
     }
     enum err e = open_writer(s, st, reterr);
     if (e == ERR_OK) {
@@ -475,55 +405,44 @@ void sync_count_remove(struct sync *s, struct stream *st)
 {
     char path[FILE_PATH_MAX];
     close_writer(s, st);
-    if (file_of(s, st, path) == ERR_OK) {
+    if (file_of(s, st, path, NULL) == ERR_OK) {
         (void)unlink(path);
     }
-    if (run_of(s, st, path) == ERR_OK) {
+    if (run_of(s, st, path, NULL) == ERR_OK) {
         (void)unlink(path);
     }
 }
 
-/* Removes the runs of an origin: their names have it. */
+/* Removes the runs with the origin in their names. */
 static enum err remove_runs(const char *dir, const char *hex, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    DIR *d = opendir(dir);
-    const struct dirent *entry = NULL;
-    if (!d) {
-        return errno == ENOENT ? ERR_OK
-                               : errinfo_errno(reterr, dir, "cannot open the folder");
-    }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while ((entry = readdir(d)) != NULL) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         char path[FILE_PATH_MAX];
-        if (strstr(entry->d_name, hex) &&
-            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK &&
+        if (strstr(w.name, hex) &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK &&
             unlink(path) != 0 && errno != ENOENT) {
             e = errinfo_errno(reterr, path, "cannot remove a run");
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 enum err sync_count_drop(struct sync *s, const struct object_id *origin,
                          struct errinfo *reterr)
 {
-    char hex[ID_HEX + 1];
+    const struct object_id_hex hex = object_id_hex(origin);
     char path[FILE_PATH_MAX];
-    hex_print(origin->b, OBJECT_ID_BYTES, hex);
     sync_work_wait(s); /* a day being merged may have it */
-    if (sync_path(s, path, "counts/%s", hex) != ERR_OK) {
-        return too_long(s, reterr);
-    }
-    enum err e = file_remove_tree(path, reterr);
-    if (e == ERR_OK && sync_path(s, path, "counts/runs") == ERR_OK) {
-        e = remove_runs(path, hex, reterr);
-    }
-    if (e == ERR_OK && sync_path(s, path, "counts") == ERR_OK) {
+    enum err e = sync_path(s, path, reterr, "counts/%s", hex.digits);
+    THEN(e, file_remove_tree(path, reterr));
+    THEN(e, sync_path(s, path, reterr, "counts/runs"));
+    THEN(e, remove_runs(path, hex.digits, reterr));
+    THEN(e, sync_path(s, path, reterr, "counts"));
+    if (e == ERR_OK) {
         e = merged_runs_drop(path, origin->b, reterr);
-        s->sheets_at_s = 0; /* those of the others are made anew */
+        s->merged_at_s = 0; /* those of other origins are made again */
     }
     return e;
 }

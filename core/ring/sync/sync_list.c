@@ -45,13 +45,7 @@ static enum err apply_list(struct sync *s, struct offer *f, struct errinfo *rete
     return peerlist_apply(s->lists, &f->o, f->origin->name, &f->reader, reterr);
 }
 
-static enum err snap_list(struct sync *s, struct stream *st, struct buf *ret,
-                          uint64_t *retrecords, struct errinfo *reterr)
-{
-    return peerlist_snap(s->lists, &st->key, ret, retrecords, reterr);
-}
-
-const struct kind_ops sync_list_ops = {check_list, apply_list, snap_list, true};
+const struct kind_ops sync_list_ops = {check_list, apply_list, NULL};
 
 /* The root of a filter is the hash of its bytes, which the caller compared. */
 static enum sync_result check_member(struct sync *s, struct offer *f,
@@ -74,5 +68,4 @@ static enum err snap_member(struct sync *s, struct stream *st, struct buf *ret,
     return peermember_snap(s->lists, &st->key, ret, reterr);
 }
 
-const struct kind_ops sync_member_ops = {check_member, apply_member, snap_member,
-                                         false};
+const struct kind_ops sync_member_ops = {check_member, apply_member, snap_member};

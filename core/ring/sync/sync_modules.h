@@ -1,116 +1,131 @@
 /*
- * sync_modules - what the modules of sync do for each other.
+ * sync_modules - functions that the modules of sync use of each other.
  *
  * Not for other rooms.   ADR 0032.
  */
 #ifndef CORE_RING_SYNC_SYNC_MODULES_H
 #define CORE_RING_SYNC_SYNC_MODULES_H
 
-#include "core/ring/sync/sync_content.h"
 #include "core/ring/sync/sync_internal.h"
 
 uint64_t sync_now_ms(void);
 bool sync_is_self(const struct sync *s, const struct object_id *origin);
 uint64_t sync_bump(struct sync *s); /* the next version */
-enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX], const char *format,
-                   ...) __attribute__((format(printf, 3, 4)));
+/* A path below STATE/peers. */
+enum err sync_path(const struct sync *s, char ret[FILE_PATH_MAX],
+                   struct errinfo *reterr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-/* ---- sync_stream.c: what is held, in memory and in the table ---- */
+/* ---- sync_stream.c: streams in memory and in the table ---- */
 
 struct stream *sync_find(const struct sync *s, const struct object_id *id);
-/* A new one, seq 0, in memory alone. NULL: no memory. */
+/* Adds a stream with seq 0 in memory only. NULL: no memory. */
 struct stream *sync_add(struct sync *s, const struct stream_key *key,
                         struct origin *origin);
-/* From memory alone. */
+/* Removes it from memory only. */
 void sync_forget(struct sync *s, struct stream *st);
 struct origin *sync_origin(const struct sync *s, const struct object_id *id);
 enum err sync_load_streams(struct sync *s, struct errinfo *reterr);
 enum err sync_put_cursor(struct table_txn *x, const struct stream *st);
-/* One transaction with this alone. */
+/* Stores the cursor in a transaction of its own. */
 enum err sync_save(struct sync *s, const struct stream *st, struct errinfo *reterr);
-/* That a stream was here is remembered, so that it is not taken in again. */
-enum err sync_bury(struct sync *s, struct stream *st, struct errinfo *reterr);
+/* Removes st from table and memory. has_grave: its name stays, so that it is not accepted again. */
+enum err sync_erase(struct sync *s, struct stream *st, bool has_grave,
+                    struct errinfo *reterr);
 bool sync_is_buried(struct sync *s, const struct object_id *id);
-/* Out of table and memory, as if it had never been here. */
-enum err sync_erase(struct sync *s, struct stream *st, struct errinfo *reterr);
+
+enum { SYNC_KEY_BYTES = 1 + OBJECT_ID_BYTES };
+/* A key of the table: a letter for the kind of entry, and an id. */
+struct slice sync_table_key(char letter, const struct object_id *id,
+                            char ret[SYNC_KEY_BYTES]);
+enum err sync_put_number(struct table_txn *x, const char *name, uint64_t v);
+uint64_t sync_get_number(struct table_txn *x, const char *name); /* 0: no such number */
+/* Removes entries whose key begins with letter and whose value is due, SYNC_KEYS_MAX at most, so
+ * that a transaction stays small. Returns their number in *retn. */
+enum { SYNC_KEYS_MAX = 4096 };
+typedef bool sync_due_fn(const void *context, struct slice value);
+enum err sync_remove_due(struct sync *s, const char *letter, sync_due_fn *is_due,
+                         const void *context, size_t *retn, struct errinfo *reterr);
+
 /* Of our own: the newest stream of that kind and list; NULL: none. */
 struct stream *sync_newest(const struct origin *o, uint16_t kind, const char *list);
 
 /* ---- sync_restored.c ---- */
 
-/* Where the folder was put back from a backup: once, what follows from it. After sync_load_streams. */
+/* After a restore from a backup: leaves the own lists, once. Call it after sync_load_streams. */
 enum err sync_restored(struct sync *s, struct errinfo *reterr);
 
 /* ---- sync_store.c: signed objects as files ---- */
 
-/* Durable: the file, then the cursor (and o->position) in one transaction. Then memory is as the table. */
+/* Durable: the file, then the cursor. Then memory is as the table. */
 enum err sync_keep(struct sync *s, struct offer *f, struct errinfo *reterr);
 /* Appends object seq as it is stored; a SNAP may have its payload or not. */
 enum err sync_object_read(const struct sync *s, const struct stream *st, uint64_t seq,
                           struct buf *ret, struct errinfo *reterr);
 bool sync_object_is_there(const struct sync *s, const struct stream *st, uint64_t seq);
-/* Replaces what is stored of seq. */
+/* Replaces the file of object seq. */
 enum err sync_object_write(const struct sync *s, const struct stream *st, uint64_t seq,
                            struct slice bytes, struct errinfo *reterr);
-/* Removes objects before seq and says so in the cursor. */
+/* Removes objects before seq, and moves `from` of the cursor. */
 enum err sync_trim(struct sync *s, struct stream *st, uint64_t seq,
                    struct errinfo *reterr);
-/* Our own object that was signed but not noted: its very bytes are taken, nothing is signed anew. */
+/* Accepts an own object that was signed but has no cursor: its place is never signed again. */
 bool sync_adopt(struct sync *s, struct stream *st, uint64_t seq);
 void sync_remove_objects(const struct sync *s, const struct stream *st);
-/* Files that a crash left: ours are finished, others' go. */
+/* Files that a crash left: own objects are adopted, others are removed. */
 enum err sync_finish_objects(struct sync *s, struct errinfo *reterr);
 
 /* ---- sync_count.c ---- */
 
-/* How the streams of a kind are looked at and applied. */
+/* Operations of the streams of one kind. */
 struct kind_ops {
-    /* f->reader holds: sets f->root. */
+    /* f->reader has the records: sets f->root. */
     enum sync_result (*check)(struct sync *s, struct offer *f, struct errinfo *reterr);
     /* Idempotent. f->stream is there and stands at or behind f->o.seq. */
     enum err (*apply)(struct sync *s, struct offer *f, struct errinfo *reterr);
-    /* The canonical payload of the stream as it is now. */
+    /* Makes the canonical payload of the stream, and so its SNAP again. NULL: the content moves on,
+     * so SNAPs keep their payloads. */
     enum err (*snap)(struct sync *s, struct stream *st, struct buf *ret,
                      uint64_t *retrecords, struct errinfo *reterr);
-    /* SNAPs keep their payloads, as what is held moves on; else the payload is made again from it. */
-    bool keeps_snaps;
 };
-const struct kind_ops *sync_ops(uint16_t kind);
+/* False: not within a ring (TEXT belongs to publishers). */
 bool sync_is_exchanged(uint16_t kind);
+/* kind must be exchanged. */
+const struct kind_ops *sync_ops(uint16_t kind);
 extern const struct kind_ops sync_count_ops;
 extern const struct kind_ops sync_list_ops;
 extern const struct kind_ops sync_member_ops;
 
-/* The stream as it was applied. */
+/* The counts that were applied. */
 enum err sync_count_content(struct sync *s, struct stream *st, struct content *ret,
                             struct errinfo *reterr);
-/* What our own stream has up to own_seq, from its objects. ERR_NOT_FOUND: these are gone. */
+/* The counts of an own stream up to own_seq, from its objects. ERR_NOT_FOUND: removed. */
 enum err sync_count_own(struct sync *s, struct stream *st, struct content *ret,
                         struct errinfo *reterr);
-/* An open stream becomes a run although its origin never ended it. */
+/* Makes an open stream a run although its origin never ended it. */
 enum err sync_count_seal(struct sync *s, struct stream *st, struct errinfo *reterr);
-/* What was kept but not applied when we stopped. */
+/* Applies objects that were stored but not applied before the stop. */
 enum err sync_count_recover(struct sync *s, struct stream *st, struct errinfo *reterr);
-/* Files of one stream that is given up. */
+/* Removes the files of one stream. */
 void sync_count_remove(struct sync *s, struct stream *st);
-/* Files of all streams of an origin. */
+/* Removes the files of all streams of an origin. */
 enum err sync_count_drop(struct sync *s, const struct object_id *origin,
                          struct errinfo *reterr);
 
-/* ---- sync_work.c: what takes long ---- */
+/* ---- sync_work.c: slow work ---- */
 
 void sync_work_init(struct sync *s);
-/* Waits, takes nothing more. */
+/* Waits for the thread and ignores its result. */
 void sync_work_fini(struct sync *s);
-/* The thread reads and writes nothing when it returns; what it made is still to be taken. */
+/* Waits until the thread is idle; its result stays for sync_work_tick. */
 void sync_work_wait(struct sync *s);
-/* Takes what is made; begins with what waits. */
+/* Takes the result, and starts the next work. */
 enum err sync_work_tick(struct sync *s, struct errinfo *reterr);
 /* Merges days of peers' runs before first_day; expires: removes what is too old at bucket. */
 enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
                         bool expires, struct errinfo *reterr);
-/* The SNAP of a list: the next object of one of ours, or the payload of a peer's newest, which came as a header.
- * Later, when the thread is busy. */
+/* Makes the SNAP of a list: the next object of an own one, or the payload of a peer's newest SNAP,
+ * which came as a header. Later, if the thread is busy. */
 enum err sync_work_snap(struct sync *s, struct stream *st, struct errinfo *reterr);
 
 /* ---- sync_publish_list.c ---- */
@@ -119,24 +134,30 @@ enum err sync_work_snap(struct sync *s, struct stream *st, struct errinfo *reter
 enum err sync_list_snap(struct sync *s, struct stream *st, const struct buf *whole,
                         uint64_t records, const struct hash256 *sum,
                         struct errinfo *reterr);
-/* Who comes late would take many steps without. */
+/* Without a SNAP a new peer would have to take many steps. */
 bool sync_is_worth_a_snap(const struct stream *st);
 
 /* ---- sync_receive.c ---- */
 
-/* Applies what is kept and not applied. */
+/* Applies stored objects that are not applied yet. */
 enum err sync_catch_up(struct sync *s, struct stream *st, struct errinfo *reterr);
-/* f is kept: now what holds it follows. */
+/* Applies f, which is stored. */
 enum err sync_apply(struct sync *s, struct offer *f, struct errinfo *reterr);
-/* A newer incarnation of a list takes the place of the older ones. */
+/* Erases older incarnations of the list of st. */
 enum err sync_replace_older(struct sync *s, const struct stream *st,
                             struct errinfo *reterr);
-/* Form, signer and time of bytes; fills f. */
+/* Checks form, signer and time of the object; fills f. */
 enum sync_result sync_examine(struct sync *s, struct slice object, struct offer *f,
                               struct errinfo *reterr);
 /* f->raw, f->records and f->reader from the payload. */
 enum sync_result sync_unpack(struct offer *f, struct errinfo *reterr);
 void offer_fini(struct offer *f);
+/* Reads the stored object seq of st into f and unpacks it. In any case the caller calls
+ * offer_fini(f) and buf_fini(bytes). */
+enum err sync_offer_stored(struct sync *s, struct stream *st, uint64_t seq,
+                           struct buf *bytes, struct offer *f, struct errinfo *reterr);
+/* Reduces the stored object of f to its header: its payload can be made again. */
+enum err sync_strip(struct sync *s, struct offer *f, struct errinfo *reterr);
 bool sync_is_refused(const struct sync *s, const struct object_id *stream);
 
 /* ---- sync_proof.c, sync_quota.c, sync_trust.c ---- */
@@ -150,36 +171,41 @@ enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
                                  struct errinfo *reterr);
 enum err sync_load_proofs(struct sync *s, struct errinfo *reterr);
 enum err sync_heartbeat(struct sync *s, struct errinfo *reterr);
-/* The three parts of a PROOF object that tells of o's fork; false: cannot sign. */
+/* The three parts of a PROOF object with o's fork; false: cannot sign. */
 bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3]);
 
 uint64_t sync_quota(const struct sync *s, const struct origin *o);
 uint64_t sync_quota_used(const struct origin *o, uint64_t start_s);
 enum sync_result sync_quota_check(const struct sync *s, const struct offer *f,
                                   struct errinfo *reterr);
-/* Learns from the bucket that is over. */
+/* Learns the usual rate from the bucket that has ended. */
 enum err sync_quota_learn(struct sync *s, uint64_t start_s, struct errinfo *reterr);
 enum err sync_quota_load(struct sync *s, struct errinfo *reterr);
 
-/* What the manifest no longer trusts goes; the origins' file is written. */
+/* Removes objects that the manifest no longer trusts; writes the file of origins. */
 enum err sync_trust(struct sync *s, struct errinfo *reterr);
 enum err sync_write_origins(struct sync *s, struct errinfo *reterr);
-/* All that came from it, here and on disk. */
+/* Removes all objects of an origin, in memory and on disk. */
 enum err sync_drop_origin(struct sync *s, const struct object_id *id,
                           struct errinfo *reterr);
 
 /* ---- sync_publish.c ---- */
 
 enum err sync_may_publish(const struct sync *s, struct errinfo *reterr);
-/* Whether the next object of st may be signed here: we remember all of it, and began it with this key. */
+/* Whether the next object of st may be signed here: all are remembered, and of this key. */
 bool sync_may_continue(const struct sync *s, const struct stream *st);
-/* The same, whatever digest key it is of. */
+/* The same for any digest key. */
 bool sync_may_go_on(const struct sync *s, const struct stream *st);
-/* f->o has type, flags and numbers, f->payload what is sent, f->reader and f->root what is meant. ERR_EXISTS: an object that
- * was signed before a failure was taken first: ask again, from what is published now. */
+/* Signs, stores and applies f. f->o has type, flags and numbers, f->payload the bytes to send,
+ * f->reader the records, f->root the root. ERR_EXISTS: an object that was signed before a failure
+ * was accepted instead: compute the difference again. */
 enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr);
+/* Publishes the next DELTA of f->stream: f->raw has o.records records as columns, f->root is the
+ * root after them. Frees f. */
+enum err sync_publish_delta(struct sync *s, struct offer *f, struct errinfo *reterr);
 uint64_t sync_fresh_inc(const struct sync *s);
-void sync_published_free(struct sync *s);
+/* Of one bucket; 0: of all. */
+void sync_forget_published(struct sync *s, uint64_t start_s);
 enum err sync_close_stream(struct sync *s, struct stream *st, struct errinfo *reterr);
 
 #endif

@@ -1,9 +1,7 @@
-/* sync_proof - signs of life, and what shows that an origin signed two histories. */
+/* sync_proof - heartbeats, and proofs that an origin signed two histories. */
 
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
-
-enum { PROOF_KEY_BYTES = 1 + OBJECT_ID_BYTES };
 
 /* ---- heartbeats ---- */
 
@@ -33,8 +31,8 @@ enum sync_result sync_take_heartbeat(struct sync *s, const struct offer *f,
     o->heartbeat_version = sync_bump(s);
     if (is_rolled_back) {
         (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
-                          "it says that it published less than it said before: it was "
-                          "restored from an older state");
+                          "its number of publications went back: it was restored "
+                          "from an older state");
         return SYNC_OLD;
     }
     return SYNC_APPLIED;
@@ -47,7 +45,7 @@ static int by_id(const void *a, const void *b)
     return memcmp((*x)->id.b, (*y)->id.b, OBJECT_ID_BYTES);
 }
 
-/* Our own streams as a heartbeat tells them. False: no memory. */
+/* The hash of the own heads in a heartbeat. False: no memory. */
 static bool own_heads(const struct origin *o, struct hash256 *ret)
 {
     struct stream **v = malloc((o->nstreams + 1) * sizeof(struct stream *));
@@ -62,8 +60,8 @@ static bool own_heads(const struct origin *o, struct hash256 *ret)
         qsort(v, n, sizeof(struct stream *), by_id);
     }
     for (size_t i = 0; is_good && i < n; i++) {
-        parts[2 * i] = slice_of((const char *)v[i]->id.b, OBJECT_ID_BYTES);
-        parts[2 * i + 1] = slice_of((const char *)v[i]->hash.b, HASH256_BYTES);
+        parts[2 * i] = slice_of(v[i]->id.b, OBJECT_ID_BYTES);
+        parts[2 * i + 1] = slice_of(v[i]->hash.b, HASH256_BYTES);
     }
     if (is_good) {
         hash256_make(parts, 2 * n, ret);
@@ -73,47 +71,53 @@ static bool own_heads(const struct origin *o, struct hash256 *ret)
     return is_good;
 }
 
-enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
+/* Completes and signs an own header that is in no stream. */
+static enum err sign_header(const struct sync *s, struct object *o,
+                            uint8_t ret[OBJECT_HEADER_BYTES])
 {
-    struct origin *self = sync_origin(s, &s->self->origin);
     struct buf header;
-    const uint64_t now = sync_now_ms();
-    if (!self) {
-        return ERR_OK; /* the manifest does not have us yet */
-    }
-    struct object o = {.type = OBJECT_HEARTBEAT,
-                       .ring = s->manifest.ring,
-                       .key_id = object_key_id(s->self->signing.key),
-                       .seq = s->nsigned + 1,
-                       .created_ms =
-                           now > self->heartbeat_ms ? now : self->heartbeat_ms + 1};
-    o.stream.origin = s->self->origin;
-    o.expires_ms = o.created_ms + SYNC_LIFE_S * UINT64_C(1000);
-    hash256_of(SLICE_NONE, &o.payload);
+    o->ring = s->manifest.ring;
+    o->key_id = object_key_id(s->self->signing.key);
+    o->stream.origin = s->self->origin;
     buf_init(&header, OBJECT_HEADER_BYTES);
-    enum err e = own_heads(self, &o.root)
-                     ? object_sign(&o, s->self->signing_secret, &header)
-                     : ERR_NOMEM;
-    if (e == ERR_OK && buf_failed(&header)) {
-        e = ERR_NOMEM;
-    }
+    enum err e = object_sign(o, s->self->signing_secret, &header);
     if (e == ERR_OK) {
-        memcpy(self->heartbeat, header.p, OBJECT_HEADER_BYTES);
-        self->heartbeat_ms = o.created_ms;
-        self->heartbeat_seq = o.seq;
-        self->expires_ms = o.expires_ms;
-        self->heartbeat_version = sync_bump(s);
-    } else {
-        (void)errinfo_set(reterr, e, s->dir, 0, "cannot sign a heartbeat: %s",
-                          err_text(e));
+        memcpy(ret, header.p, OBJECT_HEADER_BYTES);
     }
     buf_fini(&header);
     return e;
 }
 
+enum err sync_heartbeat(struct sync *s, struct errinfo *reterr)
+{
+    struct origin *self = sync_origin(s, &s->self->origin);
+    const uint64_t now = sync_now_ms();
+    if (!self) {
+        return ERR_OK; /* not in the manifest yet */
+    }
+    struct object o = {.type = OBJECT_HEARTBEAT,
+                       .seq = s->nsigned + 1,
+                       .created_ms =
+                           now > self->heartbeat_ms ? now : self->heartbeat_ms + 1};
+    o.expires_ms = o.created_ms + SYNC_LIFE_S * UINT64_C(1000);
+    hash256_of(SLICE_NONE, &o.payload);
+    enum err e =
+        own_heads(self, &o.root) ? sign_header(s, &o, self->heartbeat) : ERR_NOMEM;
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, s->dir, 0, "cannot sign a heartbeat: %s",
+                           err_text(e));
+    }
+    self->heartbeat_ms = o.created_ms;
+    self->heartbeat_seq = o.seq;
+    self->expires_ms = o.expires_ms;
+    self->heartbeat_version = sync_bump(s);
+    return ERR_OK;
+}
+
 /* ---- proofs ---- */
 
-/* Two headers that one who signs once for each place, with the hash of what came before, cannot have signed. */
+/* Whether two headers are from two histories of one stream: an honest origin signs each place once,
+ * with the hash of the object before. */
 static bool contradict(const struct object *a, const struct hash256 *a_hash,
                        const struct object *b, const struct hash256 *b_hash)
 {
@@ -124,19 +128,7 @@ static bool contradict(const struct object *a, const struct hash256 *a_hash,
            (a->seq + 1 == b->seq && !hash256_equal(a_hash, &b->prev));
 }
 
-static bool is_signed(const struct manifest_member *m, const struct object *o,
-                      struct slice header)
-{
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == o->key_id &&
-            object_is_signed_by(header, m->keys[i].binding.key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whose fork the two headers show; NULL: nobody's. */
+/* The origin whose fork the two headers prove; NULL: they prove no fork. */
 static struct origin *proven(const struct sync *s, struct slice proof,
                              uint64_t *retkey_id)
 {
@@ -146,12 +138,13 @@ static struct origin *proven(const struct sync *s, struct slice proof,
         struct slice header = slice_from(proof, (size_t)i * OBJECT_HEADER_BYTES);
         header = slice_head(header, OBJECT_HEADER_BYTES);
         if (object_parse(header, &o[i], NULL) != ERR_OK ||
-            memcmp(o[i].ring.b, s->manifest.ring.b, OBJECT_ID_BYTES) != 0) {
+            !object_id_equal(&o[i].ring, &s->manifest.ring)) {
             return NULL;
         }
         const struct manifest_member *m =
             manifest_find(&s->manifest, &o[i].stream.origin);
-        if (!m || !is_signed(m, &o[i], header)) {
+        const struct manifest_key *k = m ? manifest_key_by_id(m, o[i].key_id) : NULL;
+        if (!k || !object_is_signed_by(header, k->binding.key)) {
             return NULL;
         }
         object_hash(header, &hash[i]);
@@ -162,27 +155,20 @@ static struct origin *proven(const struct sync *s, struct slice proof,
                : NULL;
 }
 
-static struct slice key_of(const struct origin *o, char ret[PROOF_KEY_BYTES])
-{
-    ret[0] = 'p';
-    memcpy(ret + 1, o->id.b, OBJECT_ID_BYTES);
-    return slice_of(ret, PROOF_KEY_BYTES);
-}
-
 static enum err store_proof(struct sync *s, const struct origin *o, struct slice proof,
                             struct errinfo *reterr)
 {
-    char key[PROOF_KEY_BYTES];
+    char key[SYNC_KEY_BYTES];
     struct table_txn *x = NULL;
     enum err e = table_begin(s->table, true, &x, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    (void)table_put(x, key_of(o, key), proof);
+    (void)table_put(x, sync_table_key('p', &o->id, key), proof);
     return table_commit(&x, reterr);
 }
 
-/* First the proof is durable, then what the origin brought goes: redone at the next start. */
+/* Stores the proof, then removes the origin's objects; the next start repeats the removal. */
 static enum sync_result distrust(struct sync *s, struct origin *o, struct slice proof,
                                  struct errinfo *reterr)
 {
@@ -222,8 +208,8 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
         buf_add(&proof, f->header);
         if (!buf_failed(&proof) && proven(s, buf_slice(&proof), &key_id) == o) {
             (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
-                              "it signed two histories of one stream; it is distrusted "
-                              "until the manifest has a new key for it");
+                              "it signed two histories of one stream; it is "
+                              "distrusted until the manifest has a new key for it");
             r = distrust(s, o, buf_slice(&proof), reterr);
             f->stream = NULL;
         } else {
@@ -239,10 +225,8 @@ enum sync_result sync_fork(struct sync *s, struct offer *f, uint64_t seq,
 enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
                                  struct errinfo *reterr)
 {
-    struct hash256 hash;
     uint64_t key_id = 0;
-    hash256_of(f->payload, &hash);
-    if (!hash256_equal(&hash, &f->o.payload)) {
+    if (!object_has_payload(&f->o, f->payload)) {
         (void)errinfo_set(reterr, ERR_RANGE, "payload", 0, "it is not what was signed");
         return SYNC_PAYLOAD;
     }
@@ -252,17 +236,13 @@ enum sync_result sync_take_proof(struct sync *s, const struct offer *f,
                           "the two headers prove nothing");
         return SYNC_PAYLOAD;
     }
-    const struct manifest_member *m = manifest_find(&s->manifest, &o->id);
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == key_id && m->keys[i].is_revoked) {
-            return SYNC_DUPLICATE; /* known, and dealt with by the manifest */
-        }
-    }
-    if (o->is_distrusted) {
-        return SYNC_DUPLICATE;
+    const struct manifest_key *k =
+        manifest_key_by_id(manifest_find(&s->manifest, &o->id), key_id);
+    if ((k && k->is_revoked) || o->is_distrusted) {
+        return SYNC_DUPLICATE; /* known, or the key is revoked */
     }
     (void)errinfo_set(reterr, ERR_RANGE, o->name, 0,
-                      "another server shows that it signed two histories; it is "
+                      "another server proves that it signed two histories; it is "
                       "distrusted until the manifest has a new key for it");
     return distrust(s, o, f->payload, reterr) == SYNC_FORK ? SYNC_APPLIED
                                                            : SYNC_TROUBLE;
@@ -272,32 +252,22 @@ bool sync_tell_proof(struct sync *s, struct origin *o, struct slice ret[3])
 {
     const char *proof = (const char *)o->proof;
     if (!o->has_proof_header) {
-        struct buf header;
         struct object told = {.type = OBJECT_PROOF,
-                              .ring = s->manifest.ring,
-                              .key_id = object_key_id(s->self->signing.key),
                               .seq = 1,
                               .records = 2,
                               .raw_len = SYNC_PROOF_BYTES,
                               .sent_len = SYNC_PROOF_BYTES,
                               .created_ms = sync_now_ms()};
-        told.stream.origin = s->self->origin;
         hash256_of(slice_of(proof, SYNC_PROOF_BYTES), &told.payload);
-        buf_init(&header, OBJECT_HEADER_BYTES);
-        if (object_sign(&told, s->self->signing_secret, &header) == ERR_OK &&
-            !buf_failed(&header)) {
-            memcpy(o->proof_header, header.p, OBJECT_HEADER_BYTES);
-            o->has_proof_header = true;
-        }
-        buf_fini(&header);
+        o->has_proof_header = sign_header(s, &told, o->proof_header) == ERR_OK;
     }
-    ret[0] = slice_of((const char *)o->proof_header, OBJECT_HEADER_BYTES);
+    ret[0] = slice_of(o->proof_header, OBJECT_HEADER_BYTES);
     ret[1] = slice_of(proof, OBJECT_HEADER_BYTES);
     ret[2] = slice_of(proof + OBJECT_HEADER_BYTES, OBJECT_HEADER_BYTES);
     return o->has_proof_header;
 }
 
-/* A proof counts as long as the manifest has the key that it is about, not revoked. */
+/* A proof counts until the manifest revokes or removes the key that signed the fork. */
 static bool still_counts(const struct sync *s, const struct origin *o,
                          struct slice proof)
 {
@@ -307,12 +277,8 @@ static bool still_counts(const struct sync *s, const struct origin *o,
         object_parse(slice_head(proof, OBJECT_HEADER_BYTES), &first, NULL) != ERR_OK) {
         return false;
     }
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == first.key_id) {
-            return !m->keys[i].is_revoked;
-        }
-    }
-    return false;
+    const struct manifest_key *k = manifest_key_by_id(m, first.key_id);
+    return k && !k->is_revoked;
 }
 
 enum err sync_load_proofs(struct sync *s, struct errinfo *reterr)
@@ -321,10 +287,11 @@ enum err sync_load_proofs(struct sync *s, struct errinfo *reterr)
     enum err e = table_begin(s->table, false, &x, reterr);
     for (unsigned i = 0; e == ERR_OK && i < s->norigins; i++) {
         struct origin *o = s->origins[i];
-        char key[PROOF_KEY_BYTES];
+        char key[SYNC_KEY_BYTES];
         struct slice proof;
         o->is_distrusted =
-            table_get(x, key_of(o, key), &proof) == ERR_OK && still_counts(s, o, proof);
+            table_get(x, sync_table_key('p', &o->id, key), &proof) == ERR_OK &&
+            still_counts(s, o, proof);
         if (o->is_distrusted) {
             memcpy(o->proof, proof.p, SYNC_PROOF_BYTES);
             o->has_proof_header = false;

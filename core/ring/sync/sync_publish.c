@@ -1,9 +1,8 @@
-/* sync_publish - our own streams: one signature for each place, durable before anybody sees it. */
+/* sync_publish - own streams: each place is signed once, and durable before a peer can see it. */
 
 #include "core/base/log.h"
+#include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
-
-enum { PUBLISHED_MIN = 1024 };
 
 /* ---- one object ---- */
 
@@ -21,16 +20,12 @@ bool sync_may_continue(const struct sync *s, const struct stream *st)
 enum err sync_may_publish(const struct sync *s, struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
-    bool has_key = false;
     if (!self || self->state != MEMBER_ACTIVE) {
         return errinfo_set(
             reterr, ERR_DENIED, s->dir, 0,
             "this server is no member of the ring; see `gillnet peer list`");
     }
-    for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
-        has_key = has_key || s->manifest.ring_keys[i].id == s->keys->ring[0].id;
-    }
-    return has_key
+    return manifest_has_ring_key(&s->manifest, s->keys->ring[0].id)
                ? ERR_OK
                : errinfo_set(reterr, ERR_KEY, s->dir, 0,
                              "the ring's manifest does not have the digest key that "
@@ -59,9 +54,8 @@ static enum err sign(struct sync *s, struct offer *f, struct buf *header,
         hash256_of(f->payload, &o->payload);
     }
     enum err e = object_sign(o, s->self->signing_secret, header);
-    if (e != ERR_OK || buf_failed(header)) {
-        return errinfo_set(reterr, e == ERR_OK ? ERR_NOMEM : e, s->dir, 0,
-                           "cannot sign an object");
+    if (e != ERR_OK) {
+        return errinfo_set(reterr, e, s->dir, 0, "cannot sign an object");
     }
     f->header = buf_slice(header);
     object_hash(f->header, &f->hash);
@@ -76,7 +70,7 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
     struct object parsed;
     struct errinfo why;
     if (sync_object_is_there(s, f->stream, f->stream->seq + 1)) {
-        /* signed before a failure: those bytes, or none */
+        /* signed before a failure: only those bytes may be published */
         return sync_adopt(s, f->stream, f->stream->seq + 1)
                    ? errinfo_set(reterr, ERR_EXISTS, s->dir, 0,
                                  "an object that was signed before is taken first")
@@ -88,84 +82,58 @@ enum err sync_publish(struct sync *s, struct offer *f, struct errinfo *reterr)
     THEN(e, sign(s, f, &header, reterr));
     THEN(e, object_parse(f->header, &parsed, reterr));
     if (e == ERR_OK && f->o.type == OBJECT_SNAP && f->is_same &&
-        !sync_ops(f->o.stream.kind)->keeps_snaps) {
-        f->payload = SLICE_NONE; /* who holds the stream can make it */
+        sync_ops(f->o.stream.kind)->snap) {
+        f->payload = SLICE_NONE; /* any holder of the stream can make it */
         f->has_payload = false;
     }
     THEN(e, sync_keep(s, f, reterr));
     f->stream->is_signed_here = f->stream->is_signed_here || e == ERR_OK;
     if (e == ERR_OK && sync_apply(s, f, &why) != ERR_OK) {
-        log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
+        log_errinfo("peers", &why); /* it is stored: sync_tick applies it */
     }
     buf_fini(&header);
     return e;
 }
 
-/* ---- what was published of a bucket ---- */
-
-static size_t slot_of(const struct published *p, uint64_t key)
+enum err sync_publish_delta(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
-    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (p->nslots - 1);
-    while (p->v[i].key != 0 && p->v[i].key != key) {
-        i = (i + 1) & (p->nslots - 1);
+    struct buf packed;
+    const struct stream_key *key = &f->stream->key;
+    buf_init(&packed, OBJECT_PACKED_MAX);
+    f->o.type = OBJECT_DELTA;
+    f->o.stream = *key;
+    f->o.seq = f->stream->seq + 1;
+    f->records = buf_slice(&f->raw);
+    f->o.raw_len = f->records.n;
+    enum err e = buf_failed(&f->raw) ? ERR_NOMEM : payload_pack(f->records, &packed);
+    if (e != ERR_OK || buf_failed(&packed)) {
+        e = errinfo_nomem(reterr, s->dir);
     }
-    return i;
+    THEN(e, payload_reader_init(&f->reader, key->kind, false, f->o.records, f->records,
+                                reterr));
+    f->payload = buf_slice(&packed);
+    f->has_payload = true;
+    if (e == ERR_OK && key->kind == OBJECT_LIST) {
+        e = peerlist_check(s->lists, &f->o, &f->reader, reterr);
+    }
+    THEN(e, sync_publish(s, f, reterr));
+    offer_fini(f);
+    buf_fini(&packed);
+    return e;
 }
 
-static bool make_room(struct published *p, size_t more)
-{
-    size_t n = p->nslots ? p->nslots : PUBLISHED_MIN;
-    while (n / 2 < p->n + more) {
-        n *= 2;
-    }
-    if (n == p->nslots) {
-        return true;
-    }
-    struct published wide = {p->start_s, calloc(n, sizeof(*wide.v)), n, p->n};
-    if (!wide.v) {
-        return false;
-    }
-    for (size_t i = 0; i < p->nslots; i++) {
-        if (p->v[i].key != 0) {
-            wide.v[slot_of(&wide, p->v[i].key)] = p->v[i];
-        }
-    }
-    free(p->v);
-    *p = wide;
-    return true;
-}
-
-static uint64_t has_published(const struct published *p, uint64_t key)
-{
-    return p->nslots ? p->v[slot_of(p, key)].count : 0;
-}
-
-/* After make_room. */
-static void add_published(struct published *p, uint64_t key, uint64_t count)
-{
-    struct run_record *r = &p->v[slot_of(p, key)];
-    p->n += r->key == 0;
-    r->key = key;
-    r->count += count;
-}
+/* ---- published counts of a bucket ---- */
 
 static void published_fini(struct published *p)
 {
-    free(p->v);
-    *p = (struct published){.v = NULL};
+    content_fini(&p->counts);
+    *p = (struct published){.is_known = false};
 }
 
-void sync_published_free(struct sync *s)
+void sync_forget_published(struct sync *s, uint64_t start_s)
 {
     for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
-        published_fini(&s->published[i]);
-    }
-}
-
-static void forget_published(struct sync *s, uint64_t start_s)
-{
-    for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
-        if (s->published[i].start_s == start_s) {
+        if (start_s == 0 || s->published[i].start_s == start_s) {
             published_fini(&s->published[i]);
         }
     }
@@ -176,20 +144,17 @@ static enum err add_stream(struct sync *s, struct published *p, struct stream *s
 {
     struct content c = {.v = NULL};
     enum err e = sync_count_own(s, st, &c, reterr);
-    if (e == ERR_NOT_FOUND) { /* all of it: rather too little than twice */
+    if (e == ERR_NOT_FOUND) { /* all of it: a count too few is better than one twice */
         e = sync_count_content(s, st, &c, reterr);
     }
-    if (e == ERR_OK && !make_room(p, c.n)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
-    }
     for (size_t i = 0; e == ERR_OK && i < c.n; i++) {
-        add_published(p, c.v[i].key, c.v[i].count);
+        content_add(&p->counts, c.v[i].key, c.v[i].count);
     }
     content_fini(&c);
     return e;
 }
 
-/* From our own streams of that bucket, where it is not in memory. */
+/* The published counts, made from the own streams of that bucket if they are not in memory. */
 static enum err published_of(struct sync *s, uint64_t start_s, struct published **ret,
                              struct errinfo *reterr)
 {
@@ -197,7 +162,7 @@ static enum err published_of(struct sync *s, uint64_t start_s, struct published 
     enum err e = ERR_OK;
     for (unsigned i = 0; i < SYNC_PUBLISHED_MAX; i++) {
         struct published *p = &s->published[i];
-        if (p->v && p->start_s == start_s) {
+        if (p->is_known && p->start_s == start_s) {
             *ret = p;
             return ERR_OK;
         }
@@ -212,20 +177,19 @@ static enum err published_of(struct sync *s, uint64_t start_s, struct published 
             e = add_stream(s, oldest, st, reterr);
         }
     }
-    if (e == ERR_OK && !make_room(oldest, 1)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
-    }
+    THEN(e, content_sort(&oldest->counts, reterr));
     if (e != ERR_OK) {
         published_fini(oldest);
         return e;
     }
+    oldest->is_known = true;
     *ret = oldest;
     return ERR_OK;
 }
 
 /* ---- counts ---- */
 
-/* The open stream of that bucket, begun by this process; else a new one. */
+/* The open stream of that bucket if this process began it; else a new one. */
 static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **ret,
                              struct errinfo *reterr)
 {
@@ -254,13 +218,13 @@ static enum err count_stream(struct sync *s, uint64_t start_s, struct stream **r
                            "counts stay here",
                            SYNC_INCS_MAX);
     }
-    if (is_used) { /* that one was ended */
+    if (is_used) { /* that stream has ended */
         s->inc = sync_fresh_inc(s);
     }
     k.inc = s->inc;
     *ret = sync_add(s, &k, self);
     if (!*ret) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a stream");
+        return errinfo_nomem(reterr, s->dir);
     }
     (*ret)->is_begun_here = true;
     return ERR_OK;
@@ -270,37 +234,22 @@ static enum err count_part(struct sync *s, uint64_t start_s,
                            const struct count_record *v, size_t n,
                            struct errinfo *reterr)
 {
-    struct buf packed;
-    struct offer f = {.o = {.type = OBJECT_DELTA, .records = n}};
+    struct offer f = {.o = {.records = n}};
     enum err e = count_stream(s, start_s, &f.stream, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    buf_init(&packed, OBJECT_PACKED_MAX);
     buf_init(&f.raw, OBJECT_RAW_MAX);
     payload_print_counts(v, n, &f.raw);
-    f.records = buf_slice(&f.raw);
-    f.o.raw_len = f.records.n;
     f.root = f.stream->root;
     for (size_t i = 0; i < n; i++) {
         f.o.total += v[i].count;
     }
     root_add_counts(&f.root, &s->manifest.ring, v, n);
-    e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
-    if (e != ERR_OK || buf_failed(&packed)) {
-        e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to pack counts");
-    }
-    e = e != ERR_OK
-            ? e
-            : payload_reader_init(&f.reader, OBJECT_COUNT, false, n, f.records, reterr);
-    f.payload = buf_slice(&packed);
-    f.has_payload = true;
-    THEN(e, sync_publish(s, &f, reterr));
+    e = sync_publish_delta(s, &f, reterr);
     if (f.stream->seq == 0) {
         sync_forget(s, f.stream);
     }
-    offer_fini(&f);
-    buf_fini(&packed);
     return e;
 }
 
@@ -309,17 +258,22 @@ struct count_publisher {
     size_t n;
 };
 
-/* What of totals is more than was published; ret->v holds n. */
+/* The counts in totals that are not published; ret->v has room for n. */
 static enum err differences(const struct published *p,
                             const struct count_record *totals, size_t n,
                             struct count_publisher *ret, struct errinfo *reterr)
 {
+    size_t k = 0;
     ret->n = 0;
     for (size_t i = 0; i < n; i++) {
         if (totals[i].key == 0 || (i > 0 && totals[i].key <= totals[i - 1].key)) {
             return errinfo_set(reterr, ERR_RANGE, "counts", 0, "keys must rise");
         }
-        const uint64_t has = has_published(p, totals[i].key);
+        while (k < p->counts.n && p->counts.v[k].key < totals[i].key) {
+            k++;
+        }
+        const bool is_there = k < p->counts.n && p->counts.v[k].key == totals[i].key;
+        const uint64_t has = is_there ? p->counts.v[k].count : 0;
         if (totals[i].count > has) {
             ret->v[ret->n++] =
                 (struct count_record){totals[i].key, totals[i].count - has};
@@ -345,16 +299,12 @@ static enum err publish_differences(struct sync *s, uint64_t start_s,
     }
     for (size_t i = 0; i < c->n && e == ERR_OK; i += SYNC_COUNT_PART) {
         const size_t part = c->n - i < SYNC_COUNT_PART ? c->n - i : SYNC_COUNT_PART;
-        if (!make_room(p, part)) {
-            return errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
-                               "no memory for our counts");
-        }
         e = count_part(s, start_s, c->v + i, part, reterr);
         for (size_t k = i; e == ERR_OK && k < i + part; k++) {
-            add_published(p, c->v[k].key, c->v[k].count);
+            content_add(&p->counts, c->v[k].key, c->v[k].count);
         }
     }
-    return e;
+    return e == ERR_OK ? content_sort(&p->counts, reterr) : e;
 }
 
 enum err sync_publish_counts(struct sync *s, uint64_t start_s,
@@ -375,7 +325,7 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
     }
     more.v = malloc((n + 1) * sizeof(*more.v));
     if (!more.v) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for our counts");
+        return errinfo_nomem(reterr, s->dir);
     }
     do {
         e = published_of(s, start_s, &p, reterr);
@@ -384,7 +334,7 @@ enum err sync_publish_counts(struct sync *s, uint64_t start_s,
             e = publish_differences(s, start_s, p, &more, reterr);
         }
         if (e != ERR_OK) {
-            forget_published(s, start_s); /* made again from what is kept */
+            sync_forget_published(s, start_s); /* made again from the stored objects */
         }
     } while (e == ERR_EXISTS);
     free(more.v);
@@ -421,7 +371,7 @@ enum err sync_close_counts(struct sync *s, uint64_t start_s, struct errinfo *ret
         }
     }
     if (e == ERR_OK) {
-        forget_published(s, start_s);
+        sync_forget_published(s, start_s);
     }
     return e == ERR_EXISTS ? sync_close_counts(s, start_s, reterr) : e;
 }

@@ -1,4 +1,4 @@
-/* sync_publish_list - our own lists and filters: their next steps, and the whole now and then. */
+/* sync_publish_list - own lists and filters: their next steps, and a SNAP from time to time. */
 
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
@@ -18,16 +18,11 @@ void sync_use_list_key(struct sync *s, uint32_t id)
 
 bool sync_is_ring_key(const struct sync *s, uint32_t id)
 {
-    for (unsigned i = 0; i < s->manifest.nring_keys; i++) {
-        if (s->manifest.ring_keys[i].id == id) {
-            return true;
-        }
-    }
-    return false;
+    return manifest_has_ring_key(&s->manifest, id);
 }
 
-/* Digests of one key are in a stream. */
-static bool goes_on(const struct sync *s, const struct stream *st)
+/* A stream has digests of one key. */
+static bool may_add_to(const struct sync *s, const struct stream *st)
 {
     return sync_may_go_on(s, st) &&
            (s->list_key == 0 || st->key.ring_key == s->list_key);
@@ -38,14 +33,14 @@ bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
     const struct stream *st = self ? sync_newest(self, kind, list) : NULL;
-    if (!st || st->seq == 0 || !goes_on(s, st)) {
+    if (!st || st->seq == 0 || !may_add_to(s, st)) {
         return false;
     }
     *ret = st->key;
     return true;
 }
 
-/* The stream that goes on, or a new one that takes the place of what was there. */
+/* The stream to continue, or a new one that replaces it. */
 static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
                             struct stream **ret, struct errinfo *reterr)
 {
@@ -59,15 +54,14 @@ static enum err list_stream(struct sync *s, uint16_t kind, const char *list,
     if (n == 0 || n > OBJECT_NAME_BYTES) {
         return errinfo_set(reterr, ERR_RANGE, list, 0, "no name of a list");
     }
-    if (st && goes_on(s, st)) {
+    if (st && may_add_to(s, st)) {
         *ret = st;
         return ERR_OK;
     }
     memcpy(k.list, list, n); /* NOLINT(bugprone-not-null-terminated-result): of zeros */
     k.inc = st && st->key.inc >= s->inc ? sync_fresh_inc(s) : s->inc;
     *ret = sync_add(s, &k, self);
-    return *ret ? ERR_OK
-                : errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory for a stream");
+    return *ret ? ERR_OK : errinfo_nomem(reterr, list);
 }
 
 static void forget_empty(struct sync *s, struct stream *st)
@@ -80,39 +74,19 @@ static void forget_empty(struct sync *s, struct stream *st)
 }
 
 static enum err list_part(struct sync *s, const char *list, const struct list_record *v,
-                          size_t n, struct slice position, struct errinfo *reterr)
+                          size_t n, struct errinfo *reterr)
 {
-    struct buf packed;
-    struct offer f = {.o = {.type = OBJECT_DELTA, .records = n},
-                      .has_payload = true,
-                      .position = position,
-                      .list = position.n > 0 ? list : NULL};
+    struct offer f = {.o = {.records = n}};
     enum err e = list_stream(s, OBJECT_LIST, list, &f.stream, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    buf_init(&packed, OBJECT_PACKED_MAX);
     buf_init(&f.raw, OBJECT_RAW_MAX);
     payload_print_list(v, n, &f.raw);
-    f.records = buf_slice(&f.raw);
-    f.o.raw_len = f.records.n;
     f.root = f.stream->root;
     root_steps(&f.root, &s->manifest.ring, OBJECT_LIST, v, n);
-    e = buf_failed(&f.raw) ? ERR_NOMEM : payload_pack(f.records, &packed);
-    if (e != ERR_OK || buf_failed(&packed)) {
-        e = errinfo_set(reterr, ERR_NOMEM, list, 0, "no memory to pack its steps");
-    }
-    e = e != ERR_OK
-            ? e
-            : payload_reader_init(&f.reader, OBJECT_LIST, false, n, f.records, reterr);
-    f.payload = buf_slice(&packed);
-    f.o.stream = f.stream->key;
-    f.o.seq = f.stream->seq + 1;
-    THEN(e, peerlist_check(s->lists, &f.o, &f.reader, reterr));
-    THEN(e, sync_publish(s, &f, reterr));
+    e = sync_publish_delta(s, &f, reterr);
     forget_empty(s, f.stream);
-    offer_fini(&f);
-    buf_fini(&packed);
     return e;
 }
 
@@ -132,7 +106,7 @@ enum err sync_list_snap(struct sync *s, struct stream *st, const struct buf *who
     return e == ERR_OK ? sync_publish(s, &f, reterr) : e;
 }
 
-/* A new incarnation of a list that has nothing now: what the older one said goes. */
+/* Begins an empty incarnation of a list, which removes the entries of the older one. */
 static enum err list_empty(struct sync *s, const char *list, struct errinfo *reterr)
 {
     const struct origin *self = sync_origin(s, &s->self->origin);
@@ -159,7 +133,7 @@ bool sync_is_worth_a_snap(const struct stream *st)
 }
 
 enum err sync_publish_list(struct sync *s, const char *list,
-                           const struct list_record *v, size_t n, struct slice position,
+                           const struct list_record *v, size_t n,
                            struct errinfo *reterr)
 {
     struct stream_key key;
@@ -167,8 +141,7 @@ enum err sync_publish_list(struct sync *s, const char *list,
     enum err e = sync_may_publish(s, reterr);
     for (size_t i = 0; i < n && e == ERR_OK; i += SYNC_LIST_PART) {
         const size_t part = n - i < SYNC_LIST_PART ? n - i : SYNC_LIST_PART;
-        e = list_part(s, list, v + i, part, i + part == n ? position : SLICE_NONE,
-                      reterr);
+        e = list_part(s, list, v + i, part, reterr);
     }
     if (e != ERR_OK) {
         return e;
@@ -179,32 +152,12 @@ enum err sync_publish_list(struct sync *s, const char *list,
     stream_key_id(&key, &id);
     struct stream *st = sync_find(s, &id);
     struct errinfo why;
-    /* so that who comes late takes the list as it is, not its history */
+    /* with a SNAP a new peer takes the list as it is, not its history */
     if (sync_is_worth_a_snap(st) && sync_work_snap(s, st, &why) != ERR_OK) {
         log_errinfo("peers",
                     &why); /* the steps are published; the next ones try again */
     }
     return ERR_OK;
-}
-
-enum err sync_list_position(struct sync *s, const char *list, struct buf *ret)
-{
-    char key[1 + OBJECT_NAME_BYTES] = "l";
-    const size_t n = strlen(list);
-    struct slice value;
-    struct table_txn *x = NULL;
-    if (n == 0 || n > OBJECT_NAME_BYTES) {
-        return ERR_RANGE;
-    }
-    memcpy(key + 1, list, n); /* NOLINT(bugprone-not-null-terminated-result): a slice */
-    enum err e = table_begin(s->table, false, &x, NULL);
-    THEN(e, table_get(x, slice_of(key, 1 + n), &value));
-    if (e == ERR_OK) {
-        buf_add(ret, value);
-        e = buf_failed(ret) ? ERR_NOMEM : ERR_OK;
-    }
-    table_abort(&x);
-    return e;
 }
 
 enum err sync_publish_member(struct sync *s, const char *list, bool is_revoked,

@@ -1,4 +1,4 @@
-/* sync_quota - how much one origin may bring: what the manifest allows, and what is usual for it. */
+/* sync_quota - limits of one origin: the manifest's, and those from its usual rate. */
 
 #include "core/base/cursor.h"
 #include "core/ring/sync/sync_modules.h"
@@ -6,7 +6,6 @@
 enum {
     DAY_BUCKETS = 144,
     USUAL_TIMES = 3, /* its 99th percentile */
-    KEY_BYTES = 1 + OBJECT_ID_BYTES,
     HISTORY_BYTES = 8 + 4 * SYNC_HISTORY
 };
 
@@ -77,7 +76,7 @@ static enum sync_result check_bucket(const struct sync *s, const struct offer *f
     if (!f->stream && nincs >= SYNC_INCS_MAX) {
         return over(reterr, "incarnations in one bucket", nincs + 1U, SYNC_INCS_MAX);
     }
-    if (f->o.type == OBJECT_SNAP && f->stream) { /* it says all anew */
+    if (f->o.type == OBJECT_SNAP && f->stream) { /* it replaces the stream */
         used -= f->stream->records;
     }
     const uint64_t more = f->is_same ? 0 : f->o.records;
@@ -102,27 +101,21 @@ enum sync_result sync_quota_check(const struct sync *s, const struct offer *f,
     return f->o.stream.kind == OBJECT_COUNT ? check_bucket(s, f, reterr) : SYNC_APPLIED;
 }
 
-/* ---- what is usual ---- */
+/* ---- the usual rate ---- */
 
-static struct slice key_of(const struct origin *o, char ret[KEY_BYTES])
-{
-    ret[0] = 'q';
-    memcpy(ret + 1, o->id.b, OBJECT_ID_BYTES);
-    return slice_of(ret, KEY_BYTES);
-}
-
-static enum err save(struct table_txn *x, const struct origin *o)
+static enum err save_history(struct table_txn *x, const struct origin *o)
 {
     struct buf b;
-    char key[KEY_BYTES];
+    char key[SYNC_KEY_BYTES];
     buf_init(&b, HISTORY_BYTES);
     buf_add_u32(&b, o->nhistory);
     buf_add_u32(&b, o->at);
     for (unsigned i = 0; i < SYNC_HISTORY; i++) {
         buf_add_u32(&b, o->history[i]);
     }
-    enum err e =
-        buf_failed(&b) ? ERR_NOMEM : table_put(x, key_of(o, key), buf_slice(&b));
+    enum err e = buf_failed(&b)
+                     ? ERR_NOMEM
+                     : table_put(x, sync_table_key('q', &o->id, key), buf_slice(&b));
     buf_fini(&b);
     return e;
 }
@@ -139,18 +132,18 @@ enum err sync_quota_learn(struct sync *s, uint64_t start_s, struct errinfo *rete
         const uint64_t used = sync_quota_used(o, start_s);
         if (sync_is_self(s, &o->id) || o->state != MEMBER_ACTIVE ||
             (o->nhistory == 0 && used == 0)) {
-            continue; /* before its first bucket nothing is usual */
+            continue; /* no rate before its first bucket */
         }
         o->history[o->at] = used > UINT32_MAX ? UINT32_MAX : (uint32_t)used;
         o->at = (o->at + 1) % SYNC_HISTORY;
         o->nhistory += o->nhistory < SYNC_HISTORY;
         o->usual = usual(o);
-        (void)save(x, o); /* kept for the commit */
+        (void)save_history(x, o); /* kept for the commit */
     }
     return table_commit(&x, reterr);
 }
 
-static void load(struct origin *o, struct slice value)
+static void load_history(struct origin *o, struct slice value)
 {
     struct cursor c = cursor_of(value);
     const uint32_t n = cursor_u32(&c);
@@ -171,11 +164,12 @@ enum err sync_quota_load(struct sync *s, struct errinfo *reterr)
     struct table_txn *x = NULL;
     enum err e = table_begin(s->table, false, &x, reterr);
     for (unsigned i = 0; e == ERR_OK && i < s->norigins; i++) {
-        char key[KEY_BYTES];
+        char key[SYNC_KEY_BYTES];
         struct slice value;
         if (s->origins[i]->nhistory == 0 &&
-            table_get(x, key_of(s->origins[i], key), &value) == ERR_OK) {
-            load(s->origins[i], value);
+            table_get(x, sync_table_key('q', &s->origins[i]->id, key), &value) ==
+                ERR_OK) {
+            load_history(s->origins[i], value);
         }
     }
     table_abort(&x);

@@ -1,11 +1,11 @@
-/* sync_receive - the rules that an object meets on its way in, in their order. */
+/* sync_receive - the checks of a received object, in their order. */
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
 
-static enum sync_result refuse(struct errinfo *reterr, enum sync_result r,
-                               const char *field, const char *why)
+static enum sync_result refuse_object(struct errinfo *reterr, enum sync_result r,
+                                      const char *field, const char *why)
 {
     (void)errinfo_set(reterr, r == SYNC_TROUBLE ? ERR_IO : ERR_RANGE, field, 0, "%s",
                       why);
@@ -24,50 +24,17 @@ void offer_fini(struct offer *f)
     buf_fini(&f->raw);
 }
 
-/* Of kinds that are not exchanged within a ring (TEXT: a publisher's). */
-static enum sync_result check_none(struct sync *s, struct offer *f,
-                                   struct errinfo *reterr)
-{
-    (void)s;
-    (void)f;
-    return refuse(reterr, SYNC_VERSION, "kind", "not exchanged within a ring");
-}
-
-static enum err apply_none(struct sync *s, struct offer *f, struct errinfo *reterr)
-{
-    (void)f;
-    return errinfo_set(reterr, ERR_UNSUPPORTED, s->dir, 0, "no such stream is held");
-}
-
-static enum err snap_none(struct sync *s, struct stream *st, struct buf *ret,
-                          uint64_t *retrecords, struct errinfo *reterr)
-{
-    (void)st;
-    (void)ret;
-    *retrecords = 0;
-    return errinfo_set(reterr, ERR_UNSUPPORTED, s->dir, 0, "no such stream is held");
-}
-
-static const struct kind_ops no_ops = {check_none, apply_none, snap_none, false};
-
 bool sync_is_exchanged(uint16_t kind)
 {
-    return sync_ops(kind) != &no_ops;
+    return kind == OBJECT_COUNT || kind == OBJECT_LIST || kind == OBJECT_MEMBER ||
+           kind == OBJECT_MEMBER_REVOKED;
 }
 
 const struct kind_ops *sync_ops(uint16_t kind)
 {
-    switch (kind) {
-    case OBJECT_COUNT:
-        return &sync_count_ops;
-    case OBJECT_LIST:
-        return &sync_list_ops;
-    case OBJECT_MEMBER:
-    case OBJECT_MEMBER_REVOKED:
-        return &sync_member_ops;
-    default:
-        return &no_ops;
-    }
+    return kind == OBJECT_COUNT  ? &sync_count_ops
+           : kind == OBJECT_LIST ? &sync_list_ops
+                                 : &sync_member_ops;
 }
 
 /* ---- form, signer, time ---- */
@@ -88,23 +55,13 @@ static enum sync_result check_form(const struct sync *s, struct slice object,
     object_hash(f->header, &f->hash);
     const bool may_lack = f->o.type == OBJECT_SNAP && f->payload.n == 0;
     if (f->payload.n != f->o.sent_len && !may_lack) {
-        return refuse(reterr, SYNC_MALFORMED, "sent_len",
-                      "the payload has another length than the header says");
+        return refuse_object(reterr, SYNC_MALFORMED, "sent_len",
+                             "the payload has another length than the header says");
     }
-    if (memcmp(f->o.ring.b, s->manifest.ring.b, OBJECT_ID_BYTES) != 0) {
-        return refuse(reterr, SYNC_UNKNOWN, "ring", "it is of another ring");
+    if (!object_id_equal(&f->o.ring, &s->manifest.ring)) {
+        return refuse_object(reterr, SYNC_UNKNOWN, "ring", "it is of another ring");
     }
     return SYNC_APPLIED;
-}
-
-static const struct manifest_key *key_of(const struct manifest_member *m, uint64_t id)
-{
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == id) {
-            return &m->keys[i];
-        }
-    }
-    return NULL;
 }
 
 static enum sync_result check_signer(const struct sync *s, struct offer *f,
@@ -114,25 +71,26 @@ static enum sync_result check_signer(const struct sync *s, struct offer *f,
     const struct manifest_member *m = manifest_find(&s->manifest, &o->stream.origin);
     f->origin = sync_origin(s, &o->stream.origin);
     if (!m || !f->origin) {
-        return refuse(reterr, SYNC_UNKNOWN, "origin", "the manifest does not have it");
+        return refuse_object(reterr, SYNC_UNKNOWN, "origin",
+                             "the manifest does not have it");
     }
-    const struct manifest_key *key = key_of(m, o->key_id);
+    const struct manifest_key *key = manifest_key_by_id(m, o->key_id);
     if (!key || o->created_ms < key->binding.not_before_ms) {
-        return refuse(reterr, SYNC_UNKNOWN, "key_id",
-                      "the manifest does not have this key of that time");
+        return refuse_object(reterr, SYNC_UNKNOWN, "key_id",
+                             "the manifest does not have this key of that time");
     }
     if (m->state == MEMBER_DROPPED || key->is_revoked ||
         (key->until_ms != 0 && o->created_ms >= key->until_ms) ||
         (m->state == MEMBER_LEFT && o->created_ms >= m->since_ms)) {
-        return refuse(reterr, SYNC_REVOKED, m->name,
-                      "the manifest no longer trusts what it signs");
+        return refuse_object(reterr, SYNC_REVOKED, m->name,
+                             "the manifest no longer trusts its signatures");
     }
     if (f->origin->is_distrusted && !sync_is_self(s, &m->origin)) {
-        return refuse(reterr, SYNC_REVOKED, m->name,
-                      "it signed two histories and is distrusted");
+        return refuse_object(reterr, SYNC_REVOKED, m->name,
+                             "it signed two histories and is distrusted");
     }
     if (!object_is_signed_by(f->header, key->binding.key)) {
-        return refuse(reterr, SYNC_SIGNATURE, m->name, "the signature is wrong");
+        return refuse_object(reterr, SYNC_SIGNATURE, m->name, "the signature is wrong");
     }
     f->is_verified = true;
     return SYNC_APPLIED;
@@ -147,27 +105,18 @@ enum sync_result sync_examine(struct sync *s, struct slice object, struct offer 
     }
     const uint64_t now = sync_now_ms();
     if (r != SYNC_APPLIED || sync_is_self(s, &f->o.stream.origin)) {
-        return r; /* ours: our clock may have been set since */
+        return r; /* own: the local clock may have been set since */
     }
     if (f->o.created_ms > now + SYNC_SKEW_S * UINT64_C(1000)) {
-        return refuse(reterr, SYNC_FUTURE, "created", "it is from the future");
+        return refuse_object(reterr, SYNC_FUTURE, "created", "it is from the future");
     }
     if (f->o.expires_ms != 0 && f->o.expires_ms <= now) {
-        return refuse(reterr, SYNC_OLD, "expires", "it is no longer good");
+        return refuse_object(reterr, SYNC_OLD, "expires", "it is no longer good");
     }
     return SYNC_APPLIED;
 }
 
 /* ---- the stream ---- */
-
-static bool has_ring_key(const struct manifest *m, uint32_t id)
-{
-    bool has = false;
-    for (unsigned i = 0; i < m->nring_keys; i++) {
-        has = has || m->ring_keys[i].id == id;
-    }
-    return has;
-}
 
 /* Another incarnation of the same list. */
 static enum sync_result check_inc(const struct offer *f, struct errinfo *reterr)
@@ -175,7 +124,8 @@ static enum sync_result check_inc(const struct offer *f, struct errinfo *reterr)
     const struct stream_key *k = &f->o.stream;
     const struct stream *newest = sync_newest(f->origin, k->kind, k->list);
     return newest && newest->key.inc >= k->inc
-               ? refuse(reterr, SYNC_OLD, "inc", "a newer incarnation of it is here")
+               ? refuse_object(reterr, SYNC_OLD, "inc",
+                               "a newer incarnation of it is here")
                : SYNC_APPLIED;
 }
 
@@ -186,17 +136,18 @@ static enum sync_result check_stream(struct sync *s, struct offer *f,
     const uint64_t now_s = sync_now_ms() / 1000;
     struct object_id id;
     if (!sync_is_exchanged(k->kind)) {
-        return check_none(s, f, reterr);
+        return refuse_object(reterr, SYNC_VERSION, "kind",
+                             "not exchanged within a ring");
     }
-    if (!has_ring_key(&s->manifest, k->ring_key)) {
-        return refuse(reterr, SYNC_UNKNOWN, "ring_key",
-                      "the manifest does not have it; is it up to date?");
+    if (!manifest_has_ring_key(&s->manifest, k->ring_key)) {
+        return refuse_object(reterr, SYNC_UNKNOWN, "ring_key",
+                             "the manifest does not have it; is it up to date?");
     }
     if (k->kind == OBJECT_COUNT && k->start_s > now_s + OBJECT_BUCKET_S) {
-        return refuse(reterr, SYNC_FUTURE, "start", "its bucket has not begun");
+        return refuse_object(reterr, SYNC_FUTURE, "start", "its bucket has not begun");
     }
     if (k->kind == OBJECT_COUNT && k->start_s + SYNC_ACCEPT_S < now_s) {
-        return refuse(reterr, SYNC_OLD, "start", "its bucket is over for long");
+        return refuse_object(reterr, SYNC_OLD, "start", "its bucket is too old");
     }
     stream_key_id(k, &id);
     f->stream = sync_find(s, &id);
@@ -207,13 +158,14 @@ static enum sync_result check_stream(struct sync *s, struct offer *f,
         return check_inc(f, reterr);
     }
     return sync_is_buried(s, &id)
-               ? refuse(reterr, SYNC_OLD, "start", "the stream was here and is over")
+               ? refuse_object(reterr, SYNC_OLD, "start",
+                               "the stream has ended and was removed")
                : SYNC_APPLIED;
 }
 
 /* ---- the chain ---- */
 
-/* An object of a place that the stream has passed. */
+/* Compares with the stored object of the same place. */
 static enum sync_result check_past(struct sync *s, struct offer *f,
                                    struct errinfo *reterr)
 {
@@ -231,7 +183,7 @@ static enum sync_result check_past(struct sync *s, struct offer *f,
     }
     buf_fini(&stored);
     if (e != ERR_OK) {
-        return refuse(reterr, SYNC_OLD, "seq", "the stream is further");
+        return refuse_object(reterr, SYNC_OLD, "seq", "the stream is further");
     }
     return hash256_equal(&hash, &f->hash) ? SYNC_DUPLICATE
                                           : sync_fork(s, f, f->o.seq, reterr);
@@ -246,7 +198,7 @@ static enum sync_result check_next(struct sync *s, struct offer *f,
         return sync_fork(s, f, st->seq, reterr);
     }
     if (!f->has_payload && (is_filter || ((!st || st->seq == 0) && f->o.records > 0))) {
-        return refuse(reterr, SYNC_GAP, "payload", "it is needed here");
+        return refuse_object(reterr, SYNC_GAP, "payload", "it is needed here");
     }
     return SYNC_APPLIED;
 }
@@ -260,26 +212,27 @@ static enum sync_result check_chain(struct sync *s, struct offer *f,
         return check_past(s, f, reterr);
     }
     if (seq > 0 && f->o.key_id != st->key_id) {
-        return refuse(reterr, SYNC_MALFORMED, "key_id",
-                      "a stream has one key from its begin to its end");
+        return refuse_object(reterr, SYNC_MALFORMED, "key_id",
+                             "a stream has one key from its begin to its end");
     }
     if (st && (st->flags & OBJECT_CLOSED) != 0) {
-        return refuse(reterr, SYNC_OLD, "seq", "the stream was ended before");
+        return refuse_object(reterr, SYNC_OLD, "seq", "the stream was ended before");
     }
     if (f->o.stream.kind == OBJECT_COUNT && f->o.seq > SYNC_OBJECTS_MAX) {
-        return refuse(reterr, SYNC_QUOTA, "seq", "too many objects in one bucket");
+        return refuse_object(reterr, SYNC_QUOTA, "seq",
+                             "too many objects in one bucket");
     }
     if (f->o.seq == seq + 1) {
         return check_next(s, f, reterr);
     }
     return f->o.type == OBJECT_SNAP && f->has_payload
                ? SYNC_APPLIED
-               : refuse(reterr, SYNC_GAP, "seq", "something before it is missing");
+               : refuse_object(reterr, SYNC_GAP, "seq", "an earlier object is missing");
 }
 
 /* ---- the payload ---- */
 
-static enum sync_result unpack(struct offer *f, struct errinfo *reterr)
+static enum sync_result unpack_payload(struct offer *f, struct errinfo *reterr)
 {
     const bool is_snap = f->o.type == OBJECT_SNAP;
     f->records = f->payload;
@@ -301,22 +254,21 @@ static enum sync_result unpack(struct offer *f, struct errinfo *reterr)
 
 enum sync_result sync_unpack(struct offer *f, struct errinfo *reterr)
 {
-    return f->has_payload ? unpack(f, reterr) : SYNC_APPLIED;
+    return f->has_payload ? unpack_payload(f, reterr) : SYNC_APPLIED;
 }
 
 static enum sync_result check_payload(struct sync *s, struct offer *f,
                                       struct errinfo *reterr)
 {
-    struct hash256 hash;
     if (!f->has_payload) {
         f->root = f->stream ? f->stream->root : (struct root){{0}};
         f->is_same = true;
         return SYNC_APPLIED;
     }
-    hash256_of(f->payload, &hash);
-    if (!hash256_equal(&hash, &f->o.payload)) {
-        f->is_verified = false; /* whoever sent it changed it, not its origin */
-        return refuse(reterr, SYNC_PAYLOAD, "payload", "it is not what was signed");
+    if (!object_has_payload(&f->o, f->payload)) {
+        f->is_verified = false; /* changed by the sender, not by the origin */
+        return refuse_object(reterr, SYNC_PAYLOAD, "payload",
+                             "it is not what was signed");
     }
     enum sync_result r = sync_unpack(f, reterr);
     return r == SYNC_APPLIED ? sync_ops(f->o.stream.kind)->check(s, f, reterr) : r;
@@ -329,24 +281,24 @@ static enum sync_result check_root(struct offer *f, struct errinfo *reterr)
     struct hash256 held;
     root_print(&f->root, &root);
     if (!hash256_equal(&root, &f->o.root)) {
-        return refuse(reterr, SYNC_ROOT, "root",
-                      "what it says the stream holds is not so");
+        return refuse_object(reterr, SYNC_ROOT, "root",
+                             "the root is not that of the content");
     }
     if (f->o.type == OBJECT_SNAP && st && st->seq + 1 == f->o.seq &&
         sync_ops(st->key.kind) != &sync_member_ops) {
         root_print(&st->root, &held);
         if (!hash256_equal(&root, &held)) {
-            return refuse(reterr, SYNC_ROOT, "root",
-                          "a SNAP changes what the stream holds");
+            return refuse_object(reterr, SYNC_ROOT, "root",
+                                 "a SNAP changes the content of the stream");
         }
         f->is_same = true;
     }
     return SYNC_APPLIED;
 }
 
-/* ---- kept and applied ---- */
+/* ---- storing and applying ---- */
 
-/* The payload of a SNAP that came as a header: made while what is held is what it says. */
+/* Makes the payload of a SNAP that came as a header, while the content is that of the SNAP. */
 static void complete_snap(struct sync *s, const struct offer *f)
 {
     struct errinfo why;
@@ -355,16 +307,18 @@ static void complete_snap(struct sync *s, const struct offer *f)
     }
 }
 
-/* Header alone from now on: the payload can be made again. */
-static enum err strip_filter(struct sync *s, struct offer *f, struct errinfo *reterr)
+enum err sync_strip(struct sync *s, struct offer *f, struct errinfo *reterr)
 {
-    enum err e = sync_object_write(s, f->stream, f->o.seq, f->header, reterr);
+    struct stream *st = f->stream;
+    const uint64_t n = f->payload.n < st->bytes ? f->payload.n : st->bytes;
+    if (!f->has_payload) {
+        return ERR_OK;
+    }
+    enum err e = sync_object_write(s, st, f->o.seq, f->header, reterr);
     if (e == ERR_OK) {
-        struct stream *st = f->stream;
-        const uint64_t n = f->payload.n < st->bytes ? f->payload.n : st->bytes;
         st->bytes -= n;
+        st->snap_bytes = st->bytes;
         st->origin->bytes -= n;
-        e = sync_trim(s, st, f->o.seq, reterr);
     }
     return e;
 }
@@ -378,38 +332,44 @@ enum err sync_apply(struct sync *s, struct offer *f, struct errinfo *reterr)
         e = ops->apply(s, f, reterr);
     }
     if (e == ERR_OK && ops == &sync_member_ops && f->has_payload) {
-        e = strip_filter(s, f, reterr);
+        e = sync_strip(s, f, reterr);
+        THEN(e, sync_trim(s, f->stream, f->o.seq, reterr));
     }
     if (e == ERR_OK) {
         f->stream->applied = f->o.seq;
     }
-    if (e == ERR_OK && ops->keeps_snaps && f->o.type == OBJECT_SNAP &&
-        !f->has_payload) {
+    if (e == ERR_OK && !ops->snap && f->o.type == OBJECT_SNAP && !f->has_payload) {
         complete_snap(s, f);
     }
     return e;
 }
 
-/* Applies the object of that seq as it is stored. */
+enum err sync_offer_stored(struct sync *s, struct stream *st, uint64_t seq,
+                           struct buf *bytes, struct offer *f, struct errinfo *reterr)
+{
+    enum err e = sync_object_read(s, st, seq, bytes, reterr);
+    THEN(e, object_parse(buf_slice(bytes), &f->o, reterr));
+    if (e == ERR_OK && !stream_key_equal(&f->o.stream, &st->key)) {
+        e = errinfo_set(reterr, ERR_CORRUPT, s->dir, 0, "an object of another stream");
+    }
+    if (e == ERR_OK) {
+        f->header = slice_head(buf_slice(bytes), OBJECT_HEADER_BYTES);
+        f->payload = slice_from(buf_slice(bytes), OBJECT_HEADER_BYTES);
+        f->has_payload = f->payload.n > 0 || f->o.sent_len == 0;
+        f->is_same = !f->has_payload;
+        object_hash(f->header, &f->hash);
+        e = sync_unpack(f, reterr) == SYNC_APPLIED ? ERR_OK : ERR_CORRUPT;
+    }
+    return e;
+}
+
 static enum err apply_stored(struct sync *s, struct stream *st, uint64_t seq,
                              struct errinfo *reterr)
 {
     struct buf bytes;
     struct offer f = {.stream = st, .origin = st->origin};
     buf_init(&bytes, (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES);
-    buf_init(&f.raw, OBJECT_RAW_MAX);
-    enum err e = sync_object_read(s, st, seq, &bytes, reterr);
-    if (e == ERR_OK) {
-        f.header = slice_head(buf_slice(&bytes), OBJECT_HEADER_BYTES);
-        f.payload = slice_from(buf_slice(&bytes), OBJECT_HEADER_BYTES);
-        e = object_parse(f.header, &f.o, reterr);
-    }
-    if (e == ERR_OK) {
-        f.has_payload = f.payload.n > 0 || f.o.sent_len == 0;
-        f.is_same = !f.has_payload;
-        object_hash(f.header, &f.hash);
-        e = sync_unpack(&f, reterr) == SYNC_APPLIED ? ERR_OK : ERR_CORRUPT;
-    }
+    enum err e = sync_offer_stored(s, st, seq, &bytes, &f, reterr);
     THEN(e, sync_apply(s, &f, reterr));
     offer_fini(&f);
     buf_fini(&bytes);
@@ -435,14 +395,14 @@ enum err sync_replace_older(struct sync *s, const struct stream *st,
         next = p->of_origin;
         if (p != st && p->key.kind == st->key.kind &&
             strcmp(p->key.list, st->key.list) == 0) {
-            e = sync_erase(s, p, reterr);
+            e = sync_erase(s, p, false, reterr);
         }
     }
     return e;
 }
 
-/* Of our own, and we do not remember it: noted before it is taken back, so that it never looks like one that we
- * signed and did not note. */
+/* Marks an own stream that this server does not remember, before its objects are stored: else it
+ * would look like one whose last object was signed but has no cursor. */
 static enum err mark_left(struct sync *s, struct stream *st, struct errinfo *reterr)
 {
     if (!sync_is_self(s, &st->key.origin) || s->is_adopting || st->is_left) {
@@ -454,17 +414,18 @@ static enum err mark_left(struct sync *s, struct stream *st, struct errinfo *ret
     return e;
 }
 
-/* From here on the object is ours to keep. */
-static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *reterr)
+/* Stores and applies an object that passed all checks. */
+static enum sync_result accept_object(struct sync *s, struct offer *f,
+                                      struct errinfo *reterr)
 {
     const bool is_new = f->stream == NULL;
     if (is_new) {
         f->stream = sync_add(s, &f->o.stream, f->origin);
     }
     if (!f->stream) {
-        return refuse(reterr, SYNC_TROUBLE, "memory", "no memory for a stream");
+        return refuse_object(reterr, SYNC_TROUBLE, "memory", "no memory for a stream");
     }
-    if (f->is_same && !sync_ops(f->o.stream.kind)->keeps_snaps) {
+    if (f->is_same && sync_ops(f->o.stream.kind)->snap) {
         f->has_payload = false;
         f->payload = SLICE_NONE;
     }
@@ -482,7 +443,7 @@ static enum sync_result take(struct sync *s, struct offer *f, struct errinfo *re
     if (sync_apply(s, f, &why) != ERR_OK ||
         (is_new && f->o.stream.kind != OBJECT_COUNT &&
          sync_replace_older(s, f->stream, &why) != ERR_OK)) {
-        log_errinfo("peers", &why); /* it is kept: sync_tick applies it */
+        log_errinfo("peers", &why); /* it is stored: sync_tick applies it */
     }
     return SYNC_APPLIED;
 }
@@ -507,10 +468,10 @@ static enum sync_result take_object(struct sync *s, struct offer *f,
     if (r == SYNC_APPLIED) {
         r = check_root(f, reterr);
     }
-    return r == SYNC_APPLIED ? take(s, f, reterr) : r;
+    return r == SYNC_APPLIED ? accept_object(s, f, reterr) : r;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static bool is_for_good(enum sync_result r)
 {
@@ -529,14 +490,14 @@ bool sync_is_refused(const struct sync *s, const struct object_id *stream)
     for (unsigned i = 0; i < SYNC_REFUSALS; i++) {
         const struct refusal *r = &s->refusals[i];
         if (r->until_ms > now && r->until_ms <= now + SYNC_RETRY_S * UINT64_C(1000) &&
-            memcmp(r->stream.b, stream->b, OBJECT_ID_BYTES) == 0) {
+            object_id_equal(&r->stream, stream)) {
             return true;
         }
     }
     return false;
 }
 
-static void note(struct sync *s, const struct offer *f, enum sync_result r)
+static void note_result(struct sync *s, const struct offer *f, enum sync_result r)
 {
     struct origin *o = f->origin;
     if (o && r == SYNC_APPLIED) {
@@ -556,9 +517,6 @@ static void note(struct sync *s, const struct offer *f, enum sync_result r)
 enum sync_result sync_offer(struct sync *s, struct slice object, struct errinfo *reterr)
 {
     struct offer f = {.has_payload = false};
-    struct errinfo unused = {.code = ERR_OK};
-    reterr = reterr ? reterr : &unused;
-    buf_init(&f.raw, OBJECT_RAW_MAX);
     enum sync_result r = sync_examine(s, object, &f, reterr);
     if (r == SYNC_APPLIED && f.o.type == OBJECT_HEARTBEAT) {
         r = sync_take_heartbeat(s, &f, reterr);
@@ -567,7 +525,7 @@ enum sync_result sync_offer(struct sync *s, struct slice object, struct errinfo 
     } else if (r == SYNC_APPLIED) {
         r = take_object(s, &f, reterr);
     }
-    note(s, &f, r);
+    note_result(s, &f, r);
     offer_fini(&f);
     return r;
 }

@@ -1,11 +1,10 @@
-/* sync_serve - what peers ask for, and what we ask peers for. */
+/* sync_serve - answers to peers, and wants from peers. */
 
 #include "core/ring/sync/sync_modules.h"
 
 enum {
     VERSION_BITS = 32,
-    FEW_OBJECTS =
-        64 /* a closed stream of more is taken as one SNAP by who has nothing of it */
+    FEW_OBJECTS = 64 /* of a closed stream with more, a new receiver takes the SNAP */
 };
 
 uint64_t sync_version(const struct sync *s)
@@ -43,7 +42,7 @@ static uint64_t since(const struct sync *s, uint64_t after)
                : 0;
 }
 
-/* Streams that changed, oldest change first; *retversion: up to which the answer tells. */
+/* Streams that changed, oldest change first; *retversion: the version that the answer covers. */
 static struct stream **changed(const struct sync *s, uint64_t after, size_t *retn,
                                uint64_t *retversion)
 {
@@ -76,7 +75,7 @@ static size_t tell_origins(struct sync *s, uint64_t after, struct slice *ret)
         struct origin *o = s->origins[i];
         if (o->heartbeat_ms != 0 && o->heartbeat_version > after &&
             o->expires_ms > now) {
-            ret[n++] = slice_of((const char *)o->heartbeat, OBJECT_HEADER_BYTES);
+            ret[n++] = slice_of(o->heartbeat, OBJECT_HEADER_BYTES);
         }
         if (o->is_distrusted && o->proof_version > after &&
             sync_tell_proof(s, o, ret + n)) {
@@ -149,10 +148,10 @@ bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t
 static enum err bad_snap(struct sync *s, struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_NOT_FOUND, s->dir, 0,
-                       "what is held is not what the SNAP says");
+                       "the content is not that of the SNAP");
 }
 
-/* The payload as what is held makes it, behind the header that is stored. */
+/* Makes the payload from the content, behind the stored header. */
 static enum err make_payload(struct sync *s, struct stream *st, struct buf *ret,
                              struct errinfo *reterr)
 {
@@ -161,7 +160,7 @@ static enum err make_payload(struct sync *s, struct stream *st, struct buf *ret,
     struct hash256 hash;
     uint64_t records = 0;
     enum err e = object_parse(buf_slice(ret), &o, reterr);
-    if (e == ERR_OK && !sync_ops(st->key.kind)->keeps_snaps) {
+    if (e == ERR_OK && sync_ops(st->key.kind)->snap) {
         e = sync_ops(st->key.kind)->snap(s, st, ret, &records, reterr);
     }
     if (e != ERR_OK) {
@@ -184,8 +183,7 @@ static bool is_made(const struct sync *s, const struct stream *st)
 {
     const struct made_snap *m = &s->made;
     const uint64_t now = sync_now_ms();
-    return m->seq == st->snap_seq &&
-           memcmp(m->stream.b, st->id.b, OBJECT_ID_BYTES) == 0 &&
+    return m->seq == st->snap_seq && object_id_equal(&m->stream, &st->id) &&
            (!m->is_bad ||
             (now < m->until_ms && m->until_ms <= now + SYNC_RETRY_S * UINT64_C(1000)));
 }
@@ -218,9 +216,8 @@ enum err sync_snap(struct sync *s, const struct object_id *stream, uint64_t seq,
     enum err e = make_snap(s, st, &bytes, reterr);
     if (e == ERR_OK) {
         buf_add(ret, buf_slice(&bytes));
-        e = buf_failed(&bytes) || buf_failed(ret)
-                ? errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a SNAP")
-                : ERR_OK;
+        e = buf_failed(&bytes) || buf_failed(ret) ? errinfo_nomem(reterr, s->dir)
+                                                  : ERR_OK;
     }
     buf_fini(&bytes);
     return e;
@@ -243,7 +240,7 @@ static int by_need(const void *a, const void *b)
                : x->stream.start_s < y->stream.start_s;
 }
 
-/* The window, and who may have a say: what sync_offer would refuse is not asked for. */
+/* Whether sync_offer would accept objects of this time and origin. */
 static bool may_want(struct sync *s, const struct head *h, const struct object_id *id)
 {
     const struct origin *o = sync_origin(s, &h->stream.origin);
@@ -318,7 +315,7 @@ size_t sync_hear(struct sync *s, const struct heads *heads, sync_heard_fn *fn,
         struct errinfo why = {.code = ERR_OK};
         const bool is_proof =
             object_parse(object, &o, NULL) == ERR_OK && o.type == OBJECT_PROOF;
-        if (is_proof && heads->nheartbeats - i > 2) { /* they lie one after the other */
+        if (is_proof && heads->nheartbeats - i > 2) { /* its headers follow it */
             object.n += SYNC_PROOF_BYTES;
             i += 2;
         }
@@ -342,9 +339,10 @@ bool sync_knows_itself(struct sync *s, const struct heads *heads)
         }
         stream_key_id(&h->stream, &id);
         struct stream *st = sync_find(s, &id);
-        /* heads are not signed: a liar may make a list begin anew once in the life of a process, not ever again */
+        /* heads are not signed: a liar can force a new stream once in the life of a process */
         if (st && h->seq > st->seq && !st->is_left && !st->is_signed_here) {
-            st->is_left = true; /* whatever comes back of it, another goes on */
+            st->is_left =
+                true; /* its objects come back, and another stream continues */
             if (sync_save(s, st, NULL) != ERR_OK) {
                 st->is_left = false;
             }

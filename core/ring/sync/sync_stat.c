@@ -1,4 +1,4 @@
-/* sync_stat - what can be seen of each origin. */
+/* sync_stat - statistics of each origin. */
 
 #include "core/ring/sync/sync_modules.h"
 

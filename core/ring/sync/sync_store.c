@@ -1,51 +1,44 @@
-/* sync_store - one file for each signed object; the cursor moves once it is durable. */
-#include <dirent.h>
-
+/* sync_store - one file for each signed object; the cursor moves after the file is durable. */
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/ring/sync/sync_modules.h"
 
-enum { ID_HEX = 2 * OBJECT_ID_BYTES, SEQ_DIGITS = 20 };
+enum { SEQ_DIGITS = 20 };
 static const size_t object_max = (size_t)OBJECT_SNAP_MAX + OBJECT_HEADER_BYTES;
 
 /* ---- paths ---- */
 
 static enum err stream_dir(const struct sync *s, const struct stream *st,
-                           char ret[FILE_PATH_MAX])
+                           char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    char origin[ID_HEX + 1];
-    char id[ID_HEX + 1];
-    hex_print(st->key.origin.b, OBJECT_ID_BYTES, origin);
-    hex_print(st->id.b, OBJECT_ID_BYTES, id);
-    return sync_path(s, ret, "objects/%s/%s", origin, id);
+    return sync_path(s, ret, reterr, "objects/%s/%s",
+                     object_id_hex(&st->key.origin).digits,
+                     object_id_hex(&st->id).digits);
 }
 
 static enum err object_path(const struct sync *s, const struct stream *st, uint64_t seq,
-                            char ret[FILE_PATH_MAX])
+                            char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
     char dir[FILE_PATH_MAX];
-    enum err e = stream_dir(s, st, dir);
-    return e != ERR_OK ? e : file_path(ret, "%s/%020" PRIu64, dir, seq);
+    enum err e = stream_dir(s, st, dir, reterr);
+    return e == ERR_OK ? path_make(ret, reterr, "%s/%020" PRIu64, dir, seq) : e;
 }
 
 /* The folders of the stream's objects, durable in their parents. */
 static enum err make_dirs(const struct sync *s, const struct stream *st,
                           struct errinfo *reterr)
 {
-    char origin[ID_HEX + 1];
     char dir[FILE_PATH_MAX];
     char parent[FILE_PATH_MAX];
     char top[FILE_PATH_MAX];
-    struct stat there;
-    hex_print(st->key.origin.b, OBJECT_ID_BYTES, origin);
-    if (stream_dir(s, st, dir) != ERR_OK ||
-        sync_path(s, parent, "objects/%s", origin) != ERR_OK ||
-        sync_path(s, top, "objects") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e = stream_dir(s, st, dir, reterr);
+    THEN(e, sync_path(s, parent, reterr, "objects/%s",
+                      object_id_hex(&st->key.origin).digits));
+    THEN(e, sync_path(s, top, reterr, "objects"));
+    if (e != ERR_OK || access(dir, F_OK) == 0) {
+        return e;
     }
-    if (lstat(dir, &there) == 0) {
-        return ERR_OK;
-    }
-    enum err e = file_make_dir(parent, SYNC_DIR_MODE, reterr);
+    e = file_make_dir(parent, SYNC_DIR_MODE, reterr);
     THEN(e, file_sync_dir(top, reterr));
     THEN(e, file_make_dir(dir, SYNC_DIR_MODE, reterr));
     return e == ERR_OK ? file_sync_dir(parent, reterr) : e;
@@ -57,39 +50,27 @@ enum err sync_object_read(const struct sync *s, const struct stream *st, uint64_
                           struct buf *ret, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (object_path(s, st, seq, path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    struct buf b;
-    buf_init(&b, object_max);
-    enum err e = file_read(path, &b, reterr);
-    if (e == ERR_OK && b.n < OBJECT_HEADER_BYTES) {
+    const size_t before = ret->n;
+    enum err e = object_path(s, st, seq, path, reterr);
+    THEN(e, file_read(path, ret, reterr));
+    if (e == ERR_OK && ret->n - before < OBJECT_HEADER_BYTES) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0, "this is no object");
     }
-    if (e == ERR_OK) {
-        buf_add(ret, buf_slice(&b));
-        e = buf_failed(ret) ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
-                            : ERR_OK;
-    }
-    buf_fini(&b);
     return e;
 }
 
 bool sync_object_is_there(const struct sync *s, const struct stream *st, uint64_t seq)
 {
     char path[FILE_PATH_MAX];
-    struct stat there;
-    return object_path(s, st, seq, path) == ERR_OK && lstat(path, &there) == 0;
+    return object_path(s, st, seq, path, NULL) == ERR_OK && access(path, F_OK) == 0;
 }
 
 enum err sync_object_write(const struct sync *s, const struct stream *st, uint64_t seq,
                            struct slice bytes, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (object_path(s, st, seq, path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    return file_write_atomic(path, bytes, SYNC_FILE_MODE, reterr);
+    enum err e = object_path(s, st, seq, path, reterr);
+    return e == ERR_OK ? file_write_atomic(path, bytes, SYNC_FILE_MODE, reterr) : e;
 }
 
 static enum err write_offer(const struct sync *s, const struct stream *st,
@@ -98,13 +79,8 @@ static enum err write_offer(const struct sync *s, const struct stream *st,
     struct file_out out;
     char path[FILE_PATH_MAX];
     enum err e = make_dirs(s, st, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (object_path(s, st, f->o.seq, path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    e = file_out_open(&out, path, SYNC_FILE_MODE, reterr);
+    THEN(e, object_path(s, st, f->o.seq, path, reterr));
+    THEN(e, file_out_open(&out, path, SYNC_FILE_MODE, reterr));
     if (e == ERR_OK) {
         file_out_add(&out, f->header);
         file_out_add(&out, f->has_payload ? f->payload : SLICE_NONE);
@@ -113,7 +89,6 @@ static enum err write_offer(const struct sync *s, const struct stream *st,
     return e;
 }
 
-/* What the cursor says once f is in. */
 static struct stream advanced(const struct stream *st, const struct offer *f)
 {
     struct stream next = *st;
@@ -134,7 +109,7 @@ static struct stream advanced(const struct stream *st, const struct offer *f)
         next.records += f->o.records;
         next.total += f->o.total;
     }
-    if (is_jump) { /* a SNAP: it is the whole */
+    if (is_jump) { /* a SNAP has the whole stream */
         next.from = f->o.seq;
         next.bytes = size;
         next.snap_bytes = size;
@@ -147,35 +122,13 @@ static struct stream advanced(const struct stream *st, const struct offer *f)
     return next;
 }
 
-static enum err put_position(struct table_txn *x, const struct offer *f)
-{
-    char key[1 + OBJECT_NAME_BYTES + 1] = "l";
-    if (!f->list) {
-        return ERR_OK;
-    }
-    const size_t n = strlen(f->list);
-    memcpy(key + 1, f->list, n);
-    return table_put(x, slice_of(key, 1 + n), f->position);
-}
-
-static enum err put_signed(struct table_txn *x, uint64_t nsigned)
-{
-    struct buf b;
-    buf_init(&b, sizeof(nsigned));
-    buf_add_u64(&b, nsigned);
-    enum err e =
-        buf_failed(&b) ? ERR_NOMEM : table_put(x, SLICE_LIT("self"), buf_slice(&b));
-    buf_fini(&b);
-    return e;
-}
-
-/* Objects that a SNAP took the place of. What stays is removed at the next start. */
+/* Removes objects that a SNAP replaced. The next start removes those that stay. */
 static void remove_range(const struct sync *s, const struct stream *st, uint64_t from,
                          uint64_t to)
 {
     for (uint64_t seq = from; seq < to; seq++) {
         char path[FILE_PATH_MAX];
-        if (object_path(s, st, seq, path) == ERR_OK) {
+        if (object_path(s, st, seq, path, NULL) == ERR_OK) {
             (void)unlink(path);
         }
     }
@@ -196,9 +149,8 @@ enum err sync_keep(struct sync *s, struct offer *f, struct errinfo *reterr)
     }
     e = sync_put_cursor(x, &next);
     if (e == ERR_OK && f->is_own) {
-        e = put_signed(x, s->nsigned + 1);
+        e = sync_put_number(x, "self", s->nsigned + 1);
     }
-    THEN(e, put_position(x, f));
     if (e != ERR_OK) {
         table_abort(&x);
         return errinfo_set(reterr, e, s->dir, 0, "cannot note how far a stream is: %s",
@@ -228,13 +180,13 @@ enum err sync_trim(struct sync *s, struct stream *st, uint64_t seq,
     for (uint64_t i = st->from; i < seq; i++) {
         char path[FILE_PATH_MAX];
         struct stat there;
-        if (object_path(s, st, i, path) == ERR_OK && lstat(path, &there) == 0) {
+        if (object_path(s, st, i, path, NULL) == ERR_OK && lstat(path, &there) == 0) {
             const uint64_t n = (uint64_t)there.st_size;
             next.bytes -= n < next.bytes ? n : next.bytes;
             next.snap_bytes -= n < next.snap_bytes ? n : next.snap_bytes;
         }
     }
-    /* first said, then done: what stays after a crash is removed at the next start */
+    /* the cursor first: files that stay after a crash are removed at the next start */
     enum err e = sync_save(s, &next, reterr);
     if (e != ERR_OK) {
         return e;
@@ -250,29 +202,13 @@ void sync_remove_objects(const struct sync *s, const struct stream *st)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
-    if (stream_dir(s, st, path) == ERR_OK && file_remove_tree(path, &why) != ERR_OK) {
+    if (stream_dir(s, st, path, NULL) == ERR_OK &&
+        file_remove_tree(path, &why) != ERR_OK) {
         log_errinfo("peers", &why); /* tried again at the next start */
     }
 }
 
 /* ---- after a crash ---- */
-
-/* A file named by a number: which. */
-static bool seq_of(const char *name, uint64_t *ret)
-{
-    uint64_t v = 0;
-    if (strlen(name) != SEQ_DIGITS) {
-        return false;
-    }
-    for (const char *p = name; *p; p++) {
-        if (*p < '0' || *p > '9' || v > UINT64_MAX / 10 - 1) {
-            return false;
-        }
-        v = v * 10 + (uint64_t)(*p - '0');
-    }
-    *ret = v;
-    return true;
-}
 
 bool sync_adopt(struct sync *s, struct stream *st, uint64_t seq)
 {
@@ -289,14 +225,9 @@ bool sync_adopt(struct sync *s, struct stream *st, uint64_t seq)
     return r == SYNC_APPLIED;
 }
 
-/* The files of one stream's folder: those outside from..seq are nobody's, but the next of ours. */
+/* Removes files outside from..seq from a stream's folder; the next own object is adopted. */
 static void finish_stream(struct sync *s, struct stream *st, const char *dir)
 {
-    DIR *d = opendir(dir);
-    const struct dirent *entry = NULL;
-    if (!d) {
-        return;
-    }
     bool may_adopt = sync_is_self(s, &st->key.origin) && !st->is_left &&
                      sync_object_is_there(s, st, st->seq + 1);
     if (may_adopt && st->seq > 0 && st->key.kind == OBJECT_COUNT) {
@@ -305,21 +236,23 @@ static void finish_stream(struct sync *s, struct stream *st, const char *dir)
     while (may_adopt && sync_adopt(s, st, st->seq + 1)) {
         may_adopt = sync_object_is_there(s, st, st->seq + 1);
     }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while ((entry = readdir(d)) != NULL) {
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         char path[FILE_PATH_MAX];
+        struct slice name = slice_str(w.name);
         uint64_t seq = 0;
-        bool is_good = seq_of(entry->d_name, &seq) && seq >= st->from && seq <= st->seq;
-        if (entry->d_name[0] != '.' && !is_good &&
-            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
+        bool is_good = name.n == SEQ_DIGITS &&
+                       slice_to_u64(name, 10, UINT64_MAX, &seq) && seq >= st->from &&
+                       seq <= st->seq;
+        if (w.name[0] != '.' && !is_good &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK) {
             (void)unlink(path);
         }
     }
-    (void)closedir(d);
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
-/* The stream that an own object begins, which no cursor knows yet. */
+/* The stream of an own first object without a cursor. */
 static struct stream *begun(struct sync *s, struct origin *o, const char *dir)
 {
     char path[FILE_PATH_MAX];
@@ -327,7 +260,7 @@ static struct stream *begun(struct sync *s, struct origin *o, const char *dir)
     struct object first;
     struct stream *st = NULL;
     buf_init(&bytes, object_max);
-    if (file_path(path, "%s/%020d", dir, 1) == ERR_OK &&
+    if (path_make(path, NULL, "%s/%020d", dir, 1) == ERR_OK &&
         file_read(path, &bytes, NULL) == ERR_OK &&
         object_parse(buf_slice(&bytes), &first, NULL) == ERR_OK &&
         sync_is_self(s, &first.stream.origin)) {
@@ -352,7 +285,7 @@ static void finish_folder(struct sync *s, struct origin *o, const char *dir,
     if (st) {
         finish_stream(s, st, dir);
     }
-    if (st && st->seq == 0 && sync_erase(s, st, &why) == ERR_OK) {
+    if (st && st->seq == 0 && sync_erase(s, st, false, &why) == ERR_OK) {
         st = NULL;
     }
     if (!st && file_remove_tree(dir, &why) != ERR_OK) {
@@ -362,27 +295,23 @@ static void finish_folder(struct sync *s, struct origin *o, const char *dir,
 
 enum err sync_finish_objects(struct sync *s, struct errinfo *reterr)
 {
-    for (unsigned i = 0; i < s->norigins; i++) {
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < s->norigins && e == ERR_OK; i++) {
         char dir[FILE_PATH_MAX];
-        char hex[ID_HEX + 1];
-        const struct dirent *entry = NULL;
-        hex_print(s->origins[i]->id.b, OBJECT_ID_BYTES, hex);
-        if (sync_path(s, dir, "objects/%s", hex) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+        char sub[FILE_PATH_MAX];
+        e = sync_path(s, dir, reterr, "objects/%s",
+                      object_id_hex(&s->origins[i]->id).digits);
+        if (e != ERR_OK) {
+            return e;
         }
-        DIR *d = opendir(dir);
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-        while (d && (entry = readdir(d)) != NULL) {
-            char sub[FILE_PATH_MAX];
-            if (entry->d_name[0] != '.' &&
-                file_path(sub, "%s/%s", dir, entry->d_name) == ERR_OK) {
-                finish_folder(s, s->origins[i], sub, entry->d_name);
+        struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+        while (dir_walk_next(&w)) {
+            if (w.name[0] != '.' &&
+                path_make(sub, NULL, "%s/%s", dir, w.name) == ERR_OK) {
+                finish_folder(s, s->origins[i], sub, w.name);
             }
         }
-        if (d) {
-            (void)closedir(d);
-        }
+        (void)dir_walk_end(&w, ERR_OK, NULL);
     }
-    return ERR_OK;
+    return e;
 }

@@ -1,4 +1,4 @@
-/* sync_tick - what time brings: heartbeats, endings, days merged, what is over removed. */
+/* sync_tick - regular work: heartbeats, ends of streams, merging of days, expiry. */
 
 #include "core/base/clock.h"
 #include "core/base/cursor.h"
@@ -9,11 +9,8 @@
 
 enum {
     TRIM_S = 10,
-    CLOSE_LATE_S = 3 * OBJECT_BUCKET_S, /* what nobody ended by then we end ourselves */
-    MERGE_WAIT_DAYS =
-        2, /* a day waits for late streams that are held, no longer than that */
-    GRAVES_MAX = 1024, /* removed in one step */
-    KEY_BYTES = 1 + OBJECT_ID_BYTES
+    CLOSE_LATE_S = 3 * OBJECT_BUCKET_S, /* until a forgotten own stream is ended */
+    MERGE_WAIT_DAYS = 2 /* longest time that a day waits for streams that are held */
 };
 
 static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
@@ -21,7 +18,7 @@ static bool is_over(const struct stream *st, uint64_t now_s, uint64_t after_s)
     return st->key.kind == OBJECT_COUNT && st->key.start_s + after_s <= now_s;
 }
 
-/* ---- objects that a SNAP stands for ---- */
+/* ---- objects that a SNAP replaces ---- */
 
 static enum err trim_stream(struct sync *s, struct stream *st, uint64_t now_ms,
                             struct errinfo *reterr)
@@ -35,7 +32,7 @@ static enum err trim_stream(struct sync *s, struct stream *st, uint64_t now_ms,
     if (st->snap_seq <= st->from || (is_count && (st->flags & OBJECT_CLOSED) == 0)) {
         return ERR_OK;
     }
-    /* who is a little behind goes on by steps; of a list that never rests half of the bytes go */
+    /* peers a little behind take steps; of an ever-changing list half of the bytes stay */
     const bool is_much = !is_count && st->snap_bytes > st->bytes / 2;
     return is_old || is_much ? sync_trim(s, st, st->snap_seq, reterr) : ERR_OK;
 }
@@ -48,11 +45,11 @@ static enum err end_stream(struct sync *s, struct stream *st, uint64_t now_ms,
     if (!s->period.is_suspended && is_over(st, now_s, SYNC_HOLD_S) && is_resting) {
         enum err e = ERR_OK;
         if (sync_is_self(s, &st->key.origin)) {
-            sync_count_remove(s, st); /* gillnetd has our counts itself */
+            sync_count_remove(s, st); /* gillnetd has the own counts */
         } else {
             e = sync_count_seal(s, st, reterr);
         }
-        return e == ERR_OK ? sync_bury(s, st, reterr) : e;
+        return e == ERR_OK ? sync_erase(s, st, true, reterr) : e;
     }
     if (st->is_begun_here && st->own_seq == st->seq && !st->is_left && st->seq > 0 &&
         (st->flags & OBJECT_CLOSED) == 0 &&
@@ -83,7 +80,7 @@ static enum err look_after_streams(struct sync *s, uint64_t now_ms,
 
 /* ---- days ---- */
 
-/* Days before this one are merged: none of their streams is held, or has been for too long. */
+/* The first day that is not merged: a stream of it is held, at most MERGE_WAIT_DAYS. */
 static uint64_t first_day_kept(const struct sync *s, uint64_t today)
 {
     uint64_t day = today;
@@ -104,72 +101,39 @@ static enum err merge_days(struct sync *s, uint64_t bucket, struct errinfo *rete
                           !s->period.is_suspended, reterr);
 }
 
-/* The merged runs of one bucket; the rest has its turn in the next ticks. */
-static enum err make_sheet(struct sync *s, struct errinfo *reterr)
+/* Makes the merged runs of one bucket; the next ticks make the others. */
+static enum err make_merged_run(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (sync_path(s, path, "counts") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    return merged_runs_make_next(path, s->period.bucket, &s->sheets_at_s, reterr);
+    enum err e = sync_path(s, path, reterr, "counts");
+    return e == ERR_OK
+               ? merged_runs_make_next(path, s->period.bucket, &s->merged_at_s, reterr)
+               : e;
 }
 
 /* ---- graves ---- */
 
-struct digging {
-    uint64_t now_s;
-    char keys[GRAVES_MAX][KEY_BYTES];
-    size_t n;
-};
-
-static bool dig(void *context, struct slice key, struct slice value, bool is_damaged)
+/* Whether the removed stream is so old that it would be refused for its time. */
+static bool is_rotten(const void *context, struct slice value)
 {
-    struct digging *d = context;
+    const uint64_t *now_s = context;
     struct cursor c = cursor_of(slice_from(value, OBJECT_ID_BYTES));
     const uint64_t start_s = cursor_u64(&c);
-    if (key.n == KEY_BYTES && !is_damaged && cursor_ok(&c) &&
-        start_s + SYNC_ACCEPT_S + OBJECT_BUCKET_S < d->now_s) {
-        memcpy(d->keys[d->n++], key.p, KEY_BYTES);
-    }
-    return d->n < GRAVES_MAX;
-}
-
-/* Streams so old that they would be refused for their time. */
-static enum err clear_graves(struct sync *s, uint64_t now_s, struct errinfo *reterr)
-{
-    struct table_txn *x = NULL;
-    struct digging *d = calloc(1, sizeof(*d));
-    if (!d) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "out of memory");
-    }
-    enum err e = table_begin(s->table, true, &x, reterr);
-    if (e != ERR_OK) {
-        free(d);
-        return e;
-    }
-    d->now_s = now_s;
-    e = table_each(x, SLICE_LIT("t"), dig, d);
-    for (size_t i = 0; i < d->n && e == ERR_OK; i++) {
-        e = table_remove(x, slice_of(d->keys[i], KEY_BYTES));
-    }
-    if (e == ERR_OK && d->n > 0) {
-        e = table_commit(&x, reterr);
-    } else {
-        table_abort(&x);
-    }
-    free(d);
-    return e;
+    return cursor_ok(&c) && start_s + SYNC_ACCEPT_S + OBJECT_BUCKET_S < *now_s;
 }
 
 /* ---- */
 
 static enum err new_bucket(struct sync *s, uint64_t bucket, struct errinfo *reterr)
 {
-    const uint64_t over = (bucket - 2) * OBJECT_BUCKET_S; /* all that comes came */
+    const uint64_t over =
+        (bucket - 2) * OBJECT_BUCKET_S; /* no object of it is late now */
     enum err e = sync_quota_learn(s, over, reterr);
     THEN(e, merge_days(s, bucket, reterr));
     if (e == ERR_OK && !s->period.is_suspended) {
-        e = clear_graves(s, bucket * OBJECT_BUCKET_S, reterr);
+        const uint64_t now_s = bucket * OBJECT_BUCKET_S;
+        size_t n = 0;
+        e = sync_remove_due(s, "t", is_rotten, &now_s, &n, reterr);
     }
     return e;
 }
@@ -196,10 +160,10 @@ enum err sync_tick(struct sync *s, struct errinfo *reterr)
     if (s->period.bucket != s->cared_bucket && s->period.bucket > 2) {
         enum err one = new_bucket(s, s->period.bucket, reterr);
         s->cared_bucket = s->period.bucket;
-        s->sheets_at_s = 0;
+        s->merged_at_s = 0;
         THEN(e, one);
-    } else if (s->sheets_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
-        enum err one = make_sheet(s, reterr);
+    } else if (s->merged_at_s != UINT64_MAX && s->work.kind != WORK_DAYS) {
+        enum err one = make_merged_run(s, reterr);
         THEN(e, one);
     }
     return e;

@@ -1,121 +1,78 @@
-/* sync_trust - whom the manifest trusts; what the others brought goes. */
-#include <dirent.h>
-
+/* sync_trust - applies the manifest: removes objects of distrusted origins and keys. */
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 #include "core/store/origins.h"
 
-enum { ID_HEX = 2 * OBJECT_ID_BYTES, ENTRIES_MAX = 4096 };
+/* ---- dropping an origin ---- */
 
-/* ---- away with an origin ---- */
-
-/* Keys of entries that belong to an origin: their values begin with it. */
+/* Entries of an origin, whose values begin with it. */
 struct picking {
-    const struct object_id *origin; /* NULL: of whoever the manifest does not have */
+    const struct object_id *origin; /* NULL: of all that the manifest does not have */
     const struct sync *s;
-    char (*keys)[1 + OBJECT_ID_BYTES];
-    size_t n;
 };
 
-static bool pick(void *context, struct slice key, struct slice value, bool is_damaged)
+static bool is_picked(const void *context, struct slice value)
 {
-    struct picking *p = context;
+    const struct picking *p = context;
     struct object_id origin;
-    if (key.n != 1 + OBJECT_ID_BYTES || is_damaged || value.n < OBJECT_ID_BYTES) {
-        return true;
+    if (value.n < OBJECT_ID_BYTES) {
+        return false;
     }
     memcpy(origin.b, value.p, OBJECT_ID_BYTES);
-    if (p->origin ? memcmp(origin.b, p->origin->b, OBJECT_ID_BYTES) == 0
-                  : !sync_origin(p->s, &origin)) {
-        memcpy(p->keys[p->n++], key.p, key.n);
-    }
-    return p->n < ENTRIES_MAX;
-}
-
-/* A part of them at a time, so that a transaction stays small. */
-static enum err remove_part(struct sync *s, struct picking *p, struct errinfo *reterr)
-{
-    struct table_txn *x = NULL;
-    enum err e = table_begin(s->table, true, &x, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    p->n = 0;
-    e = table_each(x, SLICE_LIT("s"), pick, p);
-    if (e == ERR_OK && p->n < ENTRIES_MAX) {
-        e = table_each(x, SLICE_LIT("t"), pick, p);
-    }
-    for (size_t i = 0; i < p->n && e == ERR_OK; i++) {
-        e = table_remove(x, slice_of(p->keys[i], sizeof(*p->keys)));
-    }
-    if (e != ERR_OK) {
-        table_abort(&x);
-        return errinfo_set(reterr, e, s->dir, 0, "cannot forget an origin: %s",
-                           err_text(e));
-    }
-    return table_commit(&x, reterr);
+    return p->origin ? object_id_equal(&origin, p->origin)
+                     : !sync_origin(p->s, &origin);
 }
 
 static enum err remove_entries(struct sync *s, const struct object_id *origin,
                                struct errinfo *reterr)
 {
-    struct picking p = {.origin = origin, .s = s, .n = ENTRIES_MAX};
+    static const char *const letters[] = {"s", "t"};
+    const struct picking p = {.origin = origin, .s = s};
     enum err e = ERR_OK;
-    p.keys = calloc(ENTRIES_MAX, sizeof(*p.keys));
-    if (!p.keys) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to drop a peer");
+    for (unsigned i = 0; i < LENGTH(letters); i++) {
+        size_t n = SYNC_KEYS_MAX;
+        while (e == ERR_OK && n == SYNC_KEYS_MAX) {
+            e = sync_remove_due(s, letters[i], is_picked, &p, &n, reterr);
+        }
     }
-    while (e == ERR_OK && p.n == ENTRIES_MAX) {
-        e = remove_part(s, &p, reterr);
-    }
-    free(p.keys);
     return e;
 }
 
 enum err sync_drop_origin(struct sync *s, const struct object_id *id,
                           struct errinfo *reterr)
 {
-    char hex[ID_HEX + 1];
     char path[FILE_PATH_MAX];
     struct origin *o = sync_origin(s, id);
-    hex_print(id->b, OBJECT_ID_BYTES, hex);
     while (o && o->streams) {
         sync_forget(s, o->streams);
     }
-    /* objects last: while they are there the next start drops it again */
+    /* objects last: while they exist the next start drops the origin again */
     enum err e = peerlists_drop(s->lists, id, reterr);
     THEN(e, sync_count_drop(s, id, reterr));
     THEN(e, remove_entries(s, id, reterr));
-    THEN(e, sync_path(s, path, "objects/%s", hex) == ERR_OK
-                ? file_remove_tree(path, reterr)
-                : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long"));
-    return e;
+    THEN(e, sync_path(s, path, reterr, "objects/%s", object_id_hex(id).digits));
+    return e == ERR_OK ? file_remove_tree(path, reterr) : e;
 }
 
-/* Origins that left something here and are in the manifest no more. */
+/* Drops origins that have files here and are no longer in the manifest. */
 static enum err drop_strangers(struct sync *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = ERR_OK;
-    const struct dirent *entry = NULL;
-    if (sync_path(s, path, "objects") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e = sync_path(s, path, reterr, "objects");
+    if (e != ERR_OK) {
+        return e;
     }
-    DIR *d = opendir(path);
-    if (!d) {
-        return errinfo_errno(reterr, path, "cannot open the folder");
-    }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while (e == ERR_OK && (entry = readdir(d)) != NULL) {
+    struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
+    while (e == ERR_OK && dir_walk_next(&w)) {
         struct object_id id;
-        if (hex_parse(slice_str(entry->d_name), id.b, OBJECT_ID_BYTES) &&
+        if (hex_parse(slice_str(w.name), id.b, OBJECT_ID_BYTES) &&
             !sync_origin(s, &id) && !sync_is_self(s, &id)) {
             e = sync_drop_origin(s, &id, reterr);
         }
     }
-    (void)closedir(d);
+    e = dir_walk_end(&w, e, reterr);
     return e == ERR_OK ? remove_entries(s, NULL, reterr) : e;
 }
 
@@ -123,15 +80,12 @@ static enum err drop_strangers(struct sync *s, struct errinfo *reterr)
 
 static bool is_revoked(const struct manifest_member *m, uint64_t key_id)
 {
-    for (unsigned i = 0; i < m->nkeys; i++) {
-        if (object_key_id(m->keys[i].binding.key) == key_id) {
-            return m->keys[i].is_revoked;
-        }
-    }
-    return true; /* no key of its any more */
+    const struct manifest_key *k = manifest_key_by_id(m, key_id);
+    return !k || k->is_revoked; /* or the member no longer has the key */
 }
 
-/* Streams that a revoked key signed. Lists of the origin go together: an older one may shine through. */
+/* Removes streams that a revoked key signed, and then all lists of the origin: an older incarnation
+ * could become visible. */
 static enum err drop_revoked(struct sync *s, struct origin *o,
                              const struct manifest_member *m, struct errinfo *reterr)
 {
@@ -150,7 +104,7 @@ static enum err drop_revoked(struct sync *s, struct origin *o,
         const bool is_count = st->key.kind == OBJECT_COUNT;
         if (is_count ? is_revoked(m, st->key_id) : has_list) {
             sync_count_remove(s, st);
-            e = sync_erase(s, st, reterr);
+            e = sync_erase(s, st, false, reterr);
         }
     }
     return e;
@@ -168,27 +122,22 @@ static struct origin *make_origin(const struct manifest_member *m)
     return o;
 }
 
-/* The members' origins, those known before with what is known of them. Nothing changes on ERR_NOMEM. */
+/* Makes the members the origins; known ones keep their state. Nothing changes on ERR_NOMEM. */
 static enum err update_origins(struct sync *s)
 {
     const unsigned n = s->manifest.nmembers;
     struct origin **v = calloc(n ? n : 1, sizeof(struct origin *));
-    bool *is_new = calloc(n ? n : 1, sizeof(bool));
-    bool is_whole = v && is_new;
+    bool is_whole = v != NULL;
     for (unsigned i = 0; is_whole && i < n; i++) {
         v[i] = sync_origin(s, &s->manifest.members[i].origin);
-        if (!v[i]) {
-            v[i] = make_origin(&s->manifest.members[i]);
-            is_new[i] = true;
-        }
+        v[i] = v[i] ? v[i] : make_origin(&s->manifest.members[i]);
         is_whole = v[i] != NULL;
     }
     if (!is_whole) {
-        for (unsigned i = 0; v && is_new && i < n; i++) {
-            free(is_new[i] ? v[i] : NULL);
+        for (unsigned i = 0; v && i < n && v[i]; i++) {
+            free(sync_origin(s, &v[i]->id) ? NULL : v[i]);
         }
         free(v);
-        free(is_new);
         return ERR_NOMEM;
     }
     for (unsigned i = 0; i < n; i++) {
@@ -206,7 +155,6 @@ static enum err update_origins(struct sync *s)
         }
     }
     free(s->origins);
-    free(is_new);
     s->origins = v;
     s->norigins = n;
     return ERR_OK;
@@ -221,7 +169,7 @@ enum err sync_write_origins(struct sync *s, struct errinfo *reterr)
     struct origins out = {.quorum = is_own ? 0 : s->manifest.quorum};
     out.v = calloc(s->norigins ? s->norigins : 1, sizeof(*out.v));
     if (!out.v) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for the origins");
+        return errinfo_nomem(reterr, s->dir);
     }
     memcpy(out.self, s->self->origin.b, OBJECT_ID_BYTES);
     for (unsigned i = 0; i < s->norigins; i++) {
@@ -263,13 +211,13 @@ static enum err drop_untrusted(struct sync *s, struct errinfo *reterr)
 enum err sync_trust(struct sync *s, struct errinfo *reterr)
 {
     enum err e = update_origins(s);
-    sync_work_wait(s); /* what it reads may be to go */
+    sync_work_wait(s); /* its files may be removed next */
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, s->dir, 0, "no memory for the members");
+        return errinfo_nomem(reterr, s->dir);
     }
     e = sync_load_proofs(s, reterr);
     THEN(e, sync_quota_load(s, reterr));
-    /* gillnetd stops believing before the files go */
+    /* gillnetd stops trusting them before the files are removed */
     THEN(e, sync_write_origins(s, reterr));
     THEN(e, drop_untrusted(s, reterr));
     return e == ERR_OK ? drop_strangers(s, reterr) : e;

@@ -1,8 +1,9 @@
 /*
- * sync_work - days merged and SNAPs of lists made, one after the other, beside the loop that answers peers.
+ * sync_work - merges days and makes SNAPs of lists, one after the other, beside the loop that
+ * answers peers.
  *
- * The thread sees a walk of a list that nobody changes meanwhile (peerlist.h), or runs of days that are over; cursors,
- * signatures and what is served stay with the owner, in their order.
+ * The thread reads a walk of a list that is not changed meanwhile (peerlist.h), or runs of ended
+ * days. Cursors, signatures and answers stay with the owner, in their order.
  */
 
 #include "core/base/log.h"
@@ -10,9 +11,9 @@
 #include "core/ring/sync/peerlist.h"
 #include "core/ring/sync/sync_modules.h"
 
-/* ---- the thread's ---- */
+/* ---- in the thread ---- */
 
-static void begin(struct work *w)
+static void call_before(struct work *w)
 {
     if (w->before) {
         w->before(w->before_context);
@@ -23,7 +24,7 @@ static void run_days(void *context)
 {
     struct work *w = context;
     struct runset *runs = NULL;
-    begin(w);
+    call_before(w);
     enum err e = runset_open(w->runs, NULL, NULL, &runs, &w->why);
     THEN(e, runset_merge_days(runs, w->first_day, &w->why));
     if (e == ERR_OK && w->expires) {
@@ -36,14 +37,14 @@ static void run_days(void *context)
 static void run_snap(void *context)
 {
     struct work *w = context;
-    begin(w);
+    call_before(w);
     w->result = peerlist_snap_run(w->snap, &w->whole, &w->records, &w->why);
     if (w->result == ERR_OK) {
         hash256_of(slice_from(buf_slice(&w->whole), OBJECT_HEADER_BYTES), &w->hash);
     }
 }
 
-static void start(struct work *w, enum work_kind kind, background_job_fn *run)
+static void start_work(struct work *w, enum work_kind kind, background_job_fn *run)
 {
     w->kind = kind;
     w->result = ERR_OK;
@@ -54,7 +55,7 @@ static void start(struct work *w, enum work_kind kind, background_job_fn *run)
     }
 }
 
-/* ---- the owner's ---- */
+/* ---- in the owner's thread ---- */
 
 static void wait_for(void *context)
 {
@@ -96,7 +97,7 @@ bool sync_is_busy_with(const struct sync *s, const char *list)
     return st && strcmp(st->key.list, list) == 0;
 }
 
-/* A peer's SNAP is kept with its payload while what is held is what it says. */
+/* Stores the payload of a peer's SNAP, if the content is that of the SNAP. */
 static enum err complete(struct sync *s, struct stream *st, struct errinfo *reterr)
 {
     const struct work *w = &s->work;
@@ -104,7 +105,7 @@ static enum err complete(struct sync *s, struct stream *st, struct errinfo *rete
     enum err e = object_parse(buf_slice(&w->whole), &o, reterr);
     if (e == ERR_OK && !hash256_equal(&w->hash, &o.payload)) {
         e = errinfo_set(reterr, ERR_CORRUPT, st->key.list, 0,
-                        "what is held is not what its SNAP says");
+                        "the content is not that of its SNAP");
     }
     return e == ERR_OK && w->seq >= st->from
                ? sync_object_write(s, st, w->seq, buf_slice(&w->whole), reterr)
@@ -115,30 +116,30 @@ static enum err take_snap(struct sync *s, struct errinfo *reterr)
 {
     struct work *w = &s->work;
     struct stream *st = sync_find(s, &w->stream);
-    enum err e = w->result;
-    if (e != ERR_OK) {
-        (void)errinfo_set(reterr, e, w->why.source, w->why.line, "%s", w->why.text);
-    } else if (st && !w->is_own) {
-        e = complete(s, st, reterr);
-    } else if (st && st->seq + 1 == w->seq) { /* else it went on: the next one */
-        e = sync_list_snap(s, st, &w->whole, w->records, &w->hash, reterr);
+    if (st && !w->is_own) {
+        return complete(s, st, reterr);
     }
-    buf_fini(&w->whole);
-    return e;
+    if (st && st->seq + 1 ==
+                  w->seq) { /* else the stream moved on, and the next tick decides */
+        return sync_list_snap(s, st, &w->whole, w->records, &w->hash, reterr);
+    }
+    return ERR_OK;
 }
 
-static enum err take(struct sync *s, struct errinfo *reterr)
+static enum err take_result(struct sync *s, struct errinfo *reterr)
 {
     struct work *w = &s->work;
     const enum work_kind kind = w->kind;
     sync_work_wait(s);
     w->kind = WORK_NONE;
+    enum err e = w->result == ERR_OK ? ERR_OK
+                                     : errinfo_set(reterr, w->result, w->why.source,
+                                                   w->why.line, "%s", w->why.text);
     if (kind == WORK_SNAP) {
-        return take_snap(s, reterr);
+        THEN(e, take_snap(s, reterr));
+        buf_fini(&w->whole);
     }
-    return w->result == ERR_OK ? ERR_OK
-                               : errinfo_set(reterr, w->result, w->why.source,
-                                             w->why.line, "%s", w->why.text);
+    return e;
 }
 
 enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
@@ -146,19 +147,20 @@ enum err sync_work_days(struct sync *s, uint64_t first_day, uint64_t bucket,
 {
     struct work *w = &s->work;
     if (w->kind != WORK_NONE) {
-        return ERR_OK; /* a bucket later */
+        return ERR_OK; /* the next bucket tries again */
     }
-    if (sync_path(s, w->runs, "counts/runs") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e = sync_path(s, w->runs, reterr, "counts/runs");
+    if (e != ERR_OK) {
+        return e;
     }
     w->first_day = first_day;
     w->bucket = bucket;
     w->expires = expires;
-    start(w, WORK_DAYS, run_days);
-    return w->has_thread ? ERR_OK : take(s, reterr);
+    start_work(w, WORK_DAYS, run_days);
+    return w->has_thread ? ERR_OK : take_result(s, reterr);
 }
 
-/* Bytes before the payload: of the header that is stored, or room for one. */
+/* The bytes before the payload: the stored header, or room for one. */
 static enum err begin_whole(struct sync *s, const struct stream *st,
                             struct errinfo *reterr)
 {
@@ -173,7 +175,7 @@ static enum err begin_whole(struct sync *s, const struct stream *st,
     }
     char *room = buf_extend(&w->whole, OBJECT_HEADER_BYTES);
     if (!room) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory for a SNAP");
+        return errinfo_nomem(reterr, s->dir);
     }
     memset(room, 0, OBJECT_HEADER_BYTES);
     return ERR_OK;
@@ -196,11 +198,12 @@ enum err sync_work_snap(struct sync *s, struct stream *st, struct errinfo *reter
         buf_fini(&w->whole);
         return e == ERR_EXISTS ? ERR_OK : e;
     }
-    start(w, WORK_SNAP, run_snap);
-    return w->has_thread ? ERR_OK : take(s, reterr);
+    start_work(w, WORK_SNAP, run_snap);
+    return w->has_thread ? ERR_OK : take_result(s, reterr);
 }
 
-/* Of ours when it is still worth it; of a peer's when nothing came after it, else its payload is gone for good. */
+/* An own SNAP while it is worth its cost; a peer's while it is the newest object, because later its
+ * payload cannot be made. */
 static bool still_wants(const struct sync *s, const struct stream *st)
 {
     if (!st->wants_snap || st->applied < st->seq) {
@@ -219,7 +222,7 @@ enum err sync_work_tick(struct sync *s, struct errinfo *reterr)
         return ERR_OK;
     }
     if (w->kind != WORK_NONE) {
-        e = take(s, reterr);
+        e = take_result(s, reterr);
     }
     for (unsigned i = 0; w->kind == WORK_NONE && e == ERR_OK && i < s->norigins; i++) {
         struct stream *st = s->origins[i]->streams;

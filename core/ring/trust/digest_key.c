@@ -66,11 +66,10 @@ static enum err find_list_of_key(const char *state_dir, uint32_t id,
     for (size_t i = 0; e == ERR_OK && i < n && ret[0] == '\0'; i++) {
         char dir[FILE_PATH_MAX];
         struct list_current current;
-        if (file_path(dir, "%s/lists/%.*s", state_dir, SLICE_ARGS(names[i])) !=
-            ERR_OK) {
-            e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-        } else if (current_read(dir, LIST_CURRENT, &current, NULL) != ERR_OK ||
-                   current.key_id == id) { /* of one that cannot be read nobody knows */
+        e = path_make(dir, reterr, "%s/lists/%.*s", state_dir, SLICE_ARGS(names[i]));
+        if (e == ERR_OK &&
+            (current_read(dir, LIST_CURRENT, &current, NULL) != ERR_OK ||
+             current.key_id == id)) { /* a list that cannot be read may need it */
             memcpy(ret, names[i].p, names[i].n);
             ret[names[i].n] = '\0';
         }
@@ -79,8 +78,8 @@ static enum err find_list_of_key(const char *state_dir, uint32_t id,
     return e;
 }
 
-static enum err make_room(const char *state_dir, const struct hashkey *leaving,
-                          struct errinfo *reterr)
+static enum err check_leaving_key(const char *state_dir, const struct hashkey *leaving,
+                                  struct errinfo *reterr)
 {
     char list[LIST_NAME_MAX + 1];
     enum err e = find_list_of_key(state_dir, leaving->id, list, reterr);
@@ -91,8 +90,8 @@ static enum err make_room(const char *state_dir, const struct hashkey *leaving,
     return errinfo_set(
         reterr, ERR_LIMIT, list, 0,
         "this list was made with digest key %08" PRIx32
-        ", and a third key does not fit into keys/digest.key; make it anew under the newer "
-        "one (`gillnet list rekey %s`), then do this again",
+        ", and keys/digest.key has no room for a third key; run `gillnet list rekey %s`, "
+        "then try again",
         leaving->id, list);
 }
 
@@ -113,7 +112,7 @@ enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool i
         return ERR_OK;
     }
     if (!is_there && keys.n == KEYRING_MAX) {
-        e = make_room(state_dir, &keys.ring[1], reterr);
+        e = check_leaving_key(state_dir, &keys.ring[1], reterr);
     }
     if (e == ERR_OK) {
         v[place] = *key;
@@ -125,7 +124,7 @@ enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool i
     return e;
 }
 
-/* ---- which one, and when ---- */
+/* ---- the key in force ---- */
 
 uint32_t digest_key_in_force(const struct manifest *m, uint64_t now_ms)
 {

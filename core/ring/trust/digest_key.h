@@ -1,8 +1,8 @@
 /*
- * digest_key - the ring's secret key on its way between members, and its place in keys/digest.key.
+ * digest_key - the ring's secret key: its text between members, its place in keys/digest.key.
  *
- * The keys of an installation are two at most (core/base/keyring.h): what writers use, and the one before or after it.
- * A key goes out only when no list of ours needs it any more.
+ * An installation has at most two keys (core/base/keyring.h): the one that writers use, and the one
+ * before or after it. A key is removed only when no local list needs it.
  * Depends: base, list, manifest.   Threads: one.   Owns: nothing.   ADR 0031.
  */
 #ifndef CORE_RING_TRUST_DIGEST_KEY_H
@@ -13,24 +13,24 @@
 
 enum { DIGEST_KEY_TEXT_MAX = 64 };
 
-/* Appends the line that a member may have: the key with this id. ERR_NOT_FOUND. */
+/* Appends the key with this id as the line that a member receives. ERR_NOT_FOUND. */
 enum err digest_key_print(const struct keyring *keys, uint32_t id, struct buf *ret);
-/* Such a line; ERR_KEY: it is not the key with this id. */
+/* Reads such a line. ERR_KEY: the key has another id. */
 enum err digest_key_parse(struct slice line, uint32_t id, struct hashkey *ret,
                           struct errinfo *reterr);
 
-/* Puts key into keys/digest.key: as the one that writers use, or as the second. ERR_LIMIT: lists need both that are
- * there; reterr names one and what to do. */
+/* Puts key into keys/digest.key, as the writers' key or as the second. ERR_LIMIT: lists need both
+ * keys of the file; reterr names one list and the command that helps. */
 enum err digest_key_put(const char *state_dir, const struct hashkey *key, bool is_first,
                         struct errinfo *reterr);
 
-/* The key that writers use at now_ms, by the manifest: the newest in force. */
+/* The key that writers use at now_ms: the newest of the manifest that is in force. */
 uint32_t digest_key_in_force(const struct manifest *m, uint64_t now_ms);
-/* A key of the manifest that is in force or will be and that we lack; false: none. */
+/* A missing key that the manifest has in force now or later. False: every key is here. */
 bool digest_key_wanted(const struct manifest *m, const struct keyring *keys,
                        uint64_t now_ms, uint32_t *retid);
-/* Makes the key in force the first of keys/digest.key when we hold it and it is not; *retchanged: keys must be loaded anew.
- * To be called now and then. */
+/* Makes the key in force the first of keys/digest.key, once this server has it. *retchanged: the
+ * caller has to load the keys again. Call it from time to time. */
 enum err digest_key_turn(const char *state_dir, const struct manifest *m,
                          const struct keyring *keys, uint64_t now_ms, bool *retchanged,
                          struct errinfo *reterr);

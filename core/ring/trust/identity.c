@@ -1,5 +1,5 @@
-/* identity - the files of a server's keys. A signing key and its certificate lie in one file, so that a
- * crash cannot part them; cert.pem is a copy for programs that want it alone. */
+/* identity - the files of a server's keys. A signing key and its certificate are in one file, so
+ * that a crash cannot separate them; cert.pem is a copy for other programs. */
 #include "core/ring/trust/identity.h"
 
 #include <openssl/crypto.h>
@@ -7,8 +7,8 @@
 #include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/base/uninitialized.h"
-#include "core/ring/trust/identity_internal.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/ring/trust/trust_internal.h"
 
 static const char identity_name[] = "identity.key";
 static const char signing_name[] = "signing.key";
@@ -17,66 +17,34 @@ static const char cert_name[] = "cert.pem";
 
 enum { MS = 1000 };
 
-static enum err out_of_memory(const char *dir, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
-}
-
-/* Of a file's existence, whatever it is. */
-static bool is_there(const char *dir, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    struct stat st;
-
-    return file_path(path, "%s/%s", dir, name) == ERR_OK && lstat(path, &st) == 0;
-}
-
-/* Key and certificate into one file. */
-static enum err write_signing(const char *dir, const char *name,
-                              const uint8_t secret[OBJECT_KEY_BYTES],
-                              const struct object_id *origin, uint64_t not_before_ms,
-                              struct errinfo *reterr)
+/* The key, and behind it its certificate for origin (NULL: none), into one file. */
+static enum err write_key(const char *dir, const char *name,
+                          const uint8_t secret[OBJECT_KEY_BYTES],
+                          const struct object_id *origin, uint64_t not_before_ms,
+                          struct errinfo *reterr)
 {
     struct buf pem;
-    enum err e = ERR_OK;
 
     buf_init(&pem, IDENTITY_PEM_MAX);
-    if (identity_pem_print(secret, &pem) != ERR_OK ||
-        identity_cert_print(secret, origin, not_before_ms, &pem) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_NOMEM, dir, 0,
-                        "OpenSSL cannot make an Ed25519 key and certificate");
-    } else {
-        e = peer_file_write(dir, name, buf_slice(&pem), PEER_FILE_SECRET_MODE, reterr);
+    enum err e = identity_pem_print(secret, &pem);
+    if (e == ERR_OK && origin != NULL) {
+        e = identity_cert_print(secret, origin, not_before_ms, &pem);
     }
+    e = e == ERR_OK
+            ? peer_file_write(dir, name, buf_slice(&pem), PEER_FILE_SECRET_MODE, reterr)
+            : errinfo_set(reterr, ERR_NOMEM, dir, 0,
+                          "OpenSSL cannot make an Ed25519 key or its certificate");
     peer_file_forget(&pem);
     return e;
 }
 
-static enum err write_identity(const char *dir, const uint8_t secret[OBJECT_KEY_BYTES],
-                               struct errinfo *reterr)
-{
-    struct buf pem;
-    enum err e = ERR_OK;
-
-    buf_init(&pem, IDENTITY_PEM_MAX);
-    if (identity_pem_print(secret, &pem) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_NOMEM, dir, 0,
-                        "OpenSSL cannot make an Ed25519 key");
-    } else {
-        e = peer_file_write(dir, identity_name, buf_slice(&pem), PEER_FILE_SECRET_MODE,
-                            reterr);
-    }
-    peer_file_forget(&pem);
-    return e;
-}
-
-/* cert.pem as the certificate in signing.key says; a crash may have left another. */
+/* Makes cert.pem the certificate of signing.key; after a crash it may be another. */
 static enum err mend_cert(const char *dir, struct slice cert, struct errinfo *reterr)
 {
     struct buf there;
 
     buf_init(&there, IDENTITY_PEM_MAX);
-    bool is_same = is_there(dir, cert_name) &&
+    bool is_same = peer_file_is_there(dir, cert_name) &&
                    peer_file_read(dir, cert_name, &there, NULL) == ERR_OK &&
                    slice_eq(buf_slice(&there), cert);
     buf_fini(&there);
@@ -109,14 +77,14 @@ static enum err read_signing(const char *dir, const char *name,
     return e;
 }
 
-/* Why a key file cannot be used, in words for the one who must act. */
+/* Tells the administrator why a key file cannot be used. */
 static enum err explain(const char *dir, const char *name, enum err e,
                         struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
 
-    if (file_path(path, "%s/%s", dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    if (path_make(path, reterr, "%s/%s", dir, name) != ERR_OK) {
+        return ERR_LIMIT;
     }
     if (e == ERR_SYNTAX || e == ERR_LIMIT) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
@@ -124,7 +92,7 @@ static enum err explain(const char *dir, const char *name, enum err e,
                            "encrypted); restore the file from a copy");
     }
     if (e == ERR_NOMEM) {
-        return out_of_memory(path, reterr);
+        return errinfo_nomem(reterr, path);
     }
     struct buf pem;
     buf_init(&pem, IDENTITY_PEM_MAX);
@@ -141,7 +109,7 @@ static enum err read_identity(const char *dir, uint8_t ret[OBJECT_KEY_BYTES],
 {
     struct buf pem;
 
-    if (!is_there(dir, identity_name)) {
+    if (!peer_file_is_there(dir, identity_name)) {
         struct stat st;
         if (stat(dir, &st) == 0 && access(dir, X_OK) != 0) {
             return errinfo_set(reterr, ERR_DENIED, dir, 0,
@@ -193,7 +161,7 @@ enum err identity_create(const char *dir, struct identity *ret, struct errinfo *
     struct object_id origin;
     enum err e = peer_file_make_dir(dir, reterr);
 
-    if (e == ERR_OK && is_there(dir, identity_name)) {
+    if (e == ERR_OK && peer_file_is_there(dir, identity_name)) {
         e = errinfo_set(reterr, ERR_EXISTS, dir, 0,
                         "this server has an identity already (identity.key)");
     }
@@ -204,10 +172,10 @@ enum err identity_create(const char *dir, struct identity *ret, struct errinfo *
     random_bytes(signing, sizeof(signing));
     identity_public_of(secret, public_key);
     identity_origin(public_key, &origin);
-    /* The identity last: without it nothing was made, and the next try begins anew. Good from the beginning
-     * of time, for the clock of a new machine may be wrong. */
-    e = write_signing(dir, signing_name, signing, &origin, 0, reterr);
-    THEN(e, write_identity(dir, secret, reterr));
+    /* The identity is written last: without it a next try starts again. The key is good from the
+     * beginning of time, because the clock of a new machine may be wrong. */
+    e = write_key(dir, signing_name, signing, &origin, 0, reterr);
+    THEN(e, write_key(dir, identity_name, secret, NULL, 0, reterr));
     OPENSSL_cleanse(secret, sizeof(secret));
     OPENSSL_cleanse(signing, sizeof(signing));
     return e == ERR_OK ? identity_load(dir, ret, reterr) : e;
@@ -222,10 +190,9 @@ enum err identity_prepare(const char *dir, const struct identity *i,
 
     random_bytes(secret, sizeof(secret));
     identity_public_of(secret, b.key);
-    enum err e =
-        write_signing(dir, next_name, secret, &i->origin, b.not_before_ms, reterr);
+    enum err e = write_key(dir, next_name, secret, &i->origin, b.not_before_ms, reterr);
     if (e == ERR_OK && identity_bind(i->secret, &b) != ERR_OK) {
-        e = out_of_memory(dir, reterr);
+        e = errinfo_nomem(reterr, dir);
     }
     if (e == ERR_OK) {
         *ret = b;
@@ -239,7 +206,7 @@ enum err identity_prepared(const char *dir, const struct identity *i,
 {
     uint8_t secret[OBJECT_KEY_BYTES];
 
-    if (!is_there(dir, next_name)) {
+    if (!peer_file_is_there(dir, next_name)) {
         return errinfo_set(reterr, ERR_NOT_FOUND, dir, 0,
                            "no signing key waits there; `gillnet peer rotate` makes "
                            "one");
@@ -251,24 +218,16 @@ enum err identity_prepared(const char *dir, const struct identity *i,
 
 enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *reterr)
 {
-    char from[FILE_PATH_MAX];
-    char to[FILE_PATH_MAX];
     struct identity i = {.signing = {.not_before_ms = 0}};
     struct key_binding b UNINITIALIZED;
-    enum err e = is_there(dir, next_name) ? identity_prepared(dir, io, &b, reterr)
-                                          : identity_prepare(dir, io, 0, &b, reterr);
+    enum err e = peer_file_is_there(dir, next_name)
+                     ? identity_prepared(dir, io, &b, reterr)
+                     : identity_prepare(dir, io, 0, &b, reterr);
 
     if (e != ERR_OK) {
         return e;
     }
-    if (file_path(from, "%s/%s", dir, next_name) != ERR_OK ||
-        file_path(to, "%s/%s", dir, signing_name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
-    }
-    if (rename(from, to) != 0) {
-        return errinfo_errno(reterr, to, "cannot put the new key in place");
-    }
-    e = file_sync_dir(dir, reterr);
+    e = peer_file_rename(dir, next_name, signing_name, reterr);
     THEN(e, identity_load(dir, &i, reterr));
     if (e == ERR_OK) {
         *io = i;

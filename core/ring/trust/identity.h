@@ -1,11 +1,13 @@
 /*
- * identity - who this server is: a long-lived identity key, and the signing key it uses now.
+ * identity - the keys of this server: a long-lived identity key, and the current signing key.
  *
- * Files in STATE/peers, mode 0600: identity.key and signing.key (Ed25519, PEM PKCS #8), cert.pem (self-signed,
- * of the signing key; what TLS shows). The origin is the first half of the hash of the identity's public key and
- * stays when the signing key changes. A signing key counts by its binding: the identity's signature over
- * "gillnet-key/1\0", the key and the time it is good from.
- * Depends: base, OpenSSL.   Threads: constant once loaded.   Owns: nothing outside itself.   ADR 0031.
+ * Files in STATE/peers, mode 0600: identity.key and signing.key (Ed25519, PEM PKCS #8), cert.pem
+ * (the self-signed certificate of the signing key, for TLS). The origin is the first half of the
+ * hash of the identity's public key, and stays when the signing key changes. A signing key is
+ * accepted by its binding: the identity's signature over "gillnet-key/1\0", the key and the time
+ * from which it is good.
+ * Depends: base, OpenSSL.   Threads: constant once loaded.   Owns: nothing outside itself.
+ * ADR 0031.
  */
 #ifndef CORE_RING_TRUST_IDENTITY_H
 #define CORE_RING_TRUST_IDENTITY_H
@@ -32,30 +34,20 @@ struct identity {
 /* The origin that belongs to a public identity key. */
 void identity_origin(const uint8_t public_key[OBJECT_KEY_BYTES], struct object_id *ret);
 
-/* Makes keys and certificate in dir. ERR_EXISTS: there are some. */
+/* Creates keys and certificate in dir. ERR_EXISTS: dir has an identity. */
 enum err identity_create(const char *dir, struct identity *ret, struct errinfo *reterr);
 /* ERR_NOT_FOUND: `gillnet peer init` was not done. ERR_DENIED: others may read a key. */
 enum err identity_load(const char *dir, struct identity *ret, struct errinfo *reterr);
-/* Makes the signing key that will be used from not_before_ms on (a whole second) and leaves it in signing.next, so that
- * the ring can learn of it first; one that waits there already is replaced. Returns its binding. */
+/* Creates the signing key for the time from not_before_ms (a whole second) and stores it as
+ * signing.next, so that the ring can learn it first. Replaces a key there. Returns its binding. */
 enum err identity_prepare(const char *dir, const struct identity *i,
                           uint64_t not_before_ms, struct key_binding *ret,
                           struct errinfo *reterr);
-/* The binding of the key that waits. ERR_NOT_FOUND: none does. */
+/* The binding of the key in signing.next. ERR_NOT_FOUND: there is no such file. */
 enum err identity_prepared(const char *dir, const struct identity *i,
                            struct key_binding *ret, struct errinfo *reterr);
-/* Goes over to the signing key that waits, or to a new one, and its certificate; the old ones are replaced. */
+/* Replaces the signing key and its certificate by the key that waits, or by a new one. */
 enum err identity_rotate(const char *dir, struct identity *io, struct errinfo *reterr);
 void identity_wipe(struct identity *i); /* the secrets, from memory */
-
-/* Without files, for tests and simulations: from a seed. */
-void identity_of_seed(const uint8_t seed[32], struct identity *ret);
-
-/* Signs bytes after a domain string ("gillnet-manifest/1", its NUL included). */
-enum err identity_sign(const uint8_t secret[OBJECT_KEY_BYTES], const char *domain,
-                       struct slice bytes, uint8_t ret[OBJECT_SIGNATURE_BYTES]);
-bool identity_verify(const uint8_t public_key[OBJECT_KEY_BYTES], const char *domain,
-                     struct slice bytes,
-                     const uint8_t signature[OBJECT_SIGNATURE_BYTES]);
 
 #endif

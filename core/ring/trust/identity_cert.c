@@ -1,4 +1,4 @@
-/* identity_cert - Ed25519 keys and the certificate that TLS wants, through OpenSSL. */
+/* identity_cert - Ed25519 keys and the certificate for TLS, by OpenSSL. */
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -8,11 +8,11 @@
 #include "core/base/hash256.h"
 #include "core/base/random.h"
 #include "core/ring/trust/identity.h"
-#include "core/ring/trust/identity_internal.h"
+#include "core/ring/trust/trust_internal.h"
 
 enum { SERIAL_BYTES = 16, CN_MAX = 64, VERSION_3 = 2, MS = 1000 };
 
-/* An encrypted key must not make us ask at a terminal. */
+/* Without it OpenSSL would ask for the password of an encrypted key at a terminal. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL's type */
 static int no_password(char *dst, int size, int is_for_writing, void *arg)
 {
@@ -85,15 +85,15 @@ static bool set_serial(X509 *cert)
 
 static bool set_name(X509 *cert, const struct object_id *origin)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
+    struct object_id_hex hex = object_id_hex(origin);
     X509_NAME *name = X509_get_subject_name(cert);
 
-    hex_print(origin->b, OBJECT_ID_BYTES, hex);
     return X509_NAME_add_entry_by_txt(name, "O", MBSTRING_ASC,
                                       (const unsigned char *)"gillnet", -1, -1,
                                       0) == 1 &&
            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                                      (const unsigned char *)hex, -1, -1, 0) == 1 &&
+                                      (const unsigned char *)hex.digits, -1, -1,
+                                      0) == 1 &&
            X509_set_issuer_name(cert, name) == 1;
 }
 

@@ -1,4 +1,4 @@
-/* invite - what an inviter promises and grants. */
+/* invite - the inviter: making tokens, and admitting servers that show one. */
 #include "core/ring/trust/invite.h"
 
 #include <openssl/crypto.h>
@@ -13,7 +13,7 @@ enum { MS = 1000, US_PER_S = 1000000 };
 
 /* ---- inviting ---- */
 
-/* An expired manifest freezes membership until an administrator renews it: not for a join on the way. */
+/* An expired manifest freezes membership until an administrator renews it. */
 static enum err check_expiry(const struct manifest *m, uint64_t now_s,
                              struct errinfo *reterr)
 {
@@ -41,7 +41,7 @@ static enum err check_invitation(const struct invite_server *s,
     }
     if (self == NULL || self->state != MEMBER_ACTIVE) {
         return errinfo_set(reterr, ERR_DENIED, "ring", 0,
-                           "this server is not a member of its ring any more");
+                           "this server is no longer a member of its ring");
     }
     if (self->address[0] == '\0') {
         return errinfo_set(reterr, ERR_NOT_FOUND, "ring", 0,
@@ -70,11 +70,10 @@ static enum err add_row(const char *dir, const struct invite_line *row, uint64_t
     if (e == ERR_OK) {
         invite_rows_forget(&rows, now_s, row->name);
         if (rows.n == INVITES_MAX) {
-            e = errinfo_set(
-                reterr, ERR_LIMIT, dir, 0,
-                "%d invitations are kept already; wait until some are over, "
-                "or take one back with `gillnet peer drop NAME`",
-                INVITES_MAX);
+            e = errinfo_set(reterr, ERR_LIMIT, dir, 0,
+                            "there are %d invitations; wait until some have ended, or "
+                            "withdraw one with `gillnet peer drop NAME`",
+                            INVITES_MAX);
         } else {
             rows.v[rows.n++] = *row;
             e = invite_rows_write(dir, &rows, reterr);
@@ -124,7 +123,7 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
     invite_seal_key(s->self, t.id, seal);
     e = invite_token_print(&t, seal, key, rettoken);
     if (e != ERR_OK) {
-        e = errinfo_set(reterr, e, "token", 0, "out of memory");
+        e = errinfo_nomem(reterr, "token");
     } else {
         e = add_row(s->dir, &row, now_s, reterr);
     }
@@ -138,11 +137,11 @@ enum err invite_make(const struct invite_server *s, const struct manifest *m,
 static enum err deny(struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_DENIED, "invitation", 0,
-                       "the token is not valid here, or not any more; ask for a new "
+                       "the token is not valid here, or no longer valid; ask for a new "
                        "invitation");
 }
 
-/* The row that the request may use, or NULL. Takes as long for an unknown id as for a wrong secret. */
+/* The row that the request may use, or NULL. An unknown id takes as long as a wrong secret. */
 static struct invite_line *find_row(struct invite_file *rows,
                                     const struct invite_request *r, uint64_t now_s)
 {
@@ -169,16 +168,12 @@ static bool is_member_with(const struct manifest *m, const struct invite_request
 
     identity_origin(r->identity, &origin);
     const struct manifest_member *member = manifest_find(m, &origin);
-    for (unsigned i = 0; member != NULL && i < member->nkeys; i++) {
-        const struct manifest_key *k = &member->keys[i];
-        if (memcmp(k->binding.key, r->binding.key, OBJECT_KEY_BYTES) == 0) {
-            return member->state == MEMBER_ACTIVE && !k->is_revoked;
-        }
-    }
-    return false;
+    const struct manifest_key *k =
+        member != NULL ? manifest_key_of(member, r->binding.key) : NULL;
+    return k != NULL && member->state == MEMBER_ACTIVE && !k->is_revoked;
 }
 
-/* Whether the change that waits makes it a member; its signatures must not be lost by making it again. */
+/* Whether the change that waits makes it a member. Making it again would lose its signatures. */
 static bool waits_already(const char *dir, const struct manifest *m,
                           const struct invite_request *r, uint64_t *retversion)
 {
@@ -193,8 +188,6 @@ static bool waits_already(const char *dir, const struct manifest *m,
     return waits;
 }
 
-/* Makes the server a member. A used invitation does so once: one who was dropped since needs a new one. */
-/* One redemption on its way. */
 struct redemption {
     const struct invite_server *s;
     struct invite_request r;
@@ -204,6 +197,7 @@ struct redemption {
     struct errinfo *reterr;
 };
 
+/* Makes the server a member, once for each invitation: a dropped member needs another. */
 static enum err admit(struct redemption *x, const struct invite_line *row,
                       bool was_used, uint64_t *retversion)
 {
@@ -229,7 +223,7 @@ static enum err admit(struct redemption *x, const struct invite_line *row,
     return e;
 }
 
-/* What the manifest says against the newcomer; nothing was written. */
+/* The manifest refused the new member, and nothing was written. */
 static bool is_without_change(enum err e)
 {
     return e == ERR_DENIED || e == ERR_EXISTS || e == ERR_SYNTAX || e == ERR_TIMEOUT;
@@ -242,14 +236,15 @@ static enum err redeem_row(struct redemption *x, struct invite_line *row,
     bool was_used = row->is_used;
     enum err e = ERR_OK;
 
-    if (!was_used) { /* first of all, and durably: nobody else can use it from here on */
+    if (!was_used) { /* durable first: from here on no other server can use it */
         row->is_used = true;
         memcpy(row->identity, x->r.identity, OBJECT_KEY_BYTES);
         e = invite_rows_write(x->s->dir, &x->rows, x->reterr);
     }
     if (e == ERR_OK) {
         e = admit(x, row, was_used, &response.version);
-        if (!was_used && is_without_change(e)) { /* it may try again, mended */
+        if (!was_used &&
+            is_without_change(e)) { /* it may try again with a better request */
             row->is_used = false;
             memset(row->identity, 0, sizeof(row->identity));
             (void)invite_rows_write(x->s->dir, &x->rows, NULL);
@@ -266,9 +261,7 @@ static enum err redeem_row(struct redemption *x, struct invite_line *row,
     }
     invite_response_print(&response, ret);
     OPENSSL_cleanse(response.seal, sizeof(response.seal));
-    return buf_failed(ret)
-               ? errinfo_set(x->reterr, ERR_NOMEM, "invitation", 0, "out of memory")
-               : ERR_OK;
+    return buf_failed(ret) ? errinfo_nomem(x->reterr, "invitation") : ERR_OK;
 }
 
 enum err invite_redeem(const struct invite_server *s,
@@ -294,7 +287,7 @@ enum err invite_redeem(const struct invite_server *s,
     e = invite_rows_read(s->dir, &x.rows, reterr);
     if (e == ERR_OK) {
         struct invite_line *row = find_row(&x.rows, &x.r, x.now_s);
-        e = row != NULL && invite_ring_has_key(io, row->ring_key)
+        e = row != NULL && manifest_has_ring_key(io, row->ring_key)
                 ? redeem_row(&x, row, ret)
                 : deny(reterr);
     }

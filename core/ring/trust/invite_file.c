@@ -1,4 +1,4 @@
-/* invite_file - the file of invitations: hashes of secrets, and who used them. */
+/* invite_file - the file of invitations: hashes of secrets, and the identities that used them. */
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -6,37 +6,13 @@
 #include "core/ring/trust/peer_file.h"
 
 static const char file_name[] = "invites";
-static const char lock_name[] = "invites.lock";
 static const char first_line[] = "gillnet-invites 1";
 
-enum {
-    FILE_MAX = 64 * 1024,
-    LOCK_TRIES = 200,
-    LOCK_WAIT_NS = 10000000,
-    US_PER_S = 1000000
-};
+enum { FILE_MAX = 64 * 1024, US_PER_S = 1000000 };
 
 enum err invite_lock(const char *dir, struct filelock *l, struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
-    enum err e = ERR_LOCKED;
-
-    if (file_path(path, "%s/%s", dir, lock_name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
-    }
-    if (access(path, F_OK) != 0) { /* for the folder's user, who may not be us */
-        e = peer_file_write(dir, lock_name, SLICE_NONE, PEER_FILE_MODE, reterr);
-        if (e != ERR_OK) {
-            return e;
-        }
-        e = ERR_LOCKED;
-    }
-    for (unsigned i = 0; e == ERR_LOCKED && i < LOCK_TRIES; i++) {
-        struct timespec wait = {0, i == 0 ? 0 : LOCK_WAIT_NS};
-        (void)nanosleep(&wait, NULL);
-        e = filelock_take(l, path, reterr);
-    }
-    return e;
+    return peer_file_lock(dir, "invites.lock", true, l, reterr);
 }
 
 static bool parse_row(struct slice line, struct invite_line *ret)
@@ -78,20 +54,14 @@ bool invite_row_is_over(const struct invite_line *r, uint64_t now_s)
 enum err invite_rows_read(const char *dir, struct invite_file *ret,
                           struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
-    struct stat st;
     struct buf text;
-    enum err e = file_path(path, "%s/%s", dir, file_name);
 
     ret->n = 0;
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, dir, 0, "the path is too long");
-    }
-    if (lstat(path, &st) != 0 && errno == ENOENT) {
+    buf_init(&text, FILE_MAX);
+    enum err e = peer_file_read_secret(dir, file_name, &text, reterr);
+    if (e == ERR_NOT_FOUND) {
         return ERR_OK;
     }
-    buf_init(&text, FILE_MAX);
-    e = peer_file_read_secret(dir, file_name, &text, reterr);
     struct slice rest = buf_slice(&text);
     if (e == ERR_OK && !slice_eq(slice_cut(&rest, '\n'), slice_str(first_line))) {
         e = ERR_CORRUPT;
@@ -107,8 +77,8 @@ enum err invite_rows_read(const char *dir, struct invite_file *ret,
     buf_fini(&text);
     return e != ERR_CORRUPT
                ? e
-               : errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                             "the file is damaged; remove it and invite anew");
+               : errinfo_set(reterr, ERR_CORRUPT, dir, 0,
+                             "the file invites is damaged; remove it and invite again");
 }
 
 enum err invite_rows_write(const char *dir, const struct invite_file *rows,
@@ -130,10 +100,9 @@ enum err invite_rows_write(const char *dir, const struct invite_file *rows,
                    r->expires_s, r->ring_key, r->is_used ? "used" : "open", identity,
                    r->name);
     }
-    enum err e = buf_failed(&text)
-                     ? errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory")
-                     : peer_file_write(dir, file_name, buf_slice(&text),
-                                       PEER_FILE_SECRET_MODE, reterr);
+    enum err e = buf_failed(&text) ? errinfo_nomem(reterr, dir)
+                                   : peer_file_write(dir, file_name, buf_slice(&text),
+                                                     PEER_FILE_SECRET_MODE, reterr);
     buf_fini(&text);
     return e;
 }

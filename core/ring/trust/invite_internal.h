@@ -16,10 +16,10 @@ enum { INVITE_SEAL_BYTES = 32 };
 enum err invite_token_print(struct invite_token *t,
                             const uint8_t seal[INVITE_SEAL_BYTES],
                             const struct hashkey *key, struct buf *ret);
-/* The key in t. ERR_KEY: seal is not the one, or t was changed. */
+/* The key in t. ERR_KEY: seal is another key, or t was changed. */
 enum err invite_token_open(const struct invite_token *t,
                            const uint8_t seal[INVITE_SEAL_BYTES], struct hashkey *ret);
-/* The sealing key of the invitation id: of our identity's secret, so that no file holds it. */
+/* The sealing key of the invitation id, derived from the identity's secret: no file has it. */
 void invite_seal_key(const struct identity *self, const uint8_t id[INVITE_ID_BYTES],
                      uint8_t ret[INVITE_SEAL_BYTES]);
 void invite_secret_hash(const uint8_t id[INVITE_ID_BYTES],
@@ -44,8 +44,6 @@ struct invite_response {
 void invite_response_print(const struct invite_response *r, struct buf *ret);
 enum err invite_response_parse(struct slice bytes, struct invite_response *ret);
 
-bool invite_ring_has_key(const struct manifest *m, uint32_t id);
-
 /* ---- the file ---- */
 
 struct invite_line {
@@ -62,15 +60,15 @@ struct invite_file {
     size_t n;
 };
 
-/* Held for the time of one small file; the hub and a command may both want it. */
+/* The lock of the file, which the hub and commands hold for a moment; waits for it. */
 enum err invite_lock(const char *dir, struct filelock *l, struct errinfo *reterr);
-/* No file: none. */
+/* A missing file has no rows. */
 enum err invite_rows_read(const char *dir, struct invite_file *ret,
                           struct errinfo *reterr);
 enum err invite_rows_write(const char *dir, const struct invite_file *rows,
                            struct errinfo *reterr);
 bool invite_row_is_over(const struct invite_line *r, uint64_t now_s);
-/* Takes out what is over, and open ones of this name (may be NULL). */
+/* Removes rows that have ended, and open ones of this name (may be NULL). */
 void invite_rows_forget(struct invite_file *rows, uint64_t now_s,
                         const char *open_name);
 

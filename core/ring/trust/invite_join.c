@@ -1,4 +1,4 @@
-/* invite_join - what a joining server takes from the answer that it gets. */
+/* invite_join - the joining server: checks of the answer, and the ring that it stores. */
 #include <openssl/crypto.h>
 
 #include "core/base/clock.h"
@@ -8,17 +8,7 @@
 
 enum { MS = 1000, US_PER_S = 1000000 };
 
-bool invite_ring_has_key(const struct manifest *m, uint32_t id)
-{
-    for (unsigned i = 0; i < m->nring_keys; i++) {
-        if (m->ring_keys[i].id == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum err refuse(const char *why, struct errinfo *reterr)
+static enum err refuse_answer(const char *why, struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_DENIED, "answer", 0,
                        "%s; nothing was taken from it. Ask the administrator of the "
@@ -26,7 +16,7 @@ static enum err refuse(const char *why, struct errinfo *reterr)
                        why);
 }
 
-/* Whether the manifest that came is one that this token can have led to. */
+/* Checks that the manifest belongs to the server that made the token, and has this server. */
 static enum err check_ring(const struct manifest *m, const struct invite_token *t,
                            const struct identity *self, uint64_t now_s,
                            struct errinfo *reterr)
@@ -42,12 +32,13 @@ static enum err check_ring(const struct manifest *m, const struct invite_token *
         return e;
     }
     if (inviter == NULL || inviter->state != MEMBER_ACTIVE) {
-        return refuse("the server that answered is no member of its own ring", reterr);
+        return refuse_answer("the server that answered is no member of its own ring",
+                             reterr);
     }
     if (own == NULL || own->state != MEMBER_ACTIVE ||
-        memcmp(&own->origin, &self->origin, sizeof(own->origin)) != 0) {
-        return refuse("this server with its key is not in the ring that was sent",
-                      reterr);
+        !object_id_equal(&own->origin, &self->origin)) {
+        return refuse_answer(
+            "this server with its key is not in the ring that was sent", reterr);
     }
     if (m->expires_ms <= now_s * MS) {
         return errinfo_set(reterr, ERR_TIMEOUT, "ring", 0,
@@ -57,7 +48,7 @@ static enum err check_ring(const struct manifest *m, const struct invite_token *
     return ERR_OK;
 }
 
-/* No ring yet, the same one, or what cannot be read. */
+/* Accepts no ring yet, the same ring, or a file that cannot be read. */
 static enum err check_former(const char *dir, const struct manifest *m,
                              bool *retis_newer, struct errinfo *reterr)
 {
@@ -71,7 +62,7 @@ static enum err check_former(const char *dir, const struct manifest *m,
     if (e != ERR_OK) {
         return e;
     }
-    if (memcmp(&old.ring, &m->ring, sizeof(old.ring)) != 0) {
+    if (!object_id_equal(&old.ring, &m->ring)) {
         e = errinfo_set(reterr, ERR_EXISTS, dir, 0,
                         "this server is in another ring; to leave that one let it be "
                         "dropped there, then move the files manifest and "
@@ -100,16 +91,14 @@ static enum err take_membership(const char *state_dir, const struct invite_token
     if (e != ERR_OK) {
         return e;
     }
-    if (file_path(dir, "%s/peers", state_dir) != ERR_OK) {
-        e = errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-    }
+    e = path_make(dir, reterr, "%s/peers", state_dir);
     THEN(e, check_ring(&m, t, self, now_s, reterr));
     if (e == ERR_OK && (invite_token_open(t, r->seal, &key) != ERR_OK ||
-                        !invite_ring_has_key(&m, key.id))) {
-        e = refuse("the digest key in the token could not be opened", reterr);
+                        !manifest_has_ring_key(&m, key.id))) {
+        e = refuse_answer("the digest key in the token could not be opened", reterr);
     }
     THEN(e, check_former(dir, &m, &is_newer, reterr));
-    if (e == ERR_OK) { /* the key first: a member without it could not do anything */
+    if (e == ERR_OK) { /* the key first: without it a member is useless */
         e = digest_key_put(state_dir, &key,
                            key.id == digest_key_in_force(&m, now_s * MS), reterr);
     }

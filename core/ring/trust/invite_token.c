@@ -6,8 +6,9 @@
 #include "core/base/cursor.h"
 #include "core/ring/trust/invite_internal.h"
 
-/* A token: "gnp1-" and base64url of: u32 expiry, server key, id, secret, u8 length of the address, the
- * address, the sealed digest key, 4 bytes of a hash over all before (that a letter was lost is said at once). */
+/* A token is "gnp1-" and the base64url form of: u32 expiry, server key, id, secret, u8 length of
+ * the address, the address, the sealed digest key, and 4 bytes of the hash of all of these, which
+ * show that a letter was lost. */
 enum {
     CHECK_BYTES = 4,
     FIXED_BYTES = 4 + OBJECT_KEY_BYTES + INVITE_ID_BYTES + INVITE_SECRET_BYTES + 1 +
@@ -15,6 +16,7 @@ enum {
     RAW_MAX = FIXED_BYTES + MANIFEST_ADDRESS_MAX,
     NONCE_BYTES = 12,
     TAG_BYTES = INVITE_SEALED_BYTES - HASHKEY_BYTES,
+    NUMBER_DIGITS = 15,
     SEXTETS = 4,
     BITS = 6
 };
@@ -25,7 +27,7 @@ static const char letters[] =
 
 static struct slice bytes_of(const uint8_t *p, size_t n)
 {
-    return slice_of((const char *)p, n);
+    return slice_of(p, n);
 }
 
 /* ---- base64url without padding ---- */
@@ -48,7 +50,7 @@ static void print_letters(struct slice raw, struct buf *ret)
     }
 }
 
-/* The canonical form alone; false: other letters, too long, or bits left over. */
+/* Accepts the canonical form only. False: other letters, too long, or bits left over. */
 static bool parse_letters(struct slice text, uint8_t ret[RAW_MAX], size_t *retn)
 {
     uint32_t held = 0;
@@ -99,7 +101,7 @@ void invite_secret_hash(const uint8_t id[INVITE_ID_BYTES],
     hash256_make(parts, LENGTH(parts), ret);
 }
 
-/* What lies before the sealed key: sealed with it, so that no part can be exchanged. */
+/* The bytes before the sealed key. The seal covers them, so no part can be exchanged. */
 static void print_open_part(const struct invite_token *t, struct buf *ret)
 {
     buf_add_u32(ret, t->expires_s);
@@ -186,15 +188,6 @@ enum err invite_token_open(const struct invite_token *t,
 
 /* ---- reading a token ---- */
 
-static void take(struct cursor *c, uint8_t *ret, size_t n)
-{
-    struct slice s = cursor_bytes(c, n);
-
-    if (s.n == n) {
-        memcpy(ret, s.p, n);
-    }
-}
-
 static bool parse_raw(struct slice raw, struct invite_token *ret)
 {
     struct hash256 check;
@@ -208,11 +201,11 @@ static bool parse_raw(struct slice raw, struct invite_token *ret)
     }
     struct cursor c = cursor_of(slice_head(raw, raw.n - CHECK_BYTES));
     ret->expires_s = cursor_u32(&c);
-    take(&c, ret->server_key, OBJECT_KEY_BYTES);
-    take(&c, ret->id, INVITE_ID_BYTES);
-    take(&c, ret->secret, INVITE_SECRET_BYTES);
+    cursor_copy(&c, ret->server_key, OBJECT_KEY_BYTES);
+    cursor_copy(&c, ret->id, INVITE_ID_BYTES);
+    cursor_copy(&c, ret->secret, INVITE_SECRET_BYTES);
     struct slice address = cursor_bytes(&c, cursor_u8(&c));
-    take(&c, ret->sealed, INVITE_SEALED_BYTES);
+    cursor_copy(&c, ret->sealed, INVITE_SEALED_BYTES);
     if (!cursor_done(&c) || !manifest_address_is_valid(address)) {
         return false;
     }
@@ -274,7 +267,7 @@ enum err invite_request(const struct invite_token *t, const struct identity *sel
 }
 
 /* The value of the next line, which must begin with the word; else *ok is false. */
-static struct slice take_line(struct slice *rest, const char *word, bool *ok)
+static struct slice take_line_value(struct slice *rest, const char *word, bool *ok)
 {
     size_t end = slice_find(*rest, '\n');
     struct slice line = slice_head(*rest, end);
@@ -292,31 +285,24 @@ static struct slice take_line(struct slice *rest, const char *word, bool *ok)
 static void take_hex(struct slice *rest, const char *word, uint8_t *ret, size_t n,
                      bool *ok)
 {
-    struct slice value = take_line(rest, word, ok);
+    struct slice value = take_line_value(rest, word, ok);
 
     *ok = *ok && hex_parse(value, ret, n);
 }
 
 static uint64_t take_number(struct slice *rest, const char *word, bool *ok)
 {
-    struct slice value = take_line(rest, word, ok);
+    struct slice value = take_line_value(rest, word, ok);
     uint64_t n = 0;
 
-    if (value.n == 0 || value.n > 15 || (value.n > 1 && value.p[0] == '0')) {
-        *ok = false;
-    }
-    for (size_t i = 0; *ok && i < value.n; i++) {
-        if (value.p[i] < '0' || value.p[i] > '9') {
-            *ok = false;
-        }
-        n = n * 10 + (uint64_t)(value.p[i] - '0');
-    }
+    *ok = *ok && value.n <= NUMBER_DIGITS && (value.n == 1 || value.p[0] != '0') &&
+          slice_to_u64(value, 10, UINT64_MAX, &n);
     return n;
 }
 
 static void take_name(struct slice *rest, char ret[OBJECT_NAME_BYTES + 1], bool *ok)
 {
-    struct slice name = take_line(rest, "name", ok);
+    struct slice name = take_line_value(rest, "name", ok);
 
     *ok = *ok && manifest_name_is_valid(name);
     if (*ok) {
@@ -331,14 +317,14 @@ enum err invite_request_parse(struct slice bytes, struct invite_request *ret)
     bool ok = bytes.n <= INVITE_REQUEST_MAX;
     struct slice rest = bytes;
 
-    ok = ok && slice_eq(take_line(&rest, "gillnet-join", &ok), SLICE_LIT("1"));
+    ok = ok && slice_eq(take_line_value(&rest, "gillnet-join", &ok), SLICE_LIT("1"));
     take_hex(&rest, "id", r.id, INVITE_ID_BYTES, &ok);
     take_hex(&rest, "secret", r.secret, INVITE_SECRET_BYTES, &ok);
     take_hex(&rest, "identity", r.identity, OBJECT_KEY_BYTES, &ok);
     take_hex(&rest, "key", r.binding.key, OBJECT_KEY_BYTES, &ok);
     r.binding.not_before_ms = take_number(&rest, "not_before_ms", &ok);
     take_hex(&rest, "signature", r.binding.signature, OBJECT_SIGNATURE_BYTES, &ok);
-    struct slice address = take_line(&rest, "address", &ok);
+    struct slice address = take_line_value(&rest, "address", &ok);
     ok = ok && rest.n == 0 && (address.n == 0 || manifest_address_is_valid(address));
     if (!ok) {
         return ERR_SYNTAX;
@@ -370,9 +356,9 @@ enum err invite_response_parse(struct slice bytes, struct invite_response *ret)
 
     r.is_member = slice_has_prefix(bytes, SLICE_LIT("gillnet-joined "));
     ok = ok &&
-         slice_eq(
-             take_line(&rest, r.is_member ? "gillnet-joined" : "gillnet-waiting", &ok),
-             SLICE_LIT("1"));
+         slice_eq(take_line_value(
+                      &rest, r.is_member ? "gillnet-joined" : "gillnet-waiting", &ok),
+                  SLICE_LIT("1"));
     take_name(&rest, r.name, &ok);
     if (r.is_member) {
         take_hex(&rest, "seal", r.seal, INVITE_SEAL_BYTES, &ok);

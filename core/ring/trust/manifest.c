@@ -1,11 +1,11 @@
-/* manifest - text, signatures, which one replaces which, and the file. */
+/* manifest - text, signatures, the rules of replacement, and the file. */
 #include "core/ring/trust/manifest.h"
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
-#include "core/ring/trust/identity_internal.h"
-#include "core/ring/trust/manifest_internal.h"
+#include "core/ring/stream/signature.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/ring/trust/trust_internal.h"
 #include "core/store/origins.h"
 
 static const char first_line[] = "gillnet-ring-manifest 1";
@@ -61,7 +61,7 @@ static enum err malformed(unsigned line, const char *why, struct errinfo *reterr
     return errinfo_set(reterr, ERR_SYNTAX, "manifest", line, "%s", why);
 }
 
-/* The body's line, and what follows it. */
+/* The line of the body, and the lines after it. */
 static enum err split_text(struct slice text, struct slice *retbody,
                            struct slice *retrest, struct errinfo *reterr)
 {
@@ -97,7 +97,7 @@ static bool parse_signature(struct slice line, struct signature *ret)
            hex_parse(slice_from(line, key_end + 1), ret->bytes, OBJECT_SIGNATURE_BYTES);
 }
 
-/* Reads the lines of signatures, each of another key; right ones only. */
+/* Reads the lines of signatures. Each must be right and of another key. */
 static enum err read_signatures(struct slice body, struct slice lines,
                                 struct signature ret[SIGNATURES_MAX], unsigned *retn,
                                 struct errinfo *reterr)
@@ -120,7 +120,7 @@ static enum err read_signatures(struct slice body, struct slice lines,
                 return malformed(number, "the same key signed twice", reterr);
             }
         }
-        if (!identity_verify(ret[n].key, manifest_domain, body, ret[n].bytes)) {
+        if (!signature_holds(ret[n].key, manifest_domain, body, ret[n].bytes)) {
             return malformed(number, "the signature is wrong", reterr);
         }
         n++;
@@ -133,7 +133,7 @@ static enum err keep_text(struct slice text, struct manifest *m, struct errinfo 
 {
     m->text = malloc(text.n + 1);
     if (m->text == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+        return errinfo_nomem(reterr, "manifest");
     }
     memcpy(m->text, text.p, text.n);
     m->text[text.n] = '\0';
@@ -196,18 +196,17 @@ enum err manifest_sign(const uint8_t secret[OBJECT_KEY_BYTES], struct buf *text,
         return errinfo_set(reterr, ERR_LIMIT, "manifest", 0,
                            "there are %d signatures already", SIGNATURES_MAX);
     }
-    e = identity_sign(secret, manifest_domain, body, new.bytes);
+    e = signature_make(secret, manifest_domain, body, new.bytes);
     hex_print(new.key, sizeof(new.key), key);
     hex_print(new.bytes, sizeof(new.bytes), signature);
     if (e == ERR_OK) {
         buf_printf(text, "%s%s %s\n", signature_word, key, signature);
     }
-    return e == ERR_OK && !buf_failed(text)
-               ? ERR_OK
-               : errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+    return e == ERR_OK && !buf_failed(text) ? ERR_OK
+                                            : errinfo_nomem(reterr, "manifest");
 }
 
-static bool is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES])
+bool manifest_is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES])
 {
     for (unsigned i = 0; i < m->nadmins; i++) {
         if (memcmp(m->admins[i], key, OBJECT_KEY_BYTES) == 0) {
@@ -227,27 +226,24 @@ unsigned manifest_signatures(const struct manifest *m, const struct manifest *of
     (void)slice_cut(&rest, '\n');
     while (rest.p != NULL) {
         n += parse_signature(slice_cut(&rest, '\n'), &signature) &&
-                     is_admin(of, signature.key)
+                     manifest_is_admin(of, signature.key)
                  ? 1
                  : 0;
     }
     return n;
 }
 
-/* ---- which one replaces which ---- */
+/* ---- replacement ---- */
 
-/* A key that was revoked in old and is not in m any more revoked. */
+/* Whether a key that is revoked in old is good in m. */
 static bool forgives_a_key(const struct manifest *m, const struct manifest_member *old)
 {
     const struct manifest_member *now = manifest_find(m, &old->origin);
 
     for (unsigned i = 0; now != NULL && i < old->nkeys; i++) {
-        for (unsigned j = 0; j < now->nkeys; j++) {
-            if (old->keys[i].is_revoked && !now->keys[j].is_revoked &&
-                memcmp(old->keys[i].binding.key, now->keys[j].binding.key,
-                       OBJECT_KEY_BYTES) == 0) {
-                return true;
-            }
+        const struct manifest_key *k = manifest_key_of(now, old->keys[i].binding.key);
+        if (old->keys[i].is_revoked && k != NULL && !k->is_revoked) {
+            return true;
         }
     }
     return false;
@@ -277,7 +273,7 @@ static bool has_same_text(const struct manifest *a, const struct manifest *b)
 static enum err check_newer(const struct manifest *m, const struct manifest *old,
                             struct errinfo *reterr)
 {
-    if (memcmp(&m->ring, &old->ring, sizeof(m->ring)) != 0) {
+    if (!object_id_equal(&m->ring, &old->ring)) {
         return errinfo_set(reterr, ERR_DENIED, "manifest", 0, "it is of another ring");
     }
     if (m->version > old->version) {
@@ -326,9 +322,7 @@ static enum err load_file(const char *dir, const char *name, struct manifest *re
 
     buf_init(&text, MANIFEST_BYTES_MAX);
     enum err e = peer_file_read(dir, name, &text, reterr);
-    if (e == ERR_OK && file_path(path, "%s/%s", dir, name) != ERR_OK) {
-        e = ERR_LIMIT; /* place_read has met it before */
-    }
+    THEN(e, path_make(path, reterr, "%s/%s", dir, name));
     if (e == ERR_OK) {
         e = manifest_parse(buf_slice(&text), ret, &why);
         if (e == ERR_OK && manifest_signatures(ret, ret) < ret->threshold) {
@@ -369,7 +363,7 @@ enum err manifest_store(const char *dir, const struct manifest *m,
         struct slice old = slice_of(there.text, there.text_len);
         bool is_same = has_same_text(&there, m);
         if (!is_same && there.version >= m->version &&
-            memcmp(&there.ring, &m->ring, sizeof(m->ring)) == 0) {
+            object_id_equal(&there.ring, &m->ring)) {
             e = check_newer(m, &there, reterr);
         } else if (!is_same) {
             e = peer_file_write(dir, old_name, old, PEER_FILE_MODE, reterr);
@@ -379,18 +373,18 @@ enum err manifest_store(const char *dir, const struct manifest *m,
             return e;
         }
     } else if (e != ERR_NOT_FOUND && e != ERR_SYNTAX && e != ERR_CORRUPT) {
-        return manifest_load(dir, &there, reterr); /* not to be read: say why */
+        return manifest_load(dir, &there, reterr); /* fills reterr */
     }
     return peer_file_write(dir, file_name, text, PEER_FILE_MODE, reterr);
 }
 
-/* ---- who ---- */
+/* ---- members and keys ---- */
 
 const struct manifest_member *manifest_find(const struct manifest *m,
                                             const struct object_id *origin)
 {
     for (unsigned i = 0; i < m->nmembers; i++) {
-        if (memcmp(&m->members[i].origin, origin, sizeof(*origin)) == 0) {
+        if (object_id_equal(&m->members[i].origin, origin)) {
             return &m->members[i];
         }
     }
@@ -414,8 +408,8 @@ static bool is_good_at(const struct manifest_key *k, uint64_t created_ms)
            (k->until_ms == 0 || created_ms < k->until_ms);
 }
 
-static const struct manifest_key *find_key(const struct manifest_member *member,
-                                           uint64_t key_id)
+const struct manifest_key *manifest_key_by_id(const struct manifest_member *member,
+                                              uint64_t key_id)
 {
     for (unsigned i = 0; i < member->nkeys; i++) {
         if (object_key_id(member->keys[i].binding.key) == key_id) {
@@ -425,12 +419,33 @@ static const struct manifest_key *find_key(const struct manifest_member *member,
     return NULL;
 }
 
+const struct manifest_key *manifest_key_of(const struct manifest_member *member,
+                                           const uint8_t key[OBJECT_KEY_BYTES])
+{
+    for (unsigned i = 0; i < member->nkeys; i++) {
+        if (memcmp(member->keys[i].binding.key, key, OBJECT_KEY_BYTES) == 0) {
+            return &member->keys[i];
+        }
+    }
+    return NULL;
+}
+
+bool manifest_has_ring_key(const struct manifest *m, uint32_t id)
+{
+    for (unsigned i = 0; i < m->nring_keys; i++) {
+        if (m->ring_keys[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey)
 {
     for (unsigned i = 0; i < m->nmembers; i++) {
-        const struct manifest_key *k = find_key(&m->members[i], key_id);
+        const struct manifest_key *k = manifest_key_by_id(&m->members[i], key_id);
         if (k != NULL) {
             *retkey = is_good_at(k, created_ms) ? k : *retkey;
             return is_good_at(k, created_ms) ? &m->members[i] : NULL;

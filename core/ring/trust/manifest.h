@@ -1,10 +1,22 @@
 /*
- * manifest - who is in the ring, and what each may do: signed by its administrators' keys.
+ * manifest - the members of a ring, their keys and limits, signed by the ring's administrators.
  *
- * Text: the line "gillnet-ring-manifest 1", a line of JSON (the body), then lines "signature KEY SIGNATURE"
- * (hexadecimal) over "gillnet-manifest/1\0" and the body's line without its end. A newer one replaces an older one only:
- * version higher, same ring, enough signatures of the OLD one's administrators and of its own.
- * An expired one freezes membership and alarms; exchange and filtering go on with who is in it.
+ * The room trust decides which keys count. It has the keys of this server (identity), the members
+ * of its ring (manifest), changes to them (ring), the token for a new member (invite), and the
+ * ring's digest key. It sends nothing and knows no streams.
+ *
+ * Text: the line "gillnet-ring-manifest 1", a line of JSON (the body), then lines "signature KEY
+ * SIGNATURE" (hexadecimal) over "gillnet-manifest/1\0" and the body's line without its end. A newer
+ * manifest replaces an older one only with a higher version, the same ring, and enough signatures
+ * of the OLD one's administrators and of its own. An expired one freezes membership and alarms;
+ * exchange and filtering continue with its members.
+ *
+ * Files, in reading order: peer_file (files in STATE/peers), identity with identity_key and
+ * identity_cert, manifest with manifest_body, ring with ring_edit and ring_admin, invite with
+ * invite_token, invite_file and invite_join, digest_key.
+ * To add a setting of a member: a field of struct manifest_member; in manifest_body.c parse_member,
+ * print_member and MEMBER_FIELDS; in ring_edit.c ring_edit_terms; in
+ * tests/unit/trust/test_manifest.c.
  * Depends: base, jansson.   Threads: constant once parsed.   Owns: its arrays.   ADR 0031.
  */
 #ifndef CORE_RING_TRUST_MANIFEST_H
@@ -30,14 +42,15 @@ enum {
 
 enum member_state { MEMBER_ACTIVE, MEMBER_LEFT, MEMBER_DROPPED };
 
-/* Whose servers they are: of several owners, whose counts are capped and need a quorum; or of one, whose counts add up. */
+/* Servers of several owners, whose counts are capped and need a quorum; or of one owner, whose
+ * counts add up. */
 enum ring_kind { RING_FEDERATION, RING_OWN };
 
-/* A key that a member signs with; until_ms 0: still. What it signed before until_ms stays valid. */
+/* A signing key of a member. Its signatures from before until_ms stay valid; until_ms 0: no end. */
 struct manifest_key {
     struct key_binding binding;
     uint64_t until_ms;
-    bool is_revoked; /* it leaked: nothing that it signed counts */
+    bool is_revoked; /* it leaked: none of its signatures counts */
 };
 
 struct manifest_member {
@@ -56,7 +69,7 @@ struct manifest_member {
 
 struct manifest_ring_key {
     uint32_t id;
-    uint64_t from_ms; /* writers use the newest that is in force */
+    uint64_t from_ms; /* writers use the newest one in force */
 };
 
 struct manifest {
@@ -74,7 +87,7 @@ struct manifest {
     struct manifest_ring_key ring_keys[MANIFEST_RING_KEYS_MAX];
     unsigned nring_keys;
     uint64_t default_cap; /* 10 */
-    unsigned quorum;      /* 2: peers needed before what they say adds up to harm */
+    unsigned quorum;      /* 2: peers needed before their counts add up */
     uint64_t default_records_per_day;
     char *text; /* as signed, so far */
     size_t text_len;
@@ -84,8 +97,9 @@ void manifest_fini(struct manifest *m);
 /* A deep copy. */
 enum err manifest_copy(const struct manifest *m, struct manifest *ret);
 
-/* Bytes alone: form, bounds, unique names, identities and addresses, bindings that hold, signatures that are right
- * (wrong ones are an error, missing ones are counted by manifest_signatures). */
+/* Checks everything that the bytes can show: form, bounds, unique names, identities and addresses,
+ * bindings that hold, signatures that are right (a wrong one is an error; missing ones are for
+ * manifest_signatures). */
 enum err manifest_parse(struct slice text, struct manifest *ret,
                         struct errinfo *reterr);
 /* The body from the fields; without signatures. */
@@ -95,12 +109,13 @@ enum err manifest_sign(const uint8_t secret[OBJECT_KEY_BYTES], struct buf *text,
                        struct errinfo *reterr);
 /* Distinct administrators' keys of `of` that signed m, which was parsed. */
 unsigned manifest_signatures(const struct manifest *m, const struct manifest *of);
-/* Whether m may replace old (NULL: the first one of a ring that was joined). ERR_EXISTS: not newer. */
+/* Whether m may replace old (NULL: m is the first of a joined ring). ERR_EXISTS: not newer. */
 enum err manifest_may_replace(const struct manifest *m, const struct manifest *old,
                               struct errinfo *reterr);
 
-/* dir/manifest (STATE/peers): read whole, written atomically and durably before it is used; the former stays as manifest.old.
- * Load: ERR_NOT_FOUND: no ring. Store: ERR_EXISTS when a newer one is there; the same once more changes nothing. */
+/* dir/manifest (STATE/peers), written atomically and durably before it is used; the former one
+ * stays as manifest.old. Load: ERR_NOT_FOUND: no ring. Store: ERR_EXISTS: a newer one is there;
+ * storing the same again changes nothing. */
 enum err manifest_load(const char *dir, struct manifest *ret, struct errinfo *reterr);
 enum err manifest_store(const char *dir, const struct manifest *m,
                         struct errinfo *reterr);
@@ -109,18 +124,28 @@ const struct manifest_member *manifest_find(const struct manifest *m,
                                             const struct object_id *origin);
 const struct manifest_member *manifest_find_name(const struct manifest *m,
                                                  struct slice name);
-/* The member, of whatever state, whose signing key this is, at created_ms (when it was used), and is not revoked. */
+/* The member, in any state, with this signing key, good at created_ms and not revoked. */
 const struct manifest_member *manifest_find_key(const struct manifest *m,
                                                 uint64_t key_id, uint64_t created_ms,
                                                 const struct manifest_key **retkey);
-/* Of a member's counts in a verdict: its own, else the ring's; in an own ring there is none, ORIGIN_NO_CAP. */
+/* The member's signing key with this id, or of these bytes; NULL: it has none. */
+const struct manifest_key *manifest_key_by_id(const struct manifest_member *member,
+                                              uint64_t key_id);
+const struct manifest_key *manifest_key_of(const struct manifest_member *member,
+                                           const uint8_t key[OBJECT_KEY_BYTES]);
+bool manifest_has_ring_key(const struct manifest *m, uint32_t id);
+bool manifest_is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES]);
+/* Cap of a member's counts: its own, else the ring's, else (own ring) ORIGIN_NO_CAP. */
 uint64_t manifest_cap(const struct manifest *m, const struct manifest_member *member);
 const char *ring_kind_name(enum ring_kind k);
 /* False: there is no such kind. */
 bool ring_kind_by_name(struct slice name, enum ring_kind *ret);
 const char *member_state_name(enum member_state s);
-/* Names as members bear; HOST:PORT or [IPV6]:PORT. */
-bool manifest_name_is_valid(struct slice name);
+/* A name of a member; HOST:PORT or [IPV6]:PORT. */
+static inline bool manifest_name_is_valid(struct slice name)
+{
+    return object_name_is_valid(name);
+}
 bool manifest_address_is_valid(struct slice address);
 
 #endif

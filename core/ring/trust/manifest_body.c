@@ -1,10 +1,11 @@
-/* manifest_body - the JSON of a manifest. Depth and number of values are bounded before the library, which
- * recurses and allocates, sees it; every field must be there ("kind" may), and no other. */
+/* manifest_body - the JSON of a manifest. Depth and number of values are bounded before the
+ * library, which recurses and allocates, reads it. Every field is required (except "kind"), no
+ * other one is allowed. */
 #include <arpa/inet.h>
 #include <jansson.h>
 
 #include "core/base/hash256.h"
-#include "core/ring/trust/manifest_internal.h"
+#include "core/ring/trust/trust_internal.h"
 
 enum {
     DEPTH_MAX = 6,
@@ -23,11 +24,9 @@ static const uint64_t records_max = 1000000000000ull;
 
 static const char *const state_names[] = {
     [MEMBER_ACTIVE] = "active", [MEMBER_LEFT] = "left", [MEMBER_DROPPED] = "dropped"};
-enum { NSTATES = LENGTH(state_names) };
 
 static const char *const kind_names[] = {
     [RING_FEDERATION] = "federation", [RING_OWN] = "own"};
-enum { NKINDS = LENGTH(kind_names) };
 static const char kind_field[] = "kind";
 
 const char *member_state_name(enum member_state s)
@@ -42,63 +41,32 @@ const char *ring_kind_name(enum ring_kind k)
 
 bool ring_kind_by_name(struct slice name, enum ring_kind *ret)
 {
-    for (unsigned i = 0; i < NKINDS; i++) {
-        if (slice_eq(name, slice_str(kind_names[i]))) {
-            *ret = (enum ring_kind)i;
-            return true;
-        }
-    }
-    return false;
+    const int i = name_index(name, kind_names, LENGTH(kind_names));
+
+    *ret = i >= 0 ? (enum ring_kind)i : *ret;
+    return i >= 0;
 }
 
 /* ---- names and addresses ---- */
 
-static bool is_small_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool manifest_name_is_valid(struct slice name)
-{
-    if (name.n == 0 || name.n > OBJECT_NAME_BYTES || !is_small_or_digit(name.p[0])) {
-        return false;
-    }
-    for (size_t i = 1; i < name.n; i++) {
-        if (!is_small_or_digit(name.p[i]) && name.p[i] != '-' && name.p[i] != '_') {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_port(struct slice s)
 {
-    unsigned long value = 0;
+    uint64_t value = 0;
 
-    if (s.n == 0 || s.n > PORT_DIGITS) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (unsigned long)(s.p[i] - '0');
-    }
-    return value >= 1 && value <= PORT_MAX;
+    return s.n <= PORT_DIGITS && slice_to_u64(s, 10, PORT_MAX, &value) && value > 0;
 }
 
 static bool is_host(struct slice s)
 {
-    if (s.n == 0 || s.p[0] == '-' || s.p[0] == '.') {
-        return false;
-    }
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
+
     for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        if (!is_small_or_digit(c) && !(c >= 'A' && c <= 'Z') && c != '.' && c != '-') {
+        if (memchr(letters, s.p[i], sizeof(letters) - 1) == NULL) {
             return false;
         }
     }
-    return true;
+    return s.n > 0 && s.p[0] != '-' && s.p[0] != '.';
 }
 
 static bool is_ipv6(struct slice s)
@@ -141,7 +109,7 @@ struct fields {
     struct errinfo *reterr;
 };
 
-static void refuse(struct fields *f, const char *name, const char *why)
+static void refuse_field(struct fields *f, const char *name, const char *why)
 {
     if (f->failed != ERR_OK) {
         return;
@@ -161,8 +129,8 @@ static struct fields fields_of(json_t *object, const char *what, size_t number,
     struct fields f = {object, what, number, ERR_OK, reterr};
 
     if (!json_is_object(object) || json_object_size(object) != n) {
-        refuse(&f, number > 0 ? "it" : "manifest",
-               "is no object with exactly the fields of this version");
+        refuse_field(&f, number > 0 ? "it" : "manifest",
+                     "is no object with exactly the fields of this version");
     }
     return f;
 }
@@ -174,13 +142,13 @@ static uint64_t get_number(struct fields *f, const char *name, uint64_t least,
     json_int_t n = json_is_integer(v) ? json_integer_value(v) : -1;
 
     if (n < 0 || (uint64_t)n < least || (uint64_t)n > most) {
-        refuse(f, name, "must be a whole number within its bounds");
+        refuse_field(f, name, "must be a whole number within its bounds");
         return least;
     }
     return (uint64_t)n;
 }
 
-static struct slice text_of(const json_t *v)
+static struct slice json_slice(const json_t *v)
 {
     return json_is_string(v) ? slice_of(json_string_value(v), json_string_length(v))
                              : SLICE_NONE;
@@ -191,15 +159,15 @@ static struct slice get_text(struct fields *f, const char *name)
     const json_t *v = json_object_get(f->object, name);
 
     if (!json_is_string(v)) {
-        refuse(f, name, "must be a text");
+        refuse_field(f, name, "must be a text");
     }
-    return text_of(v);
+    return json_slice(v);
 }
 
 static void get_hex(struct fields *f, const char *name, uint8_t *ret, size_t n)
 {
     if (!hex_parse(get_text(f, name), ret, n)) {
-        refuse(f, name, "must be hexadecimal digits of the right number");
+        refuse_field(f, name, "must be hexadecimal digits of the right number");
     }
 }
 
@@ -208,7 +176,7 @@ static bool get_bool(struct fields *f, const char *name)
     const json_t *v = json_object_get(f->object, name);
 
     if (!json_is_boolean(v)) {
-        refuse(f, name, "must be true or false");
+        refuse_field(f, name, "must be true or false");
     }
     return json_is_true(v);
 }
@@ -218,7 +186,7 @@ static const json_t *get_array(struct fields *f, const char *name, size_t most)
     const json_t *v = json_object_get(f->object, name);
 
     if (!json_is_array(v) || json_array_size(v) == 0 || json_array_size(v) > most) {
-        refuse(f, name, "must be an array of the allowed length");
+        refuse_field(f, name, "must be an array of the allowed length");
         return NULL;
     }
     return v;
@@ -244,22 +212,19 @@ static enum err parse_key(json_t *v, size_t number, struct manifest_key *k,
     k->until_ms = get_number(&f, "until_ms", 0, time_max_ms);
     k->is_revoked = get_bool(&f, "revoked");
     if (k->until_ms != 0 && k->until_ms < k->binding.not_before_ms) {
-        refuse(&f, "until_ms", "lies before \"not_before_ms\"");
+        refuse_field(&f, "until_ms", "lies before \"not_before_ms\"");
     }
     return f.failed;
 }
 
 static enum member_state get_state(struct fields *f)
 {
-    struct slice text = get_text(f, "state");
+    const int i = name_index(get_text(f, "state"), state_names, LENGTH(state_names));
 
-    for (unsigned i = 0; i < NSTATES; i++) {
-        if (slice_eq(text, slice_str(state_names[i]))) {
-            return (enum member_state)i;
-        }
+    if (i < 0) {
+        refuse_field(f, "state", "must be active, left or dropped");
     }
-    refuse(f, "state", "must be active, left or dropped");
-    return MEMBER_DROPPED;
+    return i < 0 ? MEMBER_DROPPED : (enum member_state)i;
 }
 
 static enum err parse_keys(struct fields *f, struct manifest_member *m)
@@ -272,7 +237,8 @@ static enum err parse_keys(struct fields *f, struct manifest_member *m)
             return e;
         }
         if (!key_binding_holds(&m->keys[i].binding, m->identity)) {
-            refuse(f, "keys", "has a key that the member's identity did not sign");
+            refuse_field(f, "keys",
+                         "has a key that the member's identity did not sign");
         }
         m->nkeys++;
     }
@@ -292,14 +258,14 @@ static enum err parse_member(json_t *v, size_t number, struct manifest_member *m
     if (manifest_name_is_valid(name)) {
         copy_text(name, m->name);
     } else {
-        refuse(&f, "name", "must be up to 32 of a-z, 0-9, - and _");
+        refuse_field(&f, "name", "must be up to 32 of a-z, 0-9, - and _");
     }
     if (address.n == 0) {
         m->address[0] = '\0';
     } else if (manifest_address_is_valid(address)) {
         copy_text(address, m->address);
     } else {
-        refuse(&f, "address", "must be HOST:PORT or [IPV6]:PORT, or empty");
+        refuse_field(&f, "address", "must be HOST:PORT or [IPV6]:PORT, or empty");
     }
     get_hex(&f, "identity", m->identity, OBJECT_KEY_BYTES);
     identity_origin(m->identity, &m->origin);
@@ -329,7 +295,7 @@ static enum err parse_members(const json_t *members, struct manifest *m,
 
     m->members = calloc(json_array_size(members), sizeof(*m->members));
     if (m->members == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "manifest", 0, "out of memory");
+        return errinfo_nomem(reterr, "manifest");
     }
     for (size_t i = 0; i < json_array_size(members) && e == ERR_OK; i++) {
         e = parse_member(json_array_get(members, i), i + 1, &m->members[i], reterr);
@@ -346,9 +312,9 @@ static enum err parse_arrays(struct fields *f, struct manifest *m)
     enum err e = f->failed;
 
     for (size_t i = 0; i < json_array_size(admins) && e == ERR_OK; i++) {
-        if (!hex_parse(text_of(json_array_get(admins, i)), m->admins[i],
+        if (!hex_parse(json_slice(json_array_get(admins, i)), m->admins[i],
                        OBJECT_KEY_BYTES)) {
-            refuse(f, "admins", "must be public keys in hexadecimal digits");
+            refuse_field(f, "admins", "must be public keys in hexadecimal digits");
             e = f->failed;
         }
         m->nadmins++;
@@ -372,7 +338,7 @@ static enum err parse_ring(json_t *root, struct manifest *m, struct errinfo *ret
         return f.failed;
     }
     if (has_kind && !ring_kind_by_name(get_text(&f, kind_field), &m->kind)) {
-        refuse(&f, kind_field, "must be own or federation");
+        refuse_field(&f, kind_field, "must be own or federation");
     }
     get_hex(&f, "ring", m->ring.b, OBJECT_ID_BYTES);
     m->version = get_number(&f, "version", 1, version_max);
@@ -385,17 +351,17 @@ static enum err parse_ring(json_t *root, struct manifest *m, struct errinfo *ret
         get_number(&f, "default_records_per_day", 1, records_max);
     enum err e = f.failed == ERR_OK ? parse_arrays(&f, m) : f.failed;
     if (e == ERR_OK && m->threshold > m->nadmins) {
-        refuse(&f, "threshold", "is more than there are administrators");
+        refuse_field(&f, "threshold", "is more than there are administrators");
         e = f.failed;
     }
     if (e == ERR_OK && m->expires_ms <= m->created_ms) {
-        refuse(&f, "expires_ms", "does not lie after \"created_ms\"");
+        refuse_field(&f, "expires_ms", "does not lie after \"created_ms\"");
         e = f.failed;
     }
     return e;
 }
 
-/* ---- what must be unique ---- */
+/* ---- unique values ---- */
 
 static enum err twice(const char *what, struct errinfo *reterr)
 {
@@ -429,7 +395,7 @@ static enum err check_members(const struct manifest *m, struct errinfo *reterr)
             if (strcmp(a->name, b->name) == 0) {
                 return twice("a member's name", reterr);
             }
-            if (memcmp(&a->origin, &b->origin, sizeof(a->origin)) == 0) {
+            if (object_id_equal(&a->origin, &b->origin)) {
                 return twice("a member's identity", reterr);
             }
             if (a->address[0] != '\0' && strcmp(a->address, b->address) == 0) {

@@ -1,4 +1,4 @@
-/* ring - making, signing and taking the versions of a manifest. */
+/* ring - making, signing and accepting the versions of a manifest. */
 #include "core/ring/trust/ring.h"
 
 #include <openssl/crypto.h>
@@ -18,14 +18,6 @@ enum {
     TEXT_MAX = MANIFEST_BYTES_MAX + 8192,
     US_PER_MS = 1000
 };
-
-static bool is_there(const char *dir, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    struct stat st;
-
-    return file_path(path, "%s/%s", dir, name) == ERR_OK && lstat(path, &st) == 0;
-}
 
 /* ---- self ---- */
 
@@ -69,7 +61,7 @@ enum err ring_self_load(const char *dir, unsigned port, struct ring_self *ret,
     struct ring_self s = {.name = ""};
     struct buf text;
 
-    if (!is_there(dir, self_name)) {
+    if (!peer_file_is_there(dir, self_name)) {
         self_of_host(port, ret);
         return ERR_OK;
     }
@@ -88,7 +80,7 @@ enum err ring_self_load(const char *dir, unsigned port, struct ring_self *ret,
     if (e == ERR_OK && (!manifest_name_is_valid(name) ||
                         (address.n > 0 && !manifest_address_is_valid(address)))) {
         e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
-                        "the file self is damaged; write it anew with `gillnet peer "
+                        "the file self is damaged; replace it with `gillnet peer "
                         "init --name NAME --address HOST:PORT`");
     }
     if (e == ERR_OK && name.n > 0) {
@@ -127,17 +119,13 @@ enum err ring_self_store(const char *dir, const struct ring_self *s,
 
 /* ---- signing ---- */
 
-static bool is_admin(const struct manifest *m, const uint8_t key[OBJECT_KEY_BYTES])
+/* One of the administrators' keys of either; old may be NULL. */
+static bool is_admin_of(const struct manifest *m, const struct manifest *old,
+                        const uint8_t key[OBJECT_KEY_BYTES])
 {
-    for (unsigned i = 0; m != NULL && i < m->nadmins; i++) {
-        if (memcmp(m->admins[i], key, OBJECT_KEY_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return manifest_is_admin(m, key) || (old != NULL && manifest_is_admin(old, key));
 }
 
-/* Behind the body. */
 static size_t body_end(struct slice text)
 {
     size_t first = slice_find(text, '\n') + 1;
@@ -152,7 +140,7 @@ static bool has_body_of(const struct manifest *a, const struct manifest *b)
     return slice_eq(slice_head(x, body_end(x)), slice_head(y, body_end(y)));
 }
 
-/* One version of a ring has one text: two that enough administrators signed would part it. */
+/* A version has one text: two signed texts of one version would divide the ring. */
 static enum err check_only_one(const char *dir, const struct manifest *m,
                                const struct manifest *old, struct errinfo *reterr)
 {
@@ -168,8 +156,8 @@ static enum err check_only_one(const char *dir, const struct manifest *m,
                            old->version, m->version);
     }
     if (ring_next(dir, &next, NULL) == ERR_OK) {
-        if (memcmp(&next.ring, &m->ring, sizeof(m->ring)) == 0 &&
-            next.version == m->version && !has_body_of(&next, m)) {
+        if (object_id_equal(&next.ring, &m->ring) && next.version == m->version &&
+            !has_body_of(&next, m)) {
             e = errinfo_set(reterr, ERR_EXISTS, "manifest", 0,
                             "another version %" PRIu64 " waits for signatures here; "
                             "see `gillnet peer manifest show --next`, and `gillnet "
@@ -189,7 +177,7 @@ enum err ring_sign(const char *dir, const char *key_file, const struct manifest 
     enum err e = check_only_one(dir, m, old, reterr);
 
     THEN(e, ring_admin_key(dir, key_file, false, secret, key, reterr));
-    if (e == ERR_OK && old != NULL && !is_admin(m, key) && !is_admin(old, key)) {
+    if (e == ERR_OK && old != NULL && !is_admin_of(m, old, key)) {
         e = errinfo_set(reterr, ERR_DENIED, key_file != NULL ? key_file : dir, 0,
                         "the administrator's key here (%s) is none of this ring's "
                         "administrators; sign with one of their keys",
@@ -200,7 +188,7 @@ enum err ring_sign(const char *dir, const char *key_file, const struct manifest 
     return e;
 }
 
-/* Signs when we have a key that counts. */
+/* Signs if this server has the key of an administrator. */
 static enum err sign_here(const char *dir, const struct manifest *new,
                           const struct manifest *old, struct buf *text,
                           struct errinfo *reterr)
@@ -209,33 +197,31 @@ static enum err sign_here(const char *dir, const struct manifest *new,
     uint8_t key[OBJECT_KEY_BYTES];
     enum err e = ring_admin_key(dir, NULL, false, secret, key, reterr);
 
-    if (e == ERR_OK && (is_admin(new, key) || is_admin(old, key))) {
+    if (e == ERR_OK && is_admin_of(new, old, key)) {
         e = manifest_sign(secret, text, reterr);
     }
     OPENSSL_cleanse(secret, sizeof(secret));
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
-/* ---- what waits ---- */
+/* ---- the version that waits ---- */
 
 enum err ring_discard(const char *dir, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
 
-    if (file_path(path, "%s/%s", dir, next_name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    enum err e = path_make(path, reterr, "%s/%s", dir, next_name);
+    if (e == ERR_OK && unlink(path) != 0 && errno != ENOENT) {
+        e = errinfo_errno(reterr, path, "cannot remove the file");
     }
-    if (unlink(path) != 0 && errno != ENOENT) {
-        return errinfo_errno(reterr, path, "cannot remove the file");
-    }
-    return ERR_OK;
+    return e;
 }
 
 enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr)
 {
     struct buf text;
 
-    if (!is_there(dir, next_name)) {
+    if (!peer_file_is_there(dir, next_name)) {
         return errinfo_set(reterr, ERR_NOT_FOUND, dir, 0,
                            "no change of the ring waits for signatures here");
     }
@@ -246,7 +232,7 @@ enum err ring_next(const char *dir, struct manifest *ret, struct errinfo *reterr
     return e;
 }
 
-/* Puts m in force when it has the signatures for it, else lets it wait. */
+/* Puts m in force if it has enough signatures, else stores it to wait. */
 static enum err place_version(const char *dir, const struct manifest *m,
                               const struct manifest *old, struct ring_outcome *ret,
                               struct errinfo *reterr)
@@ -271,7 +257,7 @@ static enum err place_version(const char *dir, const struct manifest *m,
     return e;
 }
 
-/* The text of draft, signed here, read back: what others will see is what is judged. */
+/* Prints and signs draft, and reads the text back, so that the checks see the text of others. */
 static enum err make_version(const char *dir, const struct manifest *draft,
                              const struct manifest *old, struct manifest *ret,
                              struct errinfo *reterr)
@@ -294,11 +280,10 @@ static enum err make_version(const char *dir, const struct manifest *draft,
 
 static bool is_next_of(const struct manifest *next, const struct manifest *m)
 {
-    return next->version == m->version + 1 &&
-           memcmp(&next->ring, &m->ring, sizeof(m->ring)) == 0;
+    return next->version == m->version + 1 && object_id_equal(&next->ring, &m->ring);
 }
 
-/* A change that waits is edited further, so that none is lost. */
+/* A further change is made to the version that waits, so that no change is lost. */
 static enum err make_draft(const char *dir, const struct manifest *from,
                            struct manifest *ret, struct errinfo *reterr)
 {
@@ -311,9 +296,7 @@ static enum err make_draft(const char *dir, const struct manifest *from,
         }
         manifest_fini(&next);
     }
-    return manifest_copy(from, ret) == ERR_OK
-               ? ERR_OK
-               : errinfo_set(reterr, ERR_NOMEM, "ring", 0, "out of memory");
+    return manifest_copy(from, ret) == ERR_OK ? ERR_OK : errinfo_nomem(reterr, "ring");
 }
 
 static void set_times(struct manifest *m)
@@ -353,7 +336,7 @@ enum err ring_create(const char *dir, const struct manifest *m,
     struct manifest draft = *m;
     struct manifest new = {.version = 0};
 
-    if (is_there(dir, "manifest")) {
+    if (peer_file_is_there(dir, "manifest")) {
         return errinfo_set(
             reterr, ERR_EXISTS, dir, 0,
             "this server is in a ring already; `gillnet peer list` shows "
@@ -368,9 +351,9 @@ enum err ring_create(const char *dir, const struct manifest *m,
     return e;
 }
 
-/* ---- what somebody brought ---- */
+/* ---- manifests from elsewhere ---- */
 
-/* The signatures of both, when the bodies are the same; ret is what both are then. */
+/* ret: the common body with the signatures of both. */
 static enum err join_signatures(const struct manifest *a, const struct manifest *b,
                                 struct manifest *ret, struct errinfo *reterr)
 {
@@ -401,7 +384,7 @@ static enum err join_signatures(const struct manifest *a, const struct manifest 
     return e;
 }
 
-/* A first manifest, or one for a damaged file, must be of a ring that we are in. */
+/* A first manifest, or one for a damaged file, must have this server as a member. */
 static enum err check_membership(const char *dir, const struct manifest *m,
                                  struct errinfo *reterr)
 {
@@ -428,8 +411,8 @@ static enum err accept_over(const char *dir, const struct manifest *m,
     bool is_enough = manifest_signatures(m, m) >= m->threshold &&
                      (old == NULL || manifest_signatures(m, old) >= old->threshold);
 
-    if (old != NULL && (memcmp(&m->ring, &old->ring, sizeof(m->ring)) != 0 ||
-                        m->version <= old->version)) {
+    if (old != NULL &&
+        (!object_id_equal(&m->ring, &old->ring) || m->version <= old->version)) {
         return manifest_may_replace(m, old, reterr); /* says why not */
     }
     if (is_enough || ring_next(dir, &next, NULL) != ERR_OK) {
@@ -437,7 +420,8 @@ static enum err accept_over(const char *dir, const struct manifest *m,
     }
     enum err e = ERR_OK;
     if (old != NULL && next.version <= old->version) {
-        e = place_version(dir, m, old, ret, reterr); /* what waited is over */
+        e = place_version(dir, m, old, ret,
+                          reterr); /* the one that waited is too old */
     } else {
         e = join_signatures(&next, m, &both, reterr);
         if (e == ERR_OK) {
@@ -473,20 +457,15 @@ enum err ring_accept(const char *dir, struct slice text, struct ring_outcome *re
     return e;
 }
 
-/* ---- a signing key whose time has come ---- */
+/* ---- the next signing key ---- */
 
 static bool lists_key(const struct manifest *m, const struct object_id *origin,
                       const uint8_t key[OBJECT_KEY_BYTES])
 {
     const struct manifest_member *member = manifest_find(m, origin);
 
-    for (unsigned i = 0; member != NULL && i < member->nkeys; i++) {
-        if (!member->keys[i].is_revoked &&
-            memcmp(member->keys[i].binding.key, key, OBJECT_KEY_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const struct manifest_key *k = member != NULL ? manifest_key_of(member, key) : NULL;
+    return k != NULL && !k->is_revoked;
 }
 
 enum err ring_turn_identity(const char *dir, const struct manifest *m,

@@ -1,11 +1,11 @@
-/* ring_admin - the key that an administrator signs a ring's manifest with: beside the hub, or in a file of its own. */
+/* ring_admin - the key of an administrator: in STATE/peers, or in a file of its own. */
 #include <openssl/crypto.h>
 
 #include "core/base/file.h"
 #include "core/base/random.h"
-#include "core/ring/trust/identity_internal.h"
 #include "core/ring/trust/peer_file.h"
 #include "core/ring/trust/ring.h"
+#include "core/ring/trust/trust_internal.h"
 
 static const char admin_name[] = "admin.key";
 
@@ -19,7 +19,7 @@ static enum err make_key(const char *dir, const char *path, struct errinfo *rete
     enum err e = identity_pem_print(secret, &pem);
     if (e != ERR_OK) {
         e = errinfo_set(reterr, e, dir, 0, "OpenSSL cannot make an Ed25519 key");
-    } else if (path != NULL) { /* whoever makes it keeps it: it is not the service's */
+    } else if (path != NULL) { /* it stays with the user who made it */
         e = file_write_atomic(path, buf_slice(&pem), PEER_FILE_SECRET_MODE, reterr);
     } else {
         e = peer_file_write(dir, admin_name, buf_slice(&pem), PEER_FILE_SECRET_MODE,
@@ -51,8 +51,8 @@ enum err ring_admin_key(const char *dir, const char *path, bool create,
     struct buf pem;
     enum err e = ERR_OK;
 
-    if (path == NULL && file_path(own, "%s/%s", dir, admin_name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    if (path == NULL && path_make(own, reterr, "%s/%s", dir, admin_name) != ERR_OK) {
+        return ERR_LIMIT;
     }
     const char *file = path != NULL ? path : own;
     if (lstat(file, &st) != 0) {
@@ -62,7 +62,7 @@ enum err ring_admin_key(const char *dir, const char *path, bool create,
         return e;
     }
     buf_init(&pem, IDENTITY_PEM_MAX);
-    e = place_read_secret_file(file, &pem, reterr);
+    e = peer_file_read_secret_at(file, &pem, reterr);
     if (e == ERR_OK && identity_pem_parse(buf_slice(&pem), retsecret) != ERR_OK) {
         e = errinfo_set(reterr, ERR_CORRUPT, file, 0,
                         "this is no Ed25519 key (PEM, not encrypted); restore it from "

@@ -1,4 +1,4 @@
-/* ring_edit - the changes that a manifest can undergo; each looks at the manifest alone. */
+/* ring_edit - the possible changes of a manifest; each reads the manifest alone. */
 
 #include "core/base/keyring.h"
 #include "core/ring/trust/ring.h"
@@ -32,7 +32,7 @@ static enum err set_address(struct manifest *m, struct manifest_member *member,
         if (other == member || strcmp(other->address, address) != 0) {
             continue;
         }
-        if (other->state != MEMBER_ACTIVE) { /* it needs none any more */
+        if (other->state != MEMBER_ACTIVE) { /* it no longer needs one */
             memset(other->address, 0, sizeof(other->address));
         } else {
             return errinfo_set(reterr, ERR_EXISTS, address, 0,
@@ -47,7 +47,7 @@ static enum err set_address(struct manifest *m, struct manifest_member *member,
 
 /* ---- keys of a member ---- */
 
-/* Nothing that such a key signed is kept any more, or it was replaced before it signed anything. */
+/* No object that the key signed is kept now, or it was replaced before its time began. */
 static bool is_forgettable(const struct manifest_key *k, uint64_t now_ms)
 {
     return (k->until_ms != 0 && k->until_ms + RING_KEY_KEEP_DAYS * day_ms < now_ms) ||
@@ -66,10 +66,10 @@ static void forget_old_keys(struct manifest_member *member, uint64_t now_ms)
     member->nkeys = kept;
 }
 
-/* binding becomes the member's key without end; the others end at until_ms at the latest. */
-static enum err add_key(struct manifest_member *member,
-                        const struct key_binding *binding, uint64_t until_ms,
-                        uint64_t now_ms, struct errinfo *reterr)
+/* Makes binding the member's key without end; the others end at until_ms at the latest. */
+static enum err add_member_key(struct manifest_member *member,
+                               const struct key_binding *binding, uint64_t until_ms,
+                               uint64_t now_ms, struct errinfo *reterr)
 {
     struct manifest_key *found = NULL;
 
@@ -118,14 +118,12 @@ static struct manifest_member *append_member(struct manifest *m)
     return &more[m->nmembers++];
 }
 
-/* Of one that is in the ring no more: it is kept as what it is, under a name that nobody wants. */
+/* A former member stays in the manifest, under a name that no member needs. */
 static void give_up_name(struct manifest_member *member)
 {
-    char hex[2 * OBJECT_ID_BYTES + 1];
-
-    hex_print(member->origin.b, OBJECT_ID_BYTES, hex);
     memset(member->name, 0, sizeof(member->name));
-    (void)snprintf(member->name, sizeof(member->name), "gone-%.24s", hex);
+    (void)snprintf(member->name, sizeof(member->name), "gone-%.24s",
+                   object_id_hex(&member->origin).digits);
 }
 
 enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reterr)
@@ -149,7 +147,7 @@ enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reter
     if (member == NULL) {
         member = append_member(m);
         if (member == NULL) {
-            return errinfo_set(reterr, ERR_NOMEM, "ring", 0, "out of memory");
+            return errinfo_nomem(reterr, "ring");
         }
         memcpy(member->identity, j->identity, OBJECT_KEY_BYTES);
         member->origin = origin;
@@ -160,7 +158,7 @@ enum err ring_edit_join(struct manifest *m, void *context, struct errinfo *reter
         member->state = MEMBER_ACTIVE;
         member->since_ms = j->now_ms;
     }
-    enum err e = add_key(member, &j->binding, j->now_ms, j->now_ms, reterr);
+    enum err e = add_member_key(member, &j->binding, j->now_ms, j->now_ms, reterr);
     return e == ERR_OK ? set_address(m, member, j->address, reterr) : e;
 }
 
@@ -183,7 +181,7 @@ enum err ring_edit_state(struct manifest *m, void *context, struct errinfo *rete
 static enum err not_a_member(struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_NOT_FOUND, "ring", 0,
-                       "this server is not a member of it any more");
+                       "this server is no longer a member of it");
 }
 
 enum err ring_edit_address(struct manifest *m, void *context, struct errinfo *reterr)
@@ -244,8 +242,9 @@ enum err ring_edit_rotate(struct manifest *m, void *context, struct errinfo *ret
     for (unsigned i = 0; r->is_leaked && member != NULL && i < member->nkeys; i++) {
         member->keys[i].is_revoked = true;
     }
-    return member != NULL ? add_key(member, &r->binding, r->until_ms, r->now_ms, reterr)
-                          : not_a_member(reterr);
+    return member != NULL
+               ? add_member_key(member, &r->binding, r->until_ms, r->now_ms, reterr)
+               : not_a_member(reterr);
 }
 
 enum err ring_edit_revoke(struct manifest *m, void *context, struct errinfo *reterr)
@@ -281,7 +280,7 @@ enum err ring_edit_nothing(struct manifest *m, void *context, struct errinfo *re
     return ERR_OK;
 }
 
-/* Whether another key has been in force so long that nothing under k is kept. */
+/* Whether another key has been in force for RING_KEY_KEEP_DAYS, so nothing under k is kept. */
 static bool is_superseded(const struct manifest *m, const struct manifest_ring_key *k,
                           uint64_t now_ms)
 {
@@ -312,7 +311,7 @@ enum err ring_edit_ring_key(struct manifest *m, void *context, struct errinfo *r
                                "this is a digest key already");
         }
     }
-    /* two are in keys/digest.key: a third would leave nobody the time to follow */
+    /* keys/digest.key has two: with a third no member would have the time to follow */
     if (kept >= KEYRING_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, "ring", 0,
                            "the digest key was changed within the last %d days; wait "

@@ -39,7 +39,8 @@ static unsigned server_of(const struct object_id *origin)
 
 static void add(void *context, const struct run_record *record)
 {
-    root_add_count(context, &world.ring.ring, record->key, record->count);
+    root_add_counts(context, &world.ring.ring,
+                    &(struct count_record){record->key, record->count}, 1);
 }
 
 static void add_run(const char *path, struct root *root)

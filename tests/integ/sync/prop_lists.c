@@ -91,7 +91,7 @@ enum err prop_list_publish(struct syncnode *node, struct listing *l, uint64_t no
             is_again = is_again || s == LIST_PUBLISHER_STEP_AGAIN;
         }
         if (e == ERR_OK && (n > 0 || !goes_on)) {
-            e = sync_publish_list(node->sync, LIST, step, n, SLICE_NONE, reterr);
+            e = sync_publish_list(node->sync, LIST, step, n, reterr);
         }
     }
     l->is_told = e == ERR_OK;
@@ -198,7 +198,7 @@ void prop_list_root(const struct object_id *ring, const struct mirror_entry v[IT
                                       .type = v[i].class_type,
                                       .expiry_h = v[i].expiry_s / HOUR_S};
         if (r.after != ENTRY_ABSENT) {
-            root_step(&root, ring, OBJECT_LIST, &r);
+            root_steps(&root, ring, OBJECT_LIST, &r, 1);
         }
     }
     root_print(&root, ret);

@@ -8,6 +8,7 @@
 #include "core/base/random.h"
 
 #include "tests/unit/tempdir.h"
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 enum { READ_MAX = 64 << 20 };

@@ -4,9 +4,11 @@
 
 #include "core/base/file.h"
 #include "core/message/feature/feature.h"
+#include "core/ring/stream/signature.h"
 
 #include "tests/unit/publish/follower.h"
 #include "tests/unit/tempdir.h"
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 static enum err round_of(struct follower *f, struct errinfo *reterr)
@@ -345,8 +347,8 @@ static void rotate(struct follower *f, uint8_t by)
     buf_init(&b, 64);
     buf_add(&b, slice_of((const char *)f->self.signing.key, OBJECT_KEY_BYTES));
     buf_add_u64(&b, f->self.signing.not_before_ms);
-    assert_int_equal(identity_sign(f->self.secret, "gillnet-key/1", buf_slice(&b),
-                                   f->self.signing.signature),
+    assert_int_equal(signature_make(f->self.secret, "gillnet-key/1", buf_slice(&b),
+                                    f->self.signing.signature),
                      ERR_OK);
     buf_fini(&b);
     assert_true(key_binding_holds(&f->self.signing, f->self.public_key));

@@ -43,7 +43,7 @@ static void begin(struct lie *l)
     read_file(path, &l->bytes);
     assert_int_equal(repository_parse(buf_slice(&l->bytes), &l->heads, &why), ERR_OK);
     stream_key_id(&l->heads.heads.v[0].stream, &id);
-    repository_object_path(&id, l->heads.heads.v[0].seq, object);
+    repository_path('o', &id, l->heads.heads.v[0].seq, object);
     (void)snprintf(l->object, sizeof(l->object), "%s/%s", f->place, object);
 }
 

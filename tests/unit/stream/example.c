@@ -121,11 +121,11 @@ bool example_root_holds(const struct object *o, struct slice raw, struct root *r
     struct list_record entry;
     uint64_t total = 0;
     while (payload_next_count(&reader, &count)) {
-        root_add_count(r, &o->ring, count.key, count.count);
+        root_add_counts(r, &o->ring, &count, 1);
         total += count.count;
     }
     while (payload_next_list(&reader, &entry)) {
-        root_step(r, &o->ring, o->stream.kind, &entry);
+        root_steps(r, &o->ring, o->stream.kind, &entry, 1);
     }
     root_print(r, &root);
     return hash256_equal(&root, &o->root) && total == o->total;
@@ -137,11 +137,11 @@ static void set_root(struct object *o)
 {
     struct root r = {{0}};
     for (size_t i = 0; i < NCOUNTS && o->stream.kind == OBJECT_COUNT; i++) {
-        root_add_count(&r, &o->ring, example_counts[i].key, example_counts[i].count);
+        root_add_counts(&r, &o->ring, &example_counts[i], 1);
         o->total += example_counts[i].count;
     }
     for (size_t i = 0; i < NENTRIES && o->stream.kind != OBJECT_COUNT; i++) {
-        root_step(&r, &o->ring, o->stream.kind, &example_entries[i]);
+        root_steps(&r, &o->ring, o->stream.kind, &example_entries[i], 1);
     }
     root_print(&r, &o->root);
 }

@@ -28,9 +28,9 @@ static void test_root__known_records__have_known_roots(void **state)
 {
     (void)state;
     struct root r = {{0}};
-    root_add_count(&r, &ring, 1, 1);
+    root_add_counts(&r, &ring, &(struct count_record){1, 1}, 1);
     assert_root(&r, "8af866276f0dda6637751caa7d157411962cdafe7e070669ab8f146b28d47f5d");
-    root_add_count(&r, &ring, UINT64_MAX, UINT64_MAX);
+    root_add_counts(&r, &ring, &(struct count_record){UINT64_MAX, UINT64_MAX}, 1);
     assert_root(&r, "81876b6a6d7937149ef9fa99e80096924030d97b21f6107f5c5e1ff0204493a2");
     struct list_record record = {.digest = {{9, 8, 7}},
                                  .after = ENTRY_STANDS,
@@ -38,14 +38,14 @@ static void test_root__known_records__have_known_roots(void **state)
                                  .expiry_h = 500000,
                                  .text = {"http://a.example/", 17}};
     r = (struct root){{0}};
-    root_step(&r, &ring, OBJECT_LIST, &record);
+    root_steps(&r, &ring, OBJECT_LIST, &record, 1);
     assert_root(&r, "8ee76783527805e0a1f247497c10bcd41a44c1c71628fec64b183fa96675baf2");
     record.before = ENTRY_STANDS;
     record.after = ENTRY_TAKEN_BACK;
-    root_step(&r, &ring, OBJECT_LIST, &record);
+    root_steps(&r, &ring, OBJECT_LIST, &record, 1);
     assert_root(&r, "d00e28888858a1a9acdd4719ca0c213f86f693173bd3b2b1fc10d0a34de36fb4");
     r = (struct root){{0}};
-    root_step(&r, &ring, OBJECT_TEXT, &record); /* TAKEN_BACK less STANDS */
+    root_steps(&r, &ring, OBJECT_TEXT, &record, 1); /* TAKEN_BACK less STANDS */
     assert_root(&r, "dd0bf6bbf96dae76b5bf47684af70470f765eb749648713856911bf3c2b43ae3");
 }
 
@@ -55,15 +55,21 @@ static void test_add_count__in_parts_and_any_order__is_the_sum(void **state)
     struct root whole = {{0}};
     struct root parts = {{0}};
     for (uint64_t key = 1; key < 100; key++) {
-        root_add_count(&whole, &ring, key * UINT64_C(0x9e3779b97f4a7c15), key * key);
+        root_add_counts(
+            &whole, &ring,
+            &(struct count_record){key * UINT64_C(0x9e3779b97f4a7c15), key * key}, 1);
     }
     for (uint64_t key = 99; key > 0; key--) {
-        root_add_count(&parts, &ring, key * UINT64_C(0x9e3779b97f4a7c15), key);
+        root_add_counts(&parts, &ring,
+                        &(struct count_record){key * UINT64_C(0x9e3779b97f4a7c15), key},
+                        1);
     }
     assert_false(roots_equal(&whole, &parts));
     for (uint64_t key = 1; key < 100; key++) {
-        root_add_count(&parts, &ring, key * UINT64_C(0x9e3779b97f4a7c15),
-                       key * key - key);
+        root_add_counts(
+            &parts, &ring,
+            &(struct count_record){key * UINT64_C(0x9e3779b97f4a7c15), key * key - key},
+            1);
     }
     assert_true(roots_equal(&whole, &parts));
 }
@@ -91,9 +97,9 @@ static void test_many__of_any_number__is_one_by_one(void **state)
         root_steps(&many[1], &ring, OBJECT_LIST, entry, n);
         root_steps(&many[2], &ring, OBJECT_TEXT, entry, n);
         for (size_t i = 0; i < n; i++) {
-            root_add_count(&one[0], &ring, count[i].key, count[i].count);
-            root_step(&one[1], &ring, OBJECT_LIST, &entry[i]);
-            root_step(&one[2], &ring, OBJECT_TEXT, &entry[i]);
+            root_add_counts(&one[0], &ring, &count[i], 1);
+            root_steps(&one[1], &ring, OBJECT_LIST, &entry[i], 1);
+            root_steps(&one[2], &ring, OBJECT_TEXT, &entry[i], 1);
         }
         for (size_t i = 0; i < 3; i++) {
             assert_true(roots_equal(&one[i], &many[i]));
@@ -114,7 +120,7 @@ static void test_step__there_and_back__is_empty(void **state)
         for (size_t i = 1; i < sizeof(way); i++) {
             record.before = way[i - 1];
             record.after = way[i];
-            root_step(&r, &ring, (uint16_t)kind, &record);
+            root_steps(&r, &ring, (uint16_t)kind, &record, 1);
             assert_int_equal(roots_equal(&r, &empty), way[i] == ENTRY_ABSENT);
         }
     }
@@ -137,12 +143,12 @@ static void test_step__anything_else__is_another_root(void **state)
     v[4].expiry_h = 1;
     v[7].text = slice_of("xy", 2);
     for (size_t i = 0; i < WAYS; i++) {
-        root_step(&r[i], i == 5 ? &other : &ring, i >= 6 ? OBJECT_TEXT : OBJECT_LIST,
-                  &v[i]);
+        root_steps(&r[i], i == 5 ? &other : &ring, i >= 6 ? OBJECT_TEXT : OBJECT_LIST,
+                   &v[i], 1);
     }
     v[8].text = SLICE_NONE;
     r[8] = (struct root){{0}};
-    root_step(&r[8], &ring, OBJECT_TEXT, &v[8]);
+    root_steps(&r[8], &ring, OBJECT_TEXT, &v[8], 1);
     for (size_t i = 0; i < WAYS; i++) {
         for (size_t k = i + 1; k < WAYS; k++) {
             assert_false(roots_equal(&r[i], &r[k]));

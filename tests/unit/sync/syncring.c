@@ -8,6 +8,8 @@
 
 #include "core/base/clock.h"
 
+#include "tests/unit/trust/identity_seed.h"
+
 enum { OBJECTS_MAX = 8192, WANTS_MAX = 4096, CHAIN_BYTES = 1 << 20, RING_KEY = 7 };
 
 void syncring_identity(unsigned number, struct identity *ret)
@@ -105,7 +107,7 @@ bool syncring_make(const struct identity *self, struct object *io,
     io->total = 0;
     for (size_t i = 0; i < n; i++) {
         io->total += v[i].count;
-        root_add_count(root, &io->ring, v[i].key, v[i].count);
+        root_add_counts(root, &io->ring, &v[i], 1);
     }
     root_print(root, &io->root);
     hash256_of(payload, &io->payload);

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/list/list.h"
+#include "core/list/mirror.h"
 #include "core/ring/sync/list_publisher.h"
 #include "core/ring/sync/peerlist.h"
 
@@ -287,13 +288,13 @@ static void test_share__when_an_expiry_moves__then_peers_follow(void **state)
     assert_int_equal(ask(r, 2, 1), LIST_NO);
     share(r); /* what expired is taken out */
     struct stream_key k;
-    struct list_record record;
+    struct mirror_entry entry;
     enum err e = ERR_OK;
-    struct peerlist_walk *walk = NULL;
+    struct mirror_iter *walk = NULL;
     assert_true(sync_own_stream(r->node[0].sync, OBJECT_LIST, "bad", &k));
-    MUST(r, peerlist_walk_new(sync_lists(r->node[2].sync), &k, &walk, &r->why));
-    assert_false(peerlist_walk_next(walk, &record, &e));
-    peerlist_walk_free(&walk);
+    MUST(r, peerlist_walk(sync_lists(r->node[2].sync), &k, &walk, &r->why));
+    assert_false(mirror_iter_next(walk, &entry, &e));
+    mirror_iter_free(&walk);
 }
 
 /* Another key becomes the first of server i, with what it had behind it. */

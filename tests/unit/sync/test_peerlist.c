@@ -9,10 +9,12 @@
 
 #include "core/base/random.h"
 #include "core/filter/bloomfile_merge.h"
+#include "core/list/mirror.h"
 #include "core/list/peer_filter.h"
 #include "core/list/reader.h"
 #include "core/ring/sync/peerlist.h"
 
+#include "tests/unit/sync/peerlist_whole.h"
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
@@ -144,24 +146,25 @@ static enum err give(struct fixture *f, unsigned to, const struct object *o)
 static void compare(struct fixture *f, unsigned at)
 {
     struct object o = object_of(f, 1);
-    struct peerlist_walk *walk = NULL;
-    struct list_record got;
+    struct mirror_iter *walk = NULL;
+    struct mirror_entry entry;
     enum err e = ERR_OK;
-    MUST(f, peerlist_walk_new(f->p[at], &o.stream, &walk, &f->info));
+    MUST(f, peerlist_walk(f->p[at], &o.stream, &walk, &f->info));
     for (size_t i = 0; i < DIGESTS; i++) {
         const struct list_record *want = &f->model[i];
         if (want->after == ENTRY_ABSENT) {
             continue;
         }
-        assert_true(peerlist_walk_next(walk, &got, &e));
+        assert_true(mirror_iter_next(walk, &entry, &e));
+        const struct list_record got = peerlist_record(&entry);
         assert_int_equal(digest_cmp(&got.digest, &want->digest), 0);
         assert_int_equal(got.after, want->after);
         assert_int_equal(got.type, want->type);
         assert_int_equal(got.expiry_h, want->expiry_h);
     }
-    assert_false(peerlist_walk_next(walk, &got, &e));
+    assert_false(mirror_iter_next(walk, &entry, &e));
     assert_int_equal(e, ERR_OK);
-    peerlist_walk_free(&walk);
+    mirror_iter_free(&walk);
 }
 
 static void test_apply__when_any_deltas_come__then_the_list_is_what_they_say(

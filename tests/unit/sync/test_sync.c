@@ -11,6 +11,7 @@
 #include "core/ring/sync/peerlist.h"
 #include "core/store/origins.h"
 
+#include "tests/unit/sync/peerlist_whole.h"
 #include "tests/unit/sync/syncring_unit.h"
 
 struct sum {
@@ -219,8 +220,7 @@ static void publish_entry(struct ring *r, unsigned i, uint8_t digest)
 {
     const struct list_record v = {
         .digest = {{digest}}, .after = ENTRY_STANDS, .type = 1};
-    if (sync_publish_list(r->node[i].sync, "bad", &v, 1, SLICE_NONE, &r->why) !=
-        ERR_OK) {
+    if (sync_publish_list(r->node[i].sync, "bad", &v, 1, &r->why) != ERR_OK) {
         fail_msg("%s: %s", r->why.source, r->why.text);
     }
 }
@@ -259,8 +259,7 @@ enum { LISTED = 80000, SOME = 7 };
 
 static void publish_list(struct ring *r, unsigned i, struct list_record *v, size_t n)
 {
-    if (sync_publish_list(r->node[i].sync, "bad", v, n, SLICE_NONE, &r->why) !=
-        ERR_OK) {
+    if (sync_publish_list(r->node[i].sync, "bad", v, n, &r->why) != ERR_OK) {
         fail_msg("%s: %s", r->why.source, r->why.text);
     }
     for (size_t k = 0; k < n; k++) {

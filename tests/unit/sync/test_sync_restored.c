@@ -57,8 +57,7 @@ static void publish_entry(struct ring *r, unsigned i, uint8_t digest)
 {
     const struct list_record v = {
         .digest = {{digest}}, .after = ENTRY_STANDS, .type = 1};
-    if (sync_publish_list(r->node[i].sync, "bad", &v, 1, SLICE_NONE, &r->why) !=
-        ERR_OK) {
+    if (sync_publish_list(r->node[i].sync, "bad", &v, 1, &r->why) != ERR_OK) {
         fail_msg("%s: %s", r->why.source, r->why.text);
     }
 }

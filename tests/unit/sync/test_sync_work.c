@@ -90,8 +90,7 @@ static struct list_record *some(size_t n, uint64_t from)
 static void publish_list(struct ring *r, unsigned i, size_t n, uint64_t from)
 {
     struct list_record *v = some(n, from);
-    assert_int_equal(
-        sync_publish_list(r->node[i].sync, "list", v, n, SLICE_NONE, &r->why), ERR_OK);
+    assert_int_equal(sync_publish_list(r->node[i].sync, "list", v, n, &r->why), ERR_OK);
     free(v);
 }
 

@@ -10,6 +10,7 @@
 #include "core/ring/trust/invite.h"
 
 #include "tests/unit/tempdir.h"
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 enum { T0 = 1800000000 }; /* seconds since 1970 */
@@ -103,7 +104,7 @@ static inline enum err redeem(struct server *a, struct server *b,
                                response, &why);
     if (e == ERR_DENIED) { /* nobody learns what was wrong */
         assert_string_equal(why.text,
-                            "the token is not valid here, or not any more; ask "
+                            "the token is not valid here, or no longer valid; ask "
                             "for a new invitation");
         assert_int_equal(response->n, 0);
     }

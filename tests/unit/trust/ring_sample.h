@@ -8,6 +8,7 @@
 
 #include "core/ring/trust/manifest.h"
 
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 enum { ADMINS = 3, NOW = 1000000 };

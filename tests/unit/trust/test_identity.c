@@ -6,10 +6,12 @@
 
 #include "core/base/file.h"
 #include "core/base/hash256.h"
+#include "core/ring/stream/signature.h"
 #include "core/ring/trust/identity.h"
 #include "core/ring/trust/peer_file.h"
 
 #include "tests/unit/tempdir.h"
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 static unsigned mode_of(struct tempdir *t, const char *name)
@@ -260,15 +262,15 @@ static void test_sign__when_the_domain_differs__then_it_is_wrong(void **state)
     identity_of_seed(seed, &a);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(
-            identity_sign(a.signing_secret, "gillnet-a/1", texts[i], signature),
+            signature_make(a.signing_secret, "gillnet-a/1", texts[i], signature),
             ERR_OK);
-        assert_true(identity_verify(a.signing.key, "gillnet-a/1", texts[i], signature));
+        assert_true(signature_holds(a.signing.key, "gillnet-a/1", texts[i], signature));
         assert_false(
-            identity_verify(a.signing.key, "gillnet-b/1", texts[i], signature));
-        assert_false(identity_verify(a.public_key, "gillnet-a/1", texts[i], signature));
+            signature_holds(a.signing.key, "gillnet-b/1", texts[i], signature));
+        assert_false(signature_holds(a.public_key, "gillnet-a/1", texts[i], signature));
         signature[63] ^= 0x20;
         assert_false(
-            identity_verify(a.signing.key, "gillnet-a/1", texts[i], signature));
+            signature_holds(a.signing.key, "gillnet-a/1", texts[i], signature));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/ring/trust/ring.h"
 
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/trust/invite_sample.h"
 #include "tests/unit/unit.h"
 

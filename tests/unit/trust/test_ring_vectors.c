@@ -6,6 +6,7 @@
 #include "core/base/hash256.h"
 #include "core/ring/trust/invite_internal.h"
 
+#include "tests/unit/trust/identity_seed.h"
 #include "tests/unit/unit.h"
 
 enum { TEXT_MAX = 65536 };

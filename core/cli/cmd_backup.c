@@ -4,11 +4,9 @@
 #include "core/backup/bundle.h"
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
+#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 
 enum {
     BACKUP_MODE = 0600, /* it holds the keys */
@@ -132,15 +130,11 @@ static int take(struct backup *b)
     struct errinfo why = {.code = ERR_OK};
     int status = take_lists(b);
 
-    if (status == 0) {
-        status =
-            snapshot_take(&b->snapshot, "counts", &why) == ERR_OK ? 0 : cli_fail(&why);
-    }
-    status = status == 0 ? take_peers(b) : status;
-    if (status == 0) {
-        status =
-            snapshot_take(&b->snapshot, "keys", &why) == ERR_OK ? 0 : cli_fail(&why);
-    }
+    THEN(status,
+         snapshot_take(&b->snapshot, "counts", &why) == ERR_OK ? 0 : cli_fail(&why));
+    THEN(status, take_peers(b));
+    THEN(status,
+         snapshot_take(&b->snapshot, "keys", &why) == ERR_OK ? 0 : cli_fail(&why));
     if (status == 0 && b->snapshot.contents.n == 0) {
         (void)errinfo_set(&why, ERR_NOT_FOUND, b->snapshot.state_dir, 0,
                           "there is nothing in it to back up; is state_dir right?");
@@ -222,7 +216,7 @@ static int back_up(struct backup *b, bool with_counts)
     int status = cli_config(b->cli);
 
     if (status == 0 && strcmp(b->file, "-") == 0 && isatty(STDOUT_FILENO) == 1) {
-        return cli_usage(cli_command("backup"),
+        return cli_usage("backup",
                          "a back-up holds keys and is no text: name a file, or let "
                          "another program read it");
     }
@@ -236,7 +230,7 @@ static int back_up(struct backup *b, bool with_counts)
     } else {
         b->snapshot.contents.time_s = now_s;
         status = take(b);
-        status = status == 0 ? write_file(b) : status;
+        THEN(status, write_file(b));
     }
     snapshot_close(&b->snapshot);
     return status;
@@ -274,14 +268,13 @@ int cmd_backup(struct cli *cli, int argc, char **argv)
     bool is_verify = false;
     const struct cli_option table[] = {{"--no-counts", NULL, &no_counts, NULL},
                                        {"--verify", NULL, &is_verify, NULL}};
-    const struct cli_command *command = cli_command("backup");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_options(cli_command("backup"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
     }
     if (argc != 2 || (no_counts && is_verify)) {
-        return cli_usage(command, "name the file of the back-up, or - alone");
+        return cli_usage("backup", "name the file of the back-up, or - alone");
     }
     b.file = argv[1];
     progress_init(&b.progress);

@@ -7,11 +7,7 @@
 #include "core/cli/count_source.h"
 #include "core/cli/messages.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/options.h"
-#include "core/cli/print_counts.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/verdict/explain.h"
 
 struct check {
@@ -197,8 +193,7 @@ static int open_lists(struct check *c)
     c->hold = list_manager_new(c->cli->config->state_dir, &c->cli->keys);
     c->envelope.lists = c->hold;
     if (c->hold == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     if (has_keys && list_manager_refresh(c->hold, c->cli->config, &info) != ERR_OK) {
         return cli_fail(&info);
@@ -218,22 +213,14 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         {"--rcpt", NULL, NULL, &c.envelope.rcpt},
         {"--auth", NULL, &c.envelope.is_authenticated, NULL},
     };
-    const struct cli_command *command = cli_command("check");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"check", table, LENGTH(table), 1, CLI_MANY,
+                          "name a file, a folder, or - for standard input"},
+        &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    if (argc < 2) {
-        return cli_usage(command, "name a file, a folder, or - for standard input");
-    }
-    status = open_lists(&c);
-    if (status == 0) {
-        status = counts_open(cli, c.is_counting, &c.counts);
-    }
-    if (status == 0) {
-        status = messages_each(cli, &c.envelope, argv + 1, check_message, &c);
-    }
+    THEN(status, open_lists(&c));
+    THEN(status, counts_open(cli, c.is_counting, &c.counts));
+    THEN(status, messages_each(cli, &c.envelope, argv + 1, check_message, &c));
     int closed = counts_close(&c.counts);
     say_uncounted(&c);
     list_manager_free(&c.hold);

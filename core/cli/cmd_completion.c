@@ -275,7 +275,7 @@ int cmd_completion(struct cli *cli, int argc, char **argv)
                strcmp(argv[2], "--") == 0) {
         complete(cli, argc - 3, argv + 3);
     } else {
-        return cli_usage(cli_command("completion"), "name the shell: bash or zsh");
+        return cli_usage("completion", "name the shell: bash or zsh");
     }
     return CLI_CLEAN;
 }

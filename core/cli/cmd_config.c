@@ -3,7 +3,7 @@
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/config/advice.h"
 
 enum { DUMP_MAX = 64 << 20 };
@@ -74,11 +74,10 @@ static int dump(struct cli *cli, int nwords, char **words)
     buf_init(&text, DUMP_MAX);
     config_dump(cli->config, cli->json, &text);
     if (buf_failed(&text)) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        status = EX_OSERR;
+        status = cli_nomem();
     } else {
         if (!print_wanted(buf_slice(&text), cli->json, nwords, words)) {
-            status = cli_usage(cli_command("config"),
+            status = cli_usage("config",
                                "there is no such key; `gillnet config dump` shows all");
         }
     }
@@ -93,7 +92,7 @@ int cmd_config(struct cli *cli, int argc, char **argv)
     int status = 0;
 
     if (!is_check && !is_dump) {
-        return cli_usage(cli_command("config"), "say check or dump");
+        return cli_usage("config", "say check or dump");
     }
     status = cli_config(cli);
     if (status != 0) {

@@ -3,8 +3,7 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/doctor.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/config/advice.h"
 
 enum { DETAIL_MAX = 1024 };
@@ -131,7 +130,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
     struct doctor d = {.cli = cli};
 
     if (!take_options(&d, argc, argv)) {
-        return cli_usage(cli_command("doctor"),
+        return cli_usage("doctor",
                          "the options are --postconf-dir DIR, --postconf /PATH, "
                          "--sendmail-cf FILE and --mta-user NAME");
     }

@@ -2,10 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/daemon_control.h"
+#include "core/cli/daemon.h"
 #include "core/cli/feed_commands.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/feed/show.h"
 
 enum {
@@ -15,11 +14,6 @@ enum {
     TEXT_SHOWN = 600,
     S = 1000000
 };
-
-int feed_cmd_usage(const char *why)
-{
-    return cli_usage(cli_command("feed"), why);
-}
 
 const struct config_feed *feed_cmd_find(struct cli *cli, const char *name)
 {
@@ -42,11 +36,6 @@ static void pause_a_moment(void)
     (void)nanosleep(&moment, NULL);
 }
 
-static void on_progress(void *context, const char *stage, double share)
-{
-    progress_show(context, stage, share);
-}
-
 int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
                   struct progress *progress, struct feed_update **ret)
 {
@@ -61,7 +50,7 @@ int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
     const struct update_options o = {.config = cli->config,
                                      .feed = feed,
                                      .keys = &cli->keys,
-                                     .progress = on_progress,
+                                     .progress = progress_stage,
                                      .context = progress};
     progress_init(progress);
     e = update_open(&o, ret, &why);
@@ -77,67 +66,36 @@ int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
 
 /* ---- the hub ---- */
 
-/* Rows, or the one object that came. */
-static json_t *parse(struct slice text)
+/* *ret: the rows of the answer, in any case the caller's. Returns 0, an exit status after a
+ * message, or -1: no hub runs. */
+static int ask(const struct cli *cli, const char *request,
+               char retfirst[CONTROL_FIRST_MAX], json_t **ret)
 {
-    json_t *rows = json_array();
-
-    while (text.n > 0) {
-        struct slice line = slice_cut(&text, '\n');
-        json_t *row = json_loadb(line.p, line.n, 0, NULL);
-
-        if (row != NULL) {
-            (void)json_array_append_new(rows, row);
-        }
-    }
-    return rows;
-}
-
-static int ask(const struct cli *cli, const char *request, struct buf *answer,
-               struct slice *retfirst, struct slice *retrest)
-{
+    static const char error[] = "error ";
     struct errinfo why = {.code = ERR_OK};
-    enum err e = control_ask(cli->config->hub.control_socket, request, answer, &why);
 
+    *ret = NULL;
+    enum err e =
+        control_ask_rows(cli->config->hub.control_socket, request, retfirst, ret, &why);
     if (e == ERR_NOT_FOUND) {
         return -1;
     }
-    if (e != ERR_OK) {
-        return cli_fail(&why);
-    }
-    *retrest = buf_slice(answer);
-    *retfirst = slice_cut(retrest, '\n');
-    if (!slice_has_prefix(*retfirst, SLICE_LIT("ok"))) {
-        (void)fprintf(stderr, "gillnet: the hub: %.*s\n",
-                      SLICE_ARGS(slice_has_prefix(*retfirst, SLICE_LIT("error "))
-                                     ? slice_from(*retfirst, 6)
-                                     : *retfirst));
-        return EX_UNAVAILABLE;
-    }
-    return 0;
-}
+    if (e == ERR_OK && strncmp(retfirst, "ok", 2) != 0) {
+        size_t skipped =
+            strncmp(retfirst, error, sizeof(error) - 1) == 0 ? sizeof(error) - 1 : 0;
 
-/* *retdone, of a job: the rows are what came of it; else tasks. */
-static int ask_rows(const struct cli *cli, const char *request, bool *retdone,
-                    json_t **ret)
-{
-    struct slice first = SLICE_NONE;
-    struct slice rest = SLICE_NONE;
-    struct buf answer;
-
-    buf_init(&answer, CONTROL_ANSWER_MAX);
-    int status = ask(cli, request, &answer, &first, &rest);
-    *retdone = status == 0 && slice_eq(first, SLICE_LIT("ok done"));
-    *ret = status == 0 ? parse(rest) : NULL;
-    buf_fini(&answer);
-    return status;
+        json_decref(*ret);
+        *ret = NULL;
+        return cli_error(EX_UNAVAILABLE, "the hub: %s", retfirst + skipped);
+    }
+    return cli_status(e, &why);
 }
 
 int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
 {
-    bool is_done = false;
+    char first[CONTROL_FIRST_MAX];
 
-    return ask_rows(cli, request, &is_done, ret);
+    return ask(cli, request, first, ret);
 }
 
 /* What the hub says of the feed while it works on it. */
@@ -148,51 +106,38 @@ static void show_task(struct progress *p, const char *name, const json_t *rows)
 
     json_array_foreach(rows, i, row)
     {
-        const char *of = json_string_value(json_object_get(row, "name"));
-        const char *stage = json_string_value(json_object_get(row, "stage"));
+        const char *stage = json_text_of(row, "stage");
         json_t *share = json_object_get(row, "share");
 
-        if (of != NULL && strcmp(of, name) == 0) {
-            progress_show(p, stage != NULL && *stage != '\0' ? stage : "waiting",
+        if (strcmp(json_text_of(row, "name"), name) == 0) {
+            progress_show(p, *stage != '\0' ? stage : "waiting",
                           json_is_number(share) ? json_number_value(share) : -1);
         }
     }
 }
 
-static int begin_job(const struct cli *cli, const char *request, char *retjob, size_t n)
-{
-    static const char prefix[] = "ok job=";
-    struct slice first = SLICE_NONE;
-    struct slice rest = SLICE_NONE;
-    struct buf answer;
-
-    buf_init(&answer, CONTROL_ANSWER_MAX);
-    int status = ask(cli, request, &answer, &first, &rest);
-    if (status == 0) {
-        struct slice job = slice_from(first, sizeof(prefix) - 1);
-        (void)snprintf(retjob, n, "%.*s", SLICE_ARGS(job));
-    }
-    buf_fini(&answer);
-    return status;
-}
-
 int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
                  const char *rest, json_t **ret)
 {
+    static const char begun[] = "ok job=";
     char request[REQUEST_MAX];
-    char job[24] = "";
+    char first[CONTROL_FIRST_MAX] = "";
     struct progress p;
     bool is_done = false;
     json_t *rows = NULL;
 
     (void)snprintf(request, sizeof(request), "%s %.32s%s%.20s", what, name,
                    *rest != '\0' ? " " : "", rest);
-    int status = begin_job(cli, request, job, sizeof(job));
-    (void)snprintf(request, sizeof(request), "feed-job %.32s %s", name, job);
+    int status = ask(cli, request, first, &rows);
+    if (status == 0) {
+        (void)snprintf(request, sizeof(request), "feed-job %.32s %.64s", name,
+                       first + sizeof(begun) - 1);
+    }
     progress_init(&p);
     while (status == 0 && !is_done) {
         json_decref(rows);
-        status = ask_rows(cli, request, &is_done, &rows);
+        status = ask(cli, request, first, &rows);
+        is_done = status == 0 && strcmp(first, "ok done") == 0;
         if (status == 0 && !is_done) {
             show_task(&p, name, rows);
             pause_a_moment();
@@ -206,38 +151,24 @@ int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
 
 /* ---- what is printed ---- */
 
-static const char *text_of(const json_t *row, const char *name)
-{
-    const char *text = json_string_value(json_object_get(row, name));
-
-    return text != NULL ? text : "";
-}
-
-static uint64_t number_of(const json_t *row, const char *name)
-{
-    json_int_t n = json_integer_value(json_object_get(row, name));
-
-    return n > 0 ? (uint64_t)n : 0;
-}
-
 void feed_cmd_print_line(const json_t *line)
 {
-    const char *change = text_of(line, "change");
-    const char *reason = text_of(line, "reason");
+    const char *change = json_text_of(line, "change");
+    const char *reason = json_text_of(line, "reason");
 
     (void)printf("%s %s:",
                  strcmp(change, "entered") == 0 ? "+"
                  : strcmp(change, "left") == 0  ? "-"
                                                 : "!",
-                 text_of(line, "type"));
-    text_print(stdout, slice_str(text_of(line, "text")), VALUE_SHOWN);
+                 json_text_of(line, "type"));
+    text_print(stdout, slice_str(json_text_of(line, "text")), VALUE_SHOWN);
     (void)printf("%s%s%s\n", *reason != '\0' ? " (" : "", reason,
                  *reason != '\0' ? ")" : "");
 }
 
 static void print_result(const json_t *r)
 {
-    const char *result = text_of(r, "result");
+    const char *result = json_text_of(r, "result");
     size_t i = 0;
     json_t *line = NULL;
 
@@ -245,46 +176,46 @@ static void print_result(const json_t *r)
     {
         feed_cmd_print_line(line);
     }
-    (void)printf("%s: %s", text_of(r, "name"),
+    (void)printf("%s: %s", json_text_of(r, "name"),
                  strcmp(result, "same") == 0 ? "nothing changed" : result);
     if (json_object_get(r, "entries") != NULL) {
-        (void)printf(
-            ", %" PRIu64 " entries, %" PRIu64 " entered, %" PRIu64 " left, %" PRIu64
-            " left out, %" PRIu64 " bad of %" PRIu64 " lines (%s)",
-            number_of(r, "entries"), number_of(r, "entered"), number_of(r, "left"),
-            number_of(r, "left_out"), number_of(r, "bad"), number_of(r, "lines_read"),
-            text_of(r, "format"));
+        (void)printf(", %" PRIu64 " entries, %" PRIu64 " entered, %" PRIu64
+                     " left, %" PRIu64 " left out, %" PRIu64 " bad of %" PRIu64
+                     " lines (%s)",
+                     json_number_of(r, "entries"), json_number_of(r, "entered"),
+                     json_number_of(r, "left"), json_number_of(r, "left_out"),
+                     json_number_of(r, "bad"), json_number_of(r, "lines_read"),
+                     json_text_of(r, "format"));
     }
     (void)putchar('\n');
 }
 
 int feed_cmd_print(const struct cli *cli, json_t *result)
 {
-    const char *what = text_of(result, "result");
+    const char *what = json_text_of(result, "result");
     int status = strcmp(what, "failed") == 0    ? EX_UNAVAILABLE
                  : strcmp(what, "refused") == 0 ? EX_DATAERR
                                                 : 0;
 
     if (result == NULL) {
-        (void)fputs("gillnet: the hub's answer is not understood\n", stderr);
-        return EX_PROTOCOL;
+        return cli_error(EX_PROTOCOL, "the hub's answer is not understood");
     }
     if (cli->json) {
         return json_line(result) ? status : EX_OSERR;
     }
     print_result(result);
-    if (*text_of(result, "text") != '\0') {
+    if (*json_text_of(result, "text") != '\0') {
         (void)fflush(stdout);
-        (void)fprintf(stderr, "gillnet: %s: ", text_of(result, "name"));
-        text_print(stderr, slice_str(text_of(result, "text")), TEXT_SHOWN);
+        (void)fprintf(stderr, "gillnet: %s: ", json_text_of(result, "name"));
+        text_print(stderr, slice_str(json_text_of(result, "text")), TEXT_SHOWN);
         (void)fputc('\n', stderr);
     }
     json_decref(result);
     return status;
 }
 
-json_t *feed_cmd_result(const char *name, enum err e, const struct errinfo *why,
-                        const struct update_report *report, json_t *lines)
+static json_t *result_of(const char *name, enum err e, const struct errinfo *why,
+                         const struct update_report *report, json_t *lines)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16] = "";
     const char *result = e != ERR_OK                         ? "failed"
@@ -305,26 +236,33 @@ json_t *feed_cmd_result(const char *name, enum err e, const struct errinfo *why,
     return all;
 }
 
+int feed_cmd_here(struct cli *cli, const struct config_feed *feed, feed_work_fn *fn,
+                  void *context, json_t *lines)
+{
+    struct feed_work w = {.feed = feed, .context = context, .lines = lines};
+    struct errinfo why = {.code = ERR_OK};
+    struct progress p;
+    int status = feed_cmd_open(cli, feed, &p, &w.stage);
+
+    if (status != 0) {
+        json_decref(lines);
+        return status;
+    }
+    enum err e = fn(&w, &why);
+    progress_clear(&p);
+    update_close(&w.stage);
+    return feed_cmd_print(cli, result_of(feed->name, e, &why, &w.report, lines));
+}
+
 int cmd_feed(struct cli *cli, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(struct cli *cli, int argc, char **argv);
-    } commands[] = {
+    static const struct cli_runner commands[] = {
         {"list", feed_cmd_list},         {"test", feed_cmd_test},
         {"update", feed_cmd_update},     {"diff", feed_cmd_diff},
         {"rollback", feed_cmd_rollback}, {"ham", feed_cmd_ham},
     };
-    int status = 0;
+    int status = argc > 1 ? cli_config(cli) : 0;
 
-    if (argc < 2) {
-        return feed_cmd_usage("say what to do");
-    }
-    for (size_t i = 0; i < LENGTH(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            status = cli_config(cli);
-            return status != 0 ? status : commands[i].run(cli, argc - 1, argv + 1);
-        }
-    }
-    return feed_cmd_usage("there is no such subcommand");
+    THEN(status, cli_subcommand(cli, "feed", commands, LENGTH(commands), argc, argv));
+    return status;
 }

@@ -3,13 +3,7 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/lookup.h"
-#include "core/cli/lookup_below.h"
-#include "core/cli/lookup_counts.h"
-#include "core/cli/options.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/program.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/message/feature/feature_value.h"
 
 struct query {
@@ -41,19 +35,13 @@ static void count_value(struct query *q)
     q->other += q->best != LIST_CONFIRMED && q->best != LIST_NO;
 }
 
-/* Adds what the value is called by all lists; takes object. */
+/* Adds the rating of the value by all lists; takes object. */
 static json_t *with_standing(json_t *object, const struct rating_result *s)
 {
-    json_t *more = json_pack("{s:s, s:b, s:f}", "standing", rating_name(s->standing),
-                             "requires_blocking", (int)s->requires_blocking,
-                             "confidence", s->confidence);
-
-    if (object == NULL || more == NULL || json_object_update(object, more) != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(more);
-    return object;
+    return json_with(object,
+                     json_pack("{s:s, s:b, s:f}", "standing", rating_name(s->standing),
+                               "requires_blocking", (int)s->requires_blocking,
+                               "confidence", s->confidence));
 }
 
 /* Why it makes nothing listed; NULL: it does. */
@@ -149,9 +137,10 @@ static bool on_match(void *context, const struct lookup_match *m)
     return !q->is_output_bad && !ferror(stdout);
 }
 
-/* False stops. */
-static bool add_value(struct query *q, struct slice value, unsigned line)
+/* A value of the command line (line 0) or of the file. False stops. */
+static bool add_value(void *context, struct slice value, unsigned line)
 {
+    struct query *q = context;
     struct errinfo info = {.code = ERR_OK};
     enum err e = lookup_add(q->lookup, value, &info);
 
@@ -163,50 +152,13 @@ static bool add_value(struct query *q, struct slice value, unsigned line)
         return false;
     }
     q->bad++;
+    (void)fputs("gillnet: ", stderr);
     if (line != 0) {
-        (void)fprintf(stderr, "gillnet: %s:%u: ", q->file, line);
-    } else {
-        (void)fprintf(stderr, "gillnet: ");
+        (void)fprintf(stderr, "%s:%u: ", q->file, line);
     }
     text_print(stderr, value, EVIDENCE_SHOWN);
     (void)fprintf(stderr, ": %s\n", info.text[0] == '\0' ? err_text(e) : info.text);
     return true;
-}
-
-static int read_values(struct query *q)
-{
-    bool is_stdin = strcmp(q->file, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(q->file, "re");
-    char text[TEXT_LINE_MAX];
-    unsigned line = 0;
-    size_t n = 0;
-
-    if (f == NULL) {
-        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", q->file,
-                      err_text(err_of_errno(errno)));
-        return EX_NOINPUT;
-    }
-    while (text_read_line(f, text, &n)) {
-        line++;
-        if (n > TEXT_LINE_MAX) {
-            (void)fprintf(stderr, "gillnet: %s:%u: the line is longer than %d bytes\n",
-                          q->file, line, TEXT_LINE_MAX);
-            q->bad++;
-            continue;
-        }
-        struct slice value = slice_trim(slice_of(text, n));
-        if (value.n > 0 && value.p[0] != '#' && !add_value(q, value, line)) {
-            break;
-        }
-    }
-    int status = ferror(f) ? EX_NOINPUT : 0;
-    if (status != 0) {
-        (void)fprintf(stderr, "gillnet: %s:%u: reading failed\n", q->file, line);
-    }
-    if (!is_stdin) {
-        (void)fclose(f);
-    }
-    return status;
 }
 
 static bool print_counts(const struct query *q)
@@ -228,13 +180,11 @@ static int look_up(struct query *q, char **values)
     int status = 0;
 
     if (q->file != NULL) {
-        status = read_values(q);
+        status = text_each_line(q->file, add_value, q, &q->bad);
     }
     for (size_t i = 0; q->file == NULL && values[i] != NULL; i++) {
-        if (value_is_only_counted(slice_str(values[i]))) {
-            continue;
-        }
-        if (!add_value(q, slice_str(values[i]), 0)) {
+        if (!value_is_only_counted(slice_str(values[i])) &&
+            !add_value(q, slice_str(values[i]), 0)) {
             break;
         }
     }
@@ -242,8 +192,7 @@ static int look_up(struct query *q, char **values)
         q->failed = ERR_NOMEM;
     }
     if (q->failed != ERR_OK) {
-        (void)fprintf(stderr, "gillnet: %s\n", err_text(q->failed));
-        return EX_OSERR;
+        return cli_error(EX_OSERR, "%s", err_text(q->failed));
     }
     count_value(q);
     if (q->is_quiet && !q->is_output_bad) {
@@ -262,9 +211,7 @@ static int run(struct query *q, char **values)
     struct state_lists lists;
     int status = state_open_lists(q->cli, none, &lists);
 
-    if (status == 0) {
-        status = state_open_peers(q->cli, &lists);
-    }
+    THEN(status, state_open_peers(q->cli, &lists));
     if (status == 0 && lists.nlists == 0) {
         (void)fprintf(
             stderr,
@@ -276,8 +223,7 @@ static int run(struct query *q, char **values)
     if (status == 0) {
         q->lookup = lookup_new(&lists, on_match, q);
         if (q->lookup == NULL) {
-            (void)fputs("gillnet: out of memory\n", stderr);
-            status = EX_OSERR;
+            status = cli_nomem();
         } else {
             status = look_up(q, values);
         }
@@ -303,11 +249,10 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
         {"--all", NULL, &q.wants_all, NULL},
         {"--quiet", NULL, &q.is_quiet, NULL},
     };
-    const struct cli_command *command = cli_command("lookup");
     if (program_has_option(argv, "--counts")) {
         return program_exec(cli, PROGRAM_LAB, argv);
     }
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_options(cli_command("lookup"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
@@ -317,8 +262,8 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
         argc = 1;
     }
     if ((argc < 2) == (q.file == NULL)) {
-        return cli_usage(command, "give values, or one file of values (- for standard "
-                                  "input)");
+        return cli_usage("lookup", "give values, or one file of values (- for standard "
+                                   "input)");
     }
     status = run(&q, argv + 1);
     if (q.file == NULL && !q.is_quiet && !q.is_output_bad) {

@@ -4,9 +4,8 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
+#include "core/cli/cli.h"
+#include "core/cli/print.h"
 #include "core/config/unit.h"
 #include "core/ring/publish/publish.h"
 
@@ -142,8 +141,7 @@ static int run(struct publishing_run *r, struct publish_options *o,
     }
     int status = 0;
     if (ngiven == 0 && n == 0 && r->withdrawn == NULL) {
-        status = cli_usage(cli_command("publish"),
-                           "nothing is published there yet: name the lists");
+        status = cli_usage("publish", "nothing is published there yet: name the lists");
     } else {
         status =
             ngiven > 0 ? publish_all(r, p, given, ngiven) : publish_all(r, p, known, n);
@@ -160,8 +158,7 @@ static int read_valid(const char *text, uint64_t *retms)
     if (text != NULL &&
         (!unit_time_us(text, &us) || us < (uint64_t)VALID_LEAST_S * 1000000 ||
          us > (uint64_t)VALID_MOST_S * 1000000)) {
-        return cli_usage(cli_command("publish"),
-                         "--valid: a time such as 2d, from 1m to 90d");
+        return cli_usage("publish", "--valid: a time such as 2d, from 1m to 90d");
     }
     *retms = us / 1000;
     return 0;
@@ -173,9 +170,7 @@ static int load(struct publishing_run *r)
     struct errinfo why = {.text = ""};
     int status = cli_config(r->cli);
 
-    if (status == 0) {
-        status = cli_keys(r->cli, false);
-    }
+    THEN(status, cli_keys(r->cli, false));
     if (status != 0) {
         return status;
     }
@@ -195,16 +190,13 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
                                        {"--withdraw", &r.withdrawn, NULL, NULL},
                                        {"--anew", NULL, &o.is_anew, NULL}};
     int status = cli_options(cli_command("publish"), table, LENGTH(table), &argc, argv);
-    if (status == 0) {
-        status = read_valid(valid, &o.valid_ms);
-    }
+    THEN(status, read_valid(valid, &o.valid_ms));
     if (status != 0) {
         return status;
     }
     if (argc < 2 || argc - 2 > REPOSITORY_LISTS_MAX) {
         return cli_usage(
-            cli_command("publish"),
-            "name the folder that a web server serves, and up to 64 lists");
+            "publish", "name the folder that a web server serves, and up to 64 lists");
     }
     status = load(&r);
     if (status != 0) {

@@ -3,8 +3,8 @@
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/daemon_control.h"
-#include "core/cli/print_json.h"
+#include "core/cli/daemon.h"
+#include "core/cli/print.h"
 
 /* What one program said. */
 struct reply {
@@ -90,7 +90,7 @@ int cmd_reload(struct cli *cli, int argc, char **argv)
 
     (void)argv;
     if (argc != 1) {
-        return cli_usage(cli_command("reload"), "it takes no arguments");
+        return cli_usage("reload", "it takes no arguments");
     }
     status = cli_config(cli);
     if (status != 0) {

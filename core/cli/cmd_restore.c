@@ -3,12 +3,9 @@
 
 #include "core/backup/restore.h"
 #include "core/cli/cli.h"
-#include "core/cli/daemon_control.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
+#include "core/cli/daemon.h"
+#include "core/cli/print.h"
 #include "core/cli/restore_check.h"
-#include "core/cli/text.h"
 
 static void on_progress(void *context, const char *what, double share)
 {
@@ -98,16 +95,13 @@ int cmd_restore(struct cli *cli, int argc, char **argv)
 {
     bool force = false;
     const struct cli_option table[] = {{"--force", NULL, &force, NULL}};
-    const struct cli_command *command = cli_command("restore");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_arguments((struct cli_form){"restore", table, LENGTH(table), 1, 1,
+                                                 "name the file of one back-up, or -"},
+                               &argc, argv);
 
-    if (status == 0 && argc != 2) {
-        status = cli_usage(command, "name the file of one back-up, or -");
-    }
-    status = status == 0 ? cli_config(cli) : status;
+    THEN(status, cli_config(cli));
     status =
         status == 0 ? check_stopped("gillnetd", cli->config->control_socket) : status;
-    status = status == 0 ? check_stopped("gillnet-hub", cli->config->hub.control_socket)
-                         : status;
+    THEN(status, check_stopped("gillnet-hub", cli->config->hub.control_socket));
     return status == 0 ? restore(cli, argv[1], force) : status;
 }

@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <sysexits.h>
 
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
+#include "core/cli/cli.h"
+#include "core/cli/print.h"
 #include "core/cli/setup.h"
 
 enum { LINE_MAX_BYTES = 4096 };
@@ -118,20 +118,16 @@ static int begin(struct setup *s)
         return status;
     }
     if (!socket_name_read(slice_str(s->cli->config->socket), &s->now)) {
-        (void)fprintf(
-            stderr,
-            "gillnet: %s: socket \"%s\" cannot be understood; write unix:/PATH or "
-            "inet:HOST:PORT\n",
-            s->cli->config_file, s->cli->config->socket);
-        return EX_CONFIG;
+        return cli_error(EX_CONFIG,
+                         "%s: socket \"%s\" cannot be understood; write unix:/PATH or "
+                         "inet:HOST:PORT",
+                         s->cli->config_file, s->cli->config->socket);
     }
     s->wanted = s->now;
     if (!s->is_dry && geteuid() != 0) {
-        (void)fputs(
-            "gillnet: setup changes the MTA's settings: run it as root; --dry-run "
-            "shows what it would change\n",
-            stderr);
-        return EX_NOPERM;
+        return cli_error(EX_NOPERM,
+                         "setup changes the MTA's settings: run it as root; --dry-run "
+                         "shows what it would change");
     }
     return 0;
 }
@@ -164,15 +160,14 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         {"--etc", &s.etc, NULL, NULL},
         {"--smtp", &s.smtp, NULL, NULL},
     };
-    const struct cli_command *command = cli_command("setup");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_options(cli_command("setup"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
     }
     if (argc != 2 ||
         (strcmp(argv[1], "postfix") != 0 && strcmp(argv[1], "sendmail") != 0)) {
-        return cli_usage(command, "name the MTA: postfix or sendmail");
+        return cli_usage("setup", "name the MTA: postfix or sendmail");
     }
     s.mta = argv[1];
     status = begin(&s);

@@ -3,9 +3,7 @@
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/message/url/safebrowsing.h"
 #include "core/message/url/unwrap.h"
 #include "core/message/url/url.h"
@@ -35,7 +33,7 @@ struct reading {
 struct reader {
     struct cli *cli;
     struct arena *arena;
-    unsigned long bad;
+    uint64_t bad;
     bool is_output_bad;
 };
 
@@ -137,14 +135,8 @@ static bool print_json(struct reader *r, const struct reading *u)
         "folded", json_text(u->folded), "template", json_text(u->template),
         "expressions", expressions_json(u), "targets", targets_json(r, u),
         "targets_cut", (int)u->is_cut);
-    int failed = json_object_update(object, rest);
 
-    json_decref(rest);
-    if (failed != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    return json_line(object);
+    return json_line(json_with(object, rest));
 }
 
 /* ---- for people ---- */
@@ -237,9 +229,10 @@ static const char *why(enum err e)
     }
 }
 
-/* False stops. */
-static bool show(struct reader *r, struct slice text)
+/* A URL of the command line (line 0) or of standard input. False stops. */
+static bool show(void *context, struct slice text, unsigned line)
 {
+    struct reader *r = context;
     struct reading u = {.has_web = false};
     enum err e = ERR_OK;
 
@@ -248,6 +241,9 @@ static bool show(struct reader *r, struct slice text)
     if (e != ERR_OK) {
         r->bad++;
         (void)fputs("gillnet: ", stderr);
+        if (line != 0) {
+            (void)fprintf(stderr, "-:%u: ", line);
+        }
         text_print(stderr, text, TEXT_LINE_MAX);
         (void)fprintf(stderr, ": %s\n", why(e));
         return true;
@@ -260,51 +256,26 @@ static bool show(struct reader *r, struct slice text)
     return !r->is_output_bad && !ferror(stdout);
 }
 
-/* One URL a line; an exit status. */
-static int show_lines(struct reader *r)
-{
-    char line[TEXT_LINE_MAX];
-    size_t n = 0;
-
-    while (text_read_line(stdin, line, &n)) {
-        struct slice text = slice_trim(slice_of(line, n > TEXT_LINE_MAX ? 0 : n));
-        if (n > TEXT_LINE_MAX) {
-            (void)fprintf(stderr, "gillnet: a line is longer than %d bytes\n",
-                          TEXT_LINE_MAX);
-            r->bad++;
-        } else if (text.n > 0 && !show(r, text)) {
-            break;
-        }
-    }
-    if (ferror(stdin)) {
-        (void)fputs("gillnet: -: reading failed\n", stderr);
-        return EX_NOINPUT;
-    }
-    return CLI_CLEAN;
-}
-
 int cmd_url(struct cli *cli, int argc, char **argv)
 {
     struct reader r = {.cli = cli};
-    const struct cli_command *command = cli_command("url");
-    int status = cli_options(command, NULL, 0, &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"url", NULL, 0, 1, CLI_MANY,
+                          "give URLs, or - for one a line from standard input"},
+        &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc < 2) {
-        return cli_usage(command, "give URLs, or - for one a line from standard input");
-    }
     r.arena = arena_new(URL_ARENA);
     if (r.arena == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     if (argc == 2 && strcmp(argv[1], "-") == 0) {
-        status = show_lines(&r);
+        status = text_each_line("-", show, &r, &r.bad);
     }
     for (int i = 1; i < argc && strcmp(argv[1], "-") != 0; i++) {
-        if (!show(&r, slice_str(argv[i]))) {
+        if (!show(&r, slice_str(argv[i]), 0)) {
             break;
         }
     }

@@ -2,9 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
+#include "core/cli/cli.h"
 #include "core/cli/count_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/count/runset.h"
 #include "core/count/textkey.h"
 
@@ -83,14 +83,11 @@ static bool print_run(void *context, const struct run *run)
 
 static bool read_two(const char *text, size_t at, unsigned n, unsigned *ret)
 {
-    *ret = 0;
-    for (size_t i = at; i < at + n; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        *ret = *ret * 10 + (unsigned)(text[i] - '0');
-    }
-    return true;
+    uint64_t v = 0;
+    bool is_number = slice_to_u64(slice_of(text + at, n), 10, UINT32_MAX, &v);
+
+    *ret = (unsigned)v;
+    return is_number;
 }
 
 bool count_cmd_day(const char *text, uint64_t *ret)
@@ -154,23 +151,23 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
         {"--prefix", &x.prefix, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
-    int status = cli_options(cli_command("count"), table, LENGTH(table), &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"count", table, LENGTH(table), 0, 0,
+                          "export takes --day, --prefix, or --filter with its "
+                          "sizes, and nothing else"},
+        &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc != 1) {
-        return count_cmd_usage("export takes --day, --prefix, or --filter with its "
-                               "sizes, and nothing else");
-    }
     if (x.day_text != NULL) {
         if (!count_cmd_day(x.day_text, &x.first_s)) {
-            return count_cmd_usage("--day: write a day (UTC) as 2026-11-21");
+            return cli_usage("count", "--day: write a day (UTC) as 2026-11-21");
         }
         x.end_s = x.first_s + COUNT_DAY_S;
     }
     status = cli_keys(cli, false);
-    status = status != 0 ? status : count_cmd_runs_dir(cli, dir);
+    THEN(status, count_cmd_runs_dir(cli, dir));
     if (status != 0) {
         return status;
     }

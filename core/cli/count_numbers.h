@@ -6,7 +6,8 @@
 #ifndef CORE_CLI_COUNT_NUMBERS_H
 #define CORE_CLI_COUNT_NUMBERS_H
 
-#include "core/cli/print_json.h"
+#include <jansson.h>
+
 #include "core/count/count.h"
 #include "core/telemetry/stats.h"
 
@@ -37,5 +38,12 @@ typedef void count_trouble_fn(void *context, bool is_serious, const char *text,
                               const char *advice);
 void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
                             void *context);
+
+/* ---- the disk, when no gillnetd runs ---- */
+
+/* Sets the numbers of runs and of the running table from the state folder, zeros if there are none.
+ * The other numbers stay. Changes nothing on disk. */
+enum err count_disk_look(const char *state_dir, struct count_numbers *numbers,
+                         struct errinfo *reterr);
 
 #endif

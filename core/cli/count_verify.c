@@ -3,7 +3,7 @@
 #include <sysexits.h>
 
 #include "core/cli/count_commands.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/count/live_verify.h"
 #include "core/count/runset.h"
 
@@ -130,15 +130,15 @@ int count_cmd_verify(struct cli *cli, int argc, char **argv)
 
     (void)argv;
     if (argc != 1) {
-        return count_cmd_usage("verify takes no arguments");
+        return cli_usage("count", "verify takes no arguments");
     }
     int status = cli_keys(cli, false);
-    status = status != 0 ? status : count_cmd_runs_dir(cli, runs);
+    THEN(status, count_cmd_runs_dir(cli, runs));
     if (status == 0 &&
         file_path(counts, "%s/counts", cli->config->state_dir) == ERR_OK) {
         status = verify_all(&t, counts, is_journal, verify_journal);
     }
-    status = status != 0 ? status : verify_all(&t, runs, is_run, verify_one);
+    THEN(status, verify_all(&t, runs, is_run, verify_one));
     if (status != 0) {
         return status;
     }

@@ -3,7 +3,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon_process.h"
+#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/count/runset.h"
 

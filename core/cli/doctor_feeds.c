@@ -3,7 +3,7 @@
 
 #include "core/base/file.h"
 #include "core/cli/doctor.h"
-#include "core/cli/feed_rows.h"
+#include "core/cli/feed_commands.h"
 
 enum { NAME_MAX_BYTES = 64, USER_BUFFER = 4096, TROUBLE_SHOWN = 400 };
 

@@ -4,7 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/cli/daemon_control.h"
+#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/ring/trust/manifest.h"
 

@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "core/cli/daemon_control.h"
+#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 
 enum { NAME_BUFFER = 16384, GROUP_NAME_MAX = 64, GROUPS_MAX = 256, CONNECT_WAIT_S = 5 };

@@ -6,11 +6,9 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/statedir_try.h"
-#include "core/cli/daemon_process.h"
+#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
-#include "core/cli/list_numbers.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/running.h"
 #include "core/list/list.h"
 
 enum {

@@ -3,10 +3,10 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/cli/cli.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/messages.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/feed/exclude.h"
 #include "core/message/feature/ham_keys.h"
 
@@ -38,9 +38,8 @@ static int fail(const char *path, const char *what)
 {
     int errnum = errno;
 
-    (void)fprintf(stderr, "gillnet: %s: %s: %s\n", path, what,
-                  err_text(err_of_errno(errnum)));
-    return EX_IOERR;
+    return cli_error(EX_IOERR, "%s: %s: %s", path, what,
+                     err_text(err_of_errno(errnum)));
 }
 
 static int print(const struct cli *cli, const struct giving *g)
@@ -102,7 +101,8 @@ int feed_cmd_ham(struct cli *cli, int argc, char **argv)
         return status;
     }
     if ((argc == 1) != forgets) {
-        return feed_cmd_usage("ham: name files or folders of good mail, or --forget");
+        return cli_usage("feed",
+                         "ham: name files or folders of good mail, or --forget");
     }
     if (file_path(folder, "%s/feeds", cli->config->state_dir) != ERR_OK ||
         file_path(path, "%s/%s", cli->config->state_dir, STATE_HAM_FILE) != ERR_OK) {
@@ -113,8 +113,6 @@ int feed_cmd_ham(struct cli *cli, int argc, char **argv)
                                                     : fail(path, "cannot be removed");
     }
     status = cli_keys(cli, true);
-    if (status == 0 && file_make_dir(folder, FOLDER_MODE, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    }
+    THEN(status, cli_status(file_make_dir(folder, FOLDER_MODE, &why), &why));
     return status == 0 ? give(cli, path, argv + 1) : status;
 }

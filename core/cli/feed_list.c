@@ -3,9 +3,7 @@
 
 #include "core/base/file.h"
 #include "core/cli/feed_commands.h"
-#include "core/cli/feed_rows.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/feed/show.h"
 
 enum { TROUBLE_SHOWN = 400 };
@@ -55,21 +53,14 @@ json_t *feed_rows(struct cli *cli, bool *retruns, int *retstatus)
     return rows;
 }
 
-static const char *text_of(const json_t *row, const char *name)
-{
-    const char *text = json_string_value(json_object_get(row, name));
-
-    return text != NULL ? text : "";
-}
-
 const char *feed_row_name(const json_t *row)
 {
-    return text_of(row, "name");
+    return json_text_of(row, "name");
 }
 
 const char *feed_row_trouble(const json_t *row)
 {
-    const char *trouble = text_of(row, "trouble");
+    const char *trouble = json_text_of(row, "trouble");
     bool is_unheard = json_is_true(json_object_get(row, "enabled")) &&
                       json_integer_value(json_object_get(row, "good_s")) == 0;
 
@@ -84,8 +75,8 @@ static void print_row(const json_t *row)
 
     (void)printf(
         "%-20s %-9s %10" JSON_INTEGER_FORMAT " %-20s %s%s\n", feed_row_name(row),
-        text_of(row, "state"), json_integer_value(json_object_get(row, "entries")),
-        text_time(good_s > 0 ? (uint64_t)good_s : 0, when), text_of(row, "url"),
+        json_text_of(row, "state"), json_integer_value(json_object_get(row, "entries")),
+        text_time(good_s > 0 ? (uint64_t)good_s : 0, when), json_text_of(row, "url"),
         json_is_true(json_object_get(row, "pinned")) ? " (pinned)" : "");
     if (*trouble != '\0') {
         (void)fputs("    ", stdout);
@@ -171,10 +162,7 @@ static void on_line(void *context, const struct update_line *line)
 
 static bool read_version(const char *text, uint64_t *ret)
 {
-    char *end = NULL;
-
-    *ret = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0';
+    return slice_to_u64(slice_str(text), 10, UINT64_MAX, ret);
 }
 
 int feed_cmd_diff(struct cli *cli, int argc, char **argv)
@@ -188,7 +176,7 @@ int feed_cmd_diff(struct cli *cli, int argc, char **argv)
 
     if (argc < 2 || argc > 4 || (argc > 2 && !read_version(argv[2], &from)) ||
         (argc > 3 && !read_version(argv[3], &to))) {
-        return feed_cmd_usage("diff: name a feed, and two versions or none");
+        return cli_usage("feed", "diff: name a feed, and two versions or none");
     }
     const struct config_feed *feed = feed_cmd_find(cli, argv[1]);
     int status = feed == NULL ? EX_USAGE : feed_cmd_open(cli, feed, &p, &s);

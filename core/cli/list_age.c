@@ -2,8 +2,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/options.h"
 #include "core/list/lookup_stats.h"
 
 /* What gillnetd counted, for one list. */
@@ -55,9 +55,7 @@ static int age_one(struct cli *cli, const char *name)
 {
     struct list_writer *w = NULL;
     int status = list_cmd_check_name(name);
-    if (status == 0) {
-        status = list_cmd_open_writer(cli, name, false, &w);
-    }
+    THEN(status, list_cmd_open_writer(cli, name, false, &w));
     if (status == 0) {
         status = list_cmd_drop_periods(cli, w, name);
         list_writer_close(&w);
@@ -67,16 +65,16 @@ static int age_one(struct cli *cli, const char *name)
 
 int list_cmd_age(struct cli *cli, int argc, char **argv)
 {
-    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"list", NULL, 0, 1, CLI_MANY, "age: name a list"}, &argc,
+        argv);
+
     if (status != 0) {
         return status;
     }
-    if (argc < 2) {
-        return list_cmd_usage("age: name a list");
-    }
     for (int i = 1; i < argc; i++) {
         int one = age_one(cli, argv[i]);
-        status = status != 0 ? status : one;
+        THEN(status, one);
     }
     return status;
 }

@@ -4,12 +4,10 @@
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"
+#include "core/cli/cli.h"
 #include "core/cli/input.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/list/place.h"
 #include "core/list/writer_change.h"
 
@@ -103,11 +101,10 @@ static int open_list(struct edit *e)
             "group in lists gives it another weight, or category = \"allow\"\n",
             e->list, config_list_find(config, name)->weight);
     } else if (is_new) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: there is no list of this name; `gillnet list` "
-                      "shows those there are, --create makes it\n",
-                      e->list);
-        return EX_NOINPUT;
+        return cli_error(EX_NOINPUT,
+                         "list %s: there is no list of this name; `gillnet list` "
+                         "shows those there are, --create makes it",
+                         e->list);
     }
     return list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
 }
@@ -207,8 +204,7 @@ static int edit_list(struct edit *e, int argc, char **argv)
     e->arena = arena_new(ENTRY_ARENA);
     e->to_acks = open_memstream(&e->acks, &e->acks_size);
     if (e->arena == NULL || e->to_acks == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     e->list = argv[1];
     if (argc == 3 && strcmp(argv[2], "-") == 0) {
@@ -244,23 +240,20 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--expire", &expire, NULL, NULL},
         {"--create", NULL, &e.may_create, NULL},
     };
-    int status = cli_options(cli_command("list"), table, is_revoke ? 2 : LENGTH(table),
-                             &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"list", table, is_revoke ? 2 : LENGTH(table), 2, CLI_MANY,
+                          "name a list and values (- for standard input)"},
+        &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc < 3) {
-        return list_cmd_usage("name a list and values (- for standard input)");
-    }
     if (!cli_expiry(expire, &e.expiry_s)) {
-        return list_cmd_usage("--expire: a time such as 12h or 7d");
+        return cli_usage("list", "--expire: a time such as 12h or 7d");
     }
     status = list_cmd_check_name(argv[1]);
-    if (status == 0) {
-        status = list_cmd_type(type, &e.type);
-    }
-    status = status == 0 ? cli_config(cli) : status;
+    THEN(status, list_cmd_type(type, &e.type));
+    THEN(status, cli_config(cli));
     return status != 0 ? status : edit_list(&e, argc, argv);
 }
 

@@ -1,10 +1,8 @@
 /* list_filter - `gillnet list export LIST --filter FILE`: what a list holds, as a filter for others. */
-#include "core/cli/list_filter.h"
-
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 
 struct fill {
     struct bloomfile *filter;
@@ -39,8 +37,7 @@ int list_filter_say(const struct cli *cli, const char *where,
 
 static int bad_option(const char *option, const char *value, const char *what)
 {
-    (void)fprintf(stderr, "gillnet: %s: \"%.64s\" is %s\n", option, value, what);
-    return EX_USAGE;
+    return cli_error(EX_USAGE, "%s: \"%.64s\" is %s", option, value, what);
 }
 
 static int read_layout(const char *text, enum bloom_layout *ret)

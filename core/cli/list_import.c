@@ -2,11 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
+#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/feed/exclude.h"
 #include "core/feed/feed.h"
 
@@ -192,14 +190,12 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
 
 static int nothing_found(const struct import *i, const struct feed_counts *c)
 {
-    (void)fprintf(stderr,
-                  "gillnet: %s: no entry was found (%s, %" PRIu64 " lines, %" PRIu64
-                  " bad, %" PRIu64
-                  " left out); list %s is unchanged; --allow-empty accepts such a "
-                  "file\n",
-                  i->file, feed_format_name(c->format), c->lines, c->bad, i->guarded,
-                  i->list);
-    return EX_DATAERR;
+    return cli_error(
+        EX_DATAERR,
+        "%s: no entry was found (%s, %" PRIu64 " lines, %" PRIu64 " bad, %" PRIu64
+        " left out); list %s is unchanged; --allow-empty accepts such a "
+        "file",
+        i->file, feed_format_name(c->format), c->lines, c->bad, i->guarded, i->list);
 }
 
 static int commit(struct import *i)
@@ -259,9 +255,8 @@ static int import_file(struct import *i, const struct feed_options *options,
 
     if (fd < 0 || fstat(fd, &st) != 0) {
         int errnum = errno;
-        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", i->file,
-                      err_text(err_of_errno(errnum)));
-        return EX_NOINPUT;
+        return cli_error(EX_NOINPUT, "%s: cannot be read: %s", i->file,
+                         err_text(err_of_errno(errnum)));
     }
     i->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     int status = import_fd(i, fd, options, may_be_empty);
@@ -296,12 +291,13 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
         {"--allow-empty", NULL, &may_be_empty, NULL},
         {"--force", NULL, &i.is_forced, NULL},
     };
-    int status = cli_options(cli_command("list"), table, LENGTH(table), &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"list", table, LENGTH(table), 2, 2,
+                          "import: name a list and a file (- for standard input)"},
+        &argc, argv);
+
     if (status != 0) {
         return status;
-    }
-    if (argc != 3) {
-        return list_cmd_usage("import: name a list and a file (- for standard input)");
     }
     i.list = argv[1];
     i.file = argv[2];
@@ -314,25 +310,23 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     if (options.format == FEED_FORMAT_COUNT) {
         char why[FORMATS_TEXT];
         (void)snprintf(why, sizeof(why), "--format: %s", feed_format_names());
-        return list_cmd_usage(why);
+        return cli_usage("list", why);
     }
     if (column != NULL && options.format == FEED_AUTO) {
         options.format = FEED_CSV; /* only tables have columns */
     }
     options.csv_column = slice_str(column);
     if (!cli_expiry(expire, &i.expiry_s)) {
-        return list_cmd_usage("--expire: a time such as 12h or 7d");
+        return cli_usage("list", "--expire: a time such as 12h or 7d");
     }
     status = list_cmd_check_name(i.list);
-    if (status == 0) {
-        status = list_cmd_type(type, &options.entry_type);
-    }
+    THEN(status, list_cmd_type(type, &options.entry_type));
     if (status != 0) {
         return status;
     }
     progress_init(&i.progress);
     status = cli_config(cli);
-    status = status == 0 ? import_file(&i, &options, may_be_empty) : status;
+    THEN(status, import_file(&i, &options, may_be_empty));
     feed_exclude_free(&i.guard);
     return status;
 }

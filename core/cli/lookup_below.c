@@ -1,12 +1,9 @@
 /* lookup_below - one walk over each list's log for all names. */
-#include "core/cli/lookup_below.h"
-
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/lookup.h"
+#include "core/cli/print.h"
 #include "core/list/search.h"
 
 enum { NAMES_ARENA = 1 << 20 };
@@ -127,8 +124,7 @@ int lookup_below(struct cli *cli, const struct state_lists *lists, char **values
     int status = 0;
 
     if (arena == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     take_names(&b, arena, values);
     for (size_t i = 0; b.n > 0 && i < lists->nown && !b.is_output_bad; i++) {

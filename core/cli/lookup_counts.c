@@ -1,16 +1,11 @@
 /* lookup_counts - how often values were counted, exactly, and by whom. */
-#include "core/cli/lookup_counts.h"
-
 #include <sysexits.h>
 
 #include "core/base/clock.h"
 #include "core/cli/count_source.h"
 #include "core/cli/humanize.h"
-#include "core/cli/print_counts.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/sparkline.h"
-#include "core/cli/text.h"
+#include "core/cli/lookup.h"
+#include "core/cli/print.h"
 #include "core/count/count_json.h"
 #include "core/message/feature/feature_value.h"
 
@@ -294,8 +289,7 @@ int lookup_counts(struct cli *cli, char **values)
     if (status == 0 && counts_port(&s.counts) != NULL) {
         struct arena *arena = arena_new(VALUE_ARENA);
         if (arena == NULL) {
-            (void)fputs("gillnet: out of memory\n", stderr);
-            status = EX_OSERR;
+            status = cli_nomem();
         }
         for (size_t i = 0; arena != NULL && values[i] != NULL; i++) {
             int one = show_value(&s, arena, slice_str(values[i]));

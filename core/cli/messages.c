@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/mbox.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/list/listed.h"
 #include "core/message/url/host.h"
 #include "core/verdict/verdict.h"
@@ -249,13 +249,11 @@ int messages_each(struct cli *cli, struct messages_envelope *envelope, char **pa
 
     if (envelope->client != NULL &&
         !host_ip_parse(slice_str(envelope->client), envelope->addr)) {
-        (void)fputs("gillnet: --client: this is no IP address\n", stderr);
-        return EX_USAGE;
+        return cli_error(EX_USAGE, "--client: this is no IP address");
     }
     r.arena = arena_new(cli->config->limits.memory);
     if (r.arena == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     verdict_extract_limits(cli->config, &r.limits);
     make_shingle_keys(cli, &r.limits.imprint.keys);

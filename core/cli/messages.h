@@ -12,7 +12,6 @@
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
-#include "core/cli/options.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 

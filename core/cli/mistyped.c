@@ -1,5 +1,3 @@
-#include "core/cli/mistyped.h"
-
 #include "core/base/nearest.h"
 #include "core/cli/synopsis.h"
 
@@ -36,7 +34,7 @@ static int refuse(const struct cli_command *command, const struct guess *g)
 
     (void)snprintf(why, sizeof(why), "there is no \"%.60s\"; did you mean \"%.*s\"?",
                    g->word.p, SLICE_ARGS(g->near));
-    return cli_usage(command, why);
+    return cli_usage(command->name, why);
 }
 
 /* What may stand behind the words by any line of the synopsis. */

@@ -95,8 +95,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     s.v = calloc(n + 1, sizeof(struct list_reader *));
     s.origin = calloc(n + 1, sizeof(*s.origin));
     if (status == 0 && (s.v == NULL || s.origin == NULL)) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        status = EX_OSERR;
+        status = cli_nomem();
     }
     for (size_t i = 0; status == 0 && i < n; i++) {
         struct errinfo info = {.code = ERR_OK};
@@ -151,8 +150,7 @@ static int open_origin(struct cli *cli, const struct origin_row *row,
         return 0; /* nothing came of it yet */
     }
     if (!lists_grow(s, n)) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     for (size_t i = 0; i < n; i++) {
         if (config_list_find(cli->config, name[i])->is_allow) {

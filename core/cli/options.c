@@ -1,7 +1,6 @@
 /* options - "--name", "--name VALUE" and "--name=VALUE" of one subcommand. */
-#include "core/cli/options.h"
-
 #include "core/base/clock.h"
+#include "core/cli/cli.h"
 #include "core/config/unit.h"
 
 static const struct cli_option *find(const struct cli_option *table, size_t n,
@@ -20,7 +19,7 @@ static int refuse(const struct cli_command *command, const char *arg, const char
 {
     char text[256];
     (void)snprintf(text, sizeof(text), "%.100s: %s", arg, why);
-    return cli_usage(command, text);
+    return cli_usage(command->name, text);
 }
 
 /* Puts the value where the option wants it. False: there are too many. */
@@ -83,6 +82,16 @@ int cli_options(const struct cli_command *command, const struct cli_option *tabl
     argv[kept] = NULL;
     *argc = kept;
     return 0;
+}
+
+int cli_arguments(struct cli_form form, int *argc, char **argv)
+{
+    int status = cli_options(cli_command(form.command), form.table, form.n, argc, argv);
+
+    if (status == 0 && (*argc - 1 < form.least || *argc - 1 > form.most)) {
+        status = cli_usage(form.command, form.why);
+    }
+    return status;
 }
 
 bool cli_expiry(const char *text, uint32_t *ret)

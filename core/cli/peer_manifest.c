@@ -2,18 +2,10 @@
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
+#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
 
 enum { SIGNED_FILE_MODE = 0644, TEXT_MAX = MANIFEST_BYTES_MAX + 1 };
-
-static int fail_with(enum err e, const char *source, const char *text)
-{
-    struct errinfo why = {.code = ERR_OK};
-
-    (void)errinfo_set(&why, e, source, 0, "%s", text);
-    return cli_fail(&why);
-}
 
 /* A file, or - for standard input. */
 static int read_text(const char *path, struct buf *ret)
@@ -30,7 +22,7 @@ static int read_text(const char *path, struct buf *ret)
         if (n <= 0) {
             return n == 0 && !buf_failed(ret)
                        ? 0
-                       : fail_with(ERR_IO, "standard input", "reading failed");
+                       : cli_error(EX_IOERR, "standard input: reading failed");
         }
         buf_add(ret, slice_of(chunk, (size_t)n));
     }
@@ -46,14 +38,11 @@ static int show(struct cli *cli, int argc, char **argv)
     struct manifest old = {.version = 0};
     char dir[FILE_PATH_MAX];
     const struct cli_option table[] = {{"--next", NULL, &is_next, NULL}};
-    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"peer", table, 1, 0, 0, "manifest show [--next]"}, &argc,
+        argv);
 
-    if (status == 0 && argc != 1) {
-        status = peer_cmd_usage("manifest show [--next]");
-    }
-    if (status == 0) {
-        status = peer_dir(cli, dir);
-    }
+    THEN(status, peer_dir(cli, dir));
     if (status != 0) {
         return status;
     }
@@ -123,7 +112,7 @@ static int sign(struct cli *cli, int argc, char **argv)
     struct buf text;
 
     if (argc > 2) {
-        return peer_cmd_usage("manifest sign [FILE]");
+        return cli_usage("peer", "manifest sign [FILE]");
     }
     buf_init(&text, TEXT_MAX);
     int status = peer_hold_take(cli, false, &h);
@@ -135,9 +124,7 @@ static int sign(struct cli *cli, int argc, char **argv)
         buf_add(&text, slice_of(next.text, next.text_len));
         manifest_fini(&next);
     }
-    if (status == 0) {
-        status = sign_text(&h, argc == 2 ? argv[1] : NULL, &text);
-    }
+    THEN(status, sign_text(&h, argc == 2 ? argv[1] : NULL, &text));
     peer_hold_drop(&h);
     buf_fini(&text);
     return status;
@@ -153,7 +140,7 @@ static int accept_file(struct cli *cli, int argc, char **argv)
     struct buf text;
 
     if (argc != 2) {
-        return peer_cmd_usage("manifest accept FILE (- for standard input)");
+        return cli_usage("peer", "manifest accept FILE (- for standard input)");
     }
     int status = read_text(argv[1], &text);
     if (status == 0) {
@@ -175,11 +162,14 @@ static int discard(struct cli *cli, int argc, char **argv)
     struct manifest next = {.version = 0};
     struct peer_hold h;
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("manifest discard takes no arguments");
+    int status = cli_arguments(
+        (struct cli_form){"peer", NULL, 0, 0, 0, "manifest discard takes no arguments"},
+        &argc, argv);
+
+    if (status != 0) {
+        return status;
     }
-    int status = peer_hold_take(cli, false, &h);
+    status = peer_hold_take(cli, false, &h);
     if (status == 0 && (ring_next(h.dir, &next, &why) == ERR_NOT_FOUND ||
                         ring_discard(h.dir, &why) != ERR_OK)) {
         status = cli_fail(&why);
@@ -193,34 +183,12 @@ static int discard(struct cli *cli, int argc, char **argv)
 
 /* ---- administrators ---- */
 
-static int change_admins(struct peer_hold *h, const struct ring_admins *admins)
-{
-    struct errinfo why = {.code = ERR_OK};
-    struct ring_admins edit = *admins;
-    struct ring_outcome o = {.version = 0};
-    struct identity self;
-    struct manifest m = {.version = 0};
-    int status = peer_load(h->dir, &self, &m);
-
-    if (status != 0) {
-        return status;
-    }
-    if (peer_change(h, ring_edit_admins, &edit, &m, &o, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    } else {
-        peer_print_outcome(&o, h->dir, "The ring has other administrators");
-    }
-    manifest_fini(&m);
-    identity_wipe(&self);
-    return status;
-}
-
 static int set_admins(struct cli *cli, int argc, char **argv)
 {
     uint8_t keys[MANIFEST_ADMINS_MAX][OBJECT_KEY_BYTES];
     struct ring_admins admins = {.keys = keys};
     const char *threshold = NULL;
-    struct peer_hold h;
+    struct peer_change c;
     const struct cli_option table[] = {{"--threshold", &threshold, NULL, NULL}};
     int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
 
@@ -228,39 +196,28 @@ static int set_admins(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (threshold == NULL || argc < 2 || argc - 1 > MANIFEST_ADMINS_MAX) {
-        return peer_cmd_usage("manifest admins --threshold M KEY..., 1 to 16 keys");
+        return cli_usage("peer", "manifest admins --threshold M KEY..., 1 to 16 keys");
     }
     for (int i = 1; i < argc; i++) {
         if (!hex_parse(slice_str(argv[i]), keys[admins.n++], OBJECT_KEY_BYTES)) {
-            return peer_cmd_usage("manifest admins: keys as `gillnet peer admin-key` "
-                                  "prints them");
+            return cli_usage("peer",
+                             "manifest admins: keys as `gillnet peer admin-key` "
+                             "prints them");
         }
     }
     admins.threshold = peer_small_number(threshold);
-    status = peer_hold_take(cli, false, &h);
-    if (status == 0) {
-        status = change_admins(&h, &admins);
-    }
-    peer_hold_drop(&h);
+    status = peer_change_begin(&c, cli);
+    THEN(status, peer_change_make(&c, ring_edit_admins, &admins,
+                                  "The ring has other administrators"));
+    peer_change_end(&c);
     return status;
 }
 
 int peer_cmd_manifest(struct cli *cli, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(struct cli *cli, int argc, char **argv);
-    } commands[] = {
+    static const struct cli_runner commands[] = {
         {"show", show},       {"sign", sign},         {"accept", accept_file},
         {"discard", discard}, {"admins", set_admins},
     };
-    if (argc < 2) {
-        return peer_cmd_usage("manifest show, sign, accept, discard or admins");
-    }
-    for (size_t i = 0; i < LENGTH(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(cli, argc - 1, argv + 1);
-        }
-    }
-    return peer_cmd_usage("there is no such subcommand of manifest");
+    return cli_subcommand(cli, "peer", commands, LENGTH(commands), argc, argv);
 }

@@ -2,11 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
+#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/print_json.h"
-#include "core/cli/program.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/ring/trust/digest_key.h"
 #include "core/ring/trust/invite.h"
 
@@ -61,6 +59,14 @@ static void print_self(const struct cli *cli, const struct identity *i,
                  s->address[0] != '\0' ? s->address : "none");
 }
 
+static void print_unreachable(const struct ring_self *s)
+{
+    if (s->address[0] == '\0') {
+        (void)puts("Others cannot reach this server: give it an address with "
+                   "`gillnet peer init --address HOST:PORT`.");
+    }
+}
+
 /* A server that is in a ring tells it its new address. */
 static int change_address(const struct peer_hold *h, const struct identity *self,
                           const char *address)
@@ -81,7 +87,7 @@ static int change_address(const struct peer_hold *h, const struct identity *self
             manifest_fini(&m);
             return 0;
         }
-        e = peer_change(h, ring_edit_address, &edit, &m, &o, &why);
+        e = peer_sign_change(h, ring_edit_address, &edit, &m, &o, &why);
         manifest_fini(&m);
     }
     if (e != ERR_OK) {
@@ -109,10 +115,7 @@ static int init(struct cli *cli, const struct self_options *o, struct peer_hold 
                          "a member's administrator made by `gillnet peer invite "
                          "NAME`; or `gillnet peer ring create`."
                        : "The identity was there already.");
-        if (s.address[0] == '\0') {
-            (void)puts("Others cannot reach this server: give it an address with "
-                       "`gillnet peer init --address HOST:PORT`.");
-        }
+        print_unreachable(&s);
     }
     int status = o->address != NULL ? change_address(h, &self, s.address) : 0;
     identity_wipe(&self);
@@ -127,18 +130,12 @@ int peer_cmd_init(struct cli *cli, int argc, char **argv)
         {"--address", &o.address, NULL, NULL},
     };
     struct peer_hold h;
-    int status = cli_options(cli_command("peer"), table, 2, &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"peer", table, 2, 0, 0, "init takes options only"}, &argc,
+        argv);
 
-    if (status != 0) {
-        return status;
-    }
-    if (argc != 1) {
-        return peer_cmd_usage("init takes options only");
-    }
-    status = peer_hold_take(cli, true, &h);
-    if (status == 0) {
-        status = init(cli, &o, &h);
-    }
+    THEN(status, peer_hold_take(cli, true, &h));
+    THEN(status, init(cli, &o, &h));
     peer_hold_drop(&h);
     return status;
 }
@@ -151,8 +148,9 @@ static int parse_admins(const struct cli_values *keys, struct manifest *m)
         if (m->nadmins == MANIFEST_ADMINS_MAX ||
             !hex_parse(slice_str(keys->v[i]), m->admins[m->nadmins],
                        OBJECT_KEY_BYTES)) {
-            return peer_cmd_usage("--admin: a key as `gillnet peer admin-key` prints "
-                                  "it, at most 16 of them");
+            return cli_usage("peer",
+                             "--admin: a key as `gillnet peer admin-key` prints "
+                             "it, at most 16 of them");
         }
         bool is_own =
             memcmp(m->admins[0], m->admins[m->nadmins], OBJECT_KEY_BYTES) == 0;
@@ -237,8 +235,9 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
     }
     status = parse_admins(&wish->admins, &m);
     if (status == 0 && (m.threshold == 0 || m.threshold > m.nadmins)) {
-        status = peer_cmd_usage("--threshold: a number from 1 to that of the "
-                                "administrators' keys, this server's own among them");
+        status =
+            cli_usage("peer", "--threshold: a number from 1 to that of the "
+                              "administrators' keys, this server's own among them");
     }
     if (status == 0) {
         fill_ring(&m, &self, &s, cli->keys.ring[0].id, wish->kind);
@@ -252,10 +251,7 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
         print_self(cli, &self, &s);
         peer_print_outcome(&o, h->dir, "The ring is made, with this server in it");
         print_next(h, wish->kind);
-        if (s.address[0] == '\0') {
-            (void)puts("Others cannot reach this server: give it an address with "
-                       "`gillnet peer init --address HOST:PORT`.");
-        }
+        print_unreachable(&s);
     }
     identity_wipe(&self);
     return status;
@@ -321,20 +317,15 @@ int peer_cmd_ring(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 2 || strcmp(argv[1], "create") != 0) {
-        return peer_cmd_usage("what to do with the ring: create");
+        return cli_usage("peer", "what to do with the ring: create");
     }
     if (kind != NULL && !ring_kind_by_name(slice_str(kind), &wish.kind)) {
-        return peer_cmd_usage(peer_kind_usage);
+        return cli_usage("peer", peer_kind_usage);
     }
     wish.threshold = threshold != NULL ? peer_small_number(threshold) : 1;
     status = ask_wishes(cli, kind != NULL, &wish, file);
-    if (status != 0) {
-        return status;
-    }
-    status = peer_hold_take(cli, true, &h);
-    if (status == 0) {
-        status = create(cli, &wish, &h);
-    }
+    THEN(status, peer_hold_take(cli, true, &h));
+    THEN(status, create(cli, &wish, &h));
     peer_hold_drop(&h);
     return status;
 }
@@ -347,15 +338,16 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
     char hex[2 * OBJECT_KEY_BYTES + 1];
     struct peer_hold h;
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("admin-key takes no arguments");
+    int status = cli_arguments(
+        (struct cli_form){"peer", NULL, 0, 0, 0, "admin-key takes no arguments"}, &argc,
+        argv);
+
+    if (status != 0) {
+        return status;
     }
-    int status = peer_hold_take(cli, true, &h);
-    if (status == 0 &&
-        ring_admin_key(h.dir, h.admin_key, true, secret, key, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    }
+    status = peer_hold_take(cli, true, &h);
+    THEN(status,
+         cli_status(ring_admin_key(h.dir, h.admin_key, true, secret, key, &why), &why));
     peer_hold_drop(&h);
     explicit_bzero(secret, sizeof(secret));
     if (status == 0) {
@@ -377,9 +369,7 @@ static int invite(struct cli *cli, const char *name, uint32_t expires_s,
     char when[TEXT_TIME_MAX];
     int status = cli_keys(cli, false);
 
-    if (status == 0) {
-        status = peer_load(h->dir, &self, &m);
-    }
+    THEN(status, peer_load(h->dir, &self, &m));
     if (status != 0) {
         return status;
     }
@@ -415,16 +405,16 @@ int peer_cmd_invite(struct cli *cli, int argc, char **argv)
     uint32_t expires_s = 0;
     const struct cli_option table[] = {{"--expires", &expires, NULL, NULL}};
     struct peer_hold h = {.fd = -1, .lock = {-1}};
-    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+    int status =
+        cli_arguments((struct cli_form){"peer", table, 1, 1, 1,
+                                        "invite whom: a name for the new member"},
+                      &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc != 2) {
-        return peer_cmd_usage("invite whom: a name for the new member");
-    }
     if (!cli_expiry(expires, &expires_s)) {
-        return peer_cmd_usage("--expires: a time such as 12h or 1d");
+        return cli_usage("peer", "--expires: a time such as 12h or 1d");
     }
     /* the file of invitations has a lock of its own: the hub goes on */
     status = peer_dir(cli, h.dir);
@@ -441,7 +431,7 @@ int peer_cmd_join(struct cli *cli, int argc, char **argv)
     char *args[] = {command, NULL, NULL};
 
     if (argc != 2) {
-        return peer_cmd_usage("join with which token (- for standard input)");
+        return cli_usage("peer", "join with which token (- for standard input)");
     }
     int status = peer_dir(cli, dir);
     if (status != 0) {

@@ -15,7 +15,7 @@
 #include "core/base/file.h"
 #include "core/cli/cli.h"
 #include "core/cli/milters.h"
-#include "core/cli/socket_name.h"
+#include "core/cli/postfix.h"
 
 enum { SETUP_FILES_MAX = 8, SETUP_MADE_MAX = 4, SETUP_AUTHSERVS = 8 };
 
@@ -119,5 +119,39 @@ int setup_sendmail(struct setup *s);
 int setup_fail(struct setup *s, const struct errinfo *why);
 /* Why gillnetd stands where it stands among those of the chain. */
 void setup_say_order(struct setup *s, const struct milter_chain *c);
+
+/* ---- one run of `gillnet setup postfix`, of setup_postfix.c and setup_lists.c ---- */
+
+enum { WIRE_VALUE = 4096, WIRE_NAME = 256, WIRE_EDITS_MAX = 32 };
+
+/* One setting that changes. */
+struct edit {
+    bool is_service; /* SERVICE/TYPE/name of master.cf */
+    char name[WIRE_NAME];
+    char value[WIRE_VALUE];
+    bool is_removed; /* from main.cf */
+};
+
+struct wire {
+    struct setup *s;
+    struct postfix p;
+    char queue[SOCKET_NAME_PATH];
+    struct milter_chain chain; /* of smtpd_milters, as it will be */
+    bool uses_parameter;       /* some list has WIRING_USE */
+    size_t nedits;
+    struct edit edits[WIRE_EDITS_MAX];
+};
+
+/* Cuts s to size - 1 bytes. */
+void wire_copy(char *dst, size_t size, struct slice s);
+/* One setting of main.cf, as written (expanded: $names replaced). */
+enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
+                      char dst[WIRE_VALUE], struct errinfo *reterr);
+/* Takes a list of milters apart. */
+enum err wire_read_chain(const struct wire *w, struct slice list,
+                         struct milter_chain *ret, struct errinfo *reterr);
+/* The edits that put gillnetd into every list, or take it out. */
+enum err wire_plan(struct wire *w, struct errinfo *reterr);
+enum err wire_plan_undo(struct wire *w, struct errinfo *reterr);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
-#include "core/cli/daemon_control.h"
-#include "core/cli/daemon_process.h"
+#include "core/cli/daemon.h"
 #include "core/cli/run_program.h"
 #include "core/cli/setup.h"
 

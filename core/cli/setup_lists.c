@@ -1,6 +1,6 @@
 /* setup_lists - where gillnetd belongs in the lists of milters of main.cf and master.cf. */
 
-#include "core/cli/setup_wire.h"
+#include "core/cli/setup.h"
 
 void wire_copy(char *dst, size_t size, struct slice s)
 {

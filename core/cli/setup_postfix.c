@@ -4,7 +4,7 @@
 #include <sysexits.h>
 
 #include "core/cli/run_program.h"
-#include "core/cli/setup_wire.h"
+#include "core/cli/setup.h"
 
 enum { NAME_BUFFER = 16384 };
 

@@ -6,7 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/cli/daemon_control.h"
+#include "core/cli/daemon.h"
 #include "core/cli/setup.h"
 
 enum {

@@ -494,8 +494,7 @@ static int open_files(struct mail *m)
     size_t n = strlen(mc);
 
     if (n < 4 || mc[0] != '/' || strcmp(mc + n - 3, ".mc") != 0) {
-        return cli_usage(cli_command("setup"),
-                         "--sendmail-mc is a path from / on that ends in .mc");
+        return cli_usage("setup", "--sendmail-mc is a path from / on that ends in .mc");
     }
     (void)snprintf(m->mc, sizeof(m->mc), "%s", mc);
     if (s->sendmail_cf != NULL) {

@@ -1,10 +1,9 @@
 /* stat_day - the last day of gillnetd, shortly. */
-#include "core/cli/stat_day.h"
-
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/humanize.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
+#include "core/cli/stat.h"
 #include "core/list/rating.h"
 #include "core/telemetry/history.h"
 

@@ -1,10 +1,14 @@
-#include "core/cli/daemon_control.h"
+/* daemon - gillnetd and the hub, seen from the command line. */
+#include "core/cli/daemon.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
 #include "core/base/file.h"
+
+/* ---- control sockets ---- */
 
 static enum err refuse(struct errinfo *reterr, int errnum, const char *path)
 {
@@ -67,17 +71,22 @@ enum err control_connect(const char *path, int *retfd, struct errinfo *reterr)
         connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
         errnum = errno;
     }
-    if (dir >= 0) {
-        close(dir);
-    }
+    fd_close(&dir);
     if (errnum != 0) {
-        if (fd >= 0) {
-            close(fd);
-        }
+        fd_close(&fd);
         return refuse(reterr, errnum, path);
     }
     *retfd = fd;
     return ERR_OK;
+}
+
+bool control_listens(const char *path)
+{
+    int fd = -1;
+    bool is_heard = control_connect(path, &fd, NULL) == ERR_OK;
+
+    fd_close(&fd);
+    return is_heard;
 }
 
 static enum err broken(struct errinfo *reterr, int errnum, const char *path)
@@ -149,11 +158,150 @@ enum err control_ask(const char *path, const char *request, struct buf *retanswe
     buf_init(&line, CONTROL_ANSWER_MAX);
     buf_printf(&line, "%s\n", request);
     if (buf_failed(&line)) {
-        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
+        e = errinfo_nomem(reterr, path);
     } else {
         e = exchange(fd, path, buf_slice(&line), retanswer, reterr);
     }
     buf_fini(&line);
     close(fd);
     return e;
+}
+
+enum err control_ask_rows(const char *path, const char *request,
+                          char retfirst[CONTROL_FIRST_MAX], json_t **ret,
+                          struct errinfo *reterr)
+{
+    struct buf answer;
+
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    enum err e = control_ask(path, request, &answer, reterr);
+    if (e == ERR_OK) {
+        struct slice rest = buf_slice(&answer);
+
+        (void)snprintf(
+            retfirst, CONTROL_FIRST_MAX, "%.*s",
+            SLICE_ARGS(slice_head(slice_cut(&rest, '\n'), CONTROL_FIRST_MAX)));
+        *ret = json_array();
+        while (rest.n > 0) {
+            struct slice line = slice_cut(&rest, '\n');
+
+            (void)json_array_append_new(*ret, json_loadb(line.p, line.n, 0, NULL));
+        }
+    }
+    buf_fini(&answer);
+    return e;
+}
+
+/* ---- gillnetd's page ---- */
+
+/* Numbers of processes are used again, so the name is looked at too. */
+static bool is_gillnetd(uint64_t pid)
+{
+    char path[64];
+    char name[32] = "";
+    FILE *f = NULL;
+
+    if (pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH)) {
+        return false;
+    }
+    (void)snprintf(path, sizeof(path), "/proc/%llu/comm", (unsigned long long)pid);
+    f = fopen(path, "re");
+    if (f == NULL) {
+        return errno != ENOENT; /* /proc may be hidden from us */
+    }
+    if (fgets(name, sizeof(name), f) == NULL) {
+        name[0] = '\0';
+    }
+    (void)fclose(f);
+    return strcmp(name, "gillnetd\n") == 0;
+}
+
+enum err daemon_look(const struct config *config, struct daemon_view *ret,
+                     struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = path_make(path, reterr, "%s/%s", config->state_dir, STATE_STATS_FILE);
+
+    memset(ret, 0, sizeof(*ret));
+    THEN(e, stats_read(path, &ret->stats, reterr));
+    if (e != ERR_OK) {
+        return e == ERR_NOT_FOUND ? ERR_OK : e;
+    }
+    ret->has_page = true;
+    ret->is_running = is_gillnetd(ret->stats.value[STAT_pid]);
+    return ERR_OK;
+}
+
+/* ---- the running configuration ---- */
+
+enum { HEX = 16 };
+
+/* "config=1a2b3c4d" among the words of a line. */
+static uint32_t id_in(struct slice line)
+{
+    const struct slice name = SLICE_LIT("config=");
+    uint64_t id = 0;
+
+    while (line.n > 0) {
+        struct slice word = slice_cut(&line, ' ');
+
+        if (slice_has_prefix(word, name) &&
+            slice_to_u64(slice_from(word, name.n), HEX, UINT32_MAX, &id)) {
+            break;
+        }
+    }
+    return (uint32_t)id;
+}
+
+static void look_at_hub(const char *socket_path, struct running *ret)
+{
+    const struct slice restart = SLICE_LIT("restart ");
+    struct buf answer;
+
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    if (control_ask(socket_path, "ping", &answer, NULL) == ERR_OK) {
+        struct slice rest = buf_slice(&answer);
+
+        ret->has_hub = true;
+        ret->hub = id_in(slice_cut(&rest, '\n'));
+        if (slice_has_prefix(rest, restart)) {
+            struct slice keys = slice_from(slice_cut(&rest, '\n'), restart.n);
+
+            (void)snprintf(ret->hub_restart, sizeof(ret->hub_restart), "%.*s",
+                           SLICE_ARGS(keys));
+        }
+    }
+    buf_fini(&answer);
+}
+
+void running_look(const struct config *config, const struct daemon_view *d,
+                  struct running *ret)
+{
+    *ret = (struct running){.file = config_id(config)};
+    if (d->is_running) {
+        ret->daemon = (uint32_t)d->stats.value[STAT_config_id];
+    }
+    look_at_hub(config->hub.control_socket, ret);
+}
+
+static void add_other(const struct running *r, const char *who, uint32_t id,
+                      struct buf *ret)
+{
+    if (id != 0 && id != r->file) {
+        buf_printf(ret,
+                   "%s runs configuration %08x and the file is %08x: gillnet reload\n",
+                   who, (unsigned)id, (unsigned)r->file);
+    }
+}
+
+void running_troubles(const struct running *r, struct buf *ret)
+{
+    add_other(r, "gillnetd", r->daemon, ret);
+    add_other(r, "gillnet-hub", r->hub, ret);
+    if (r->hub_restart[0] != '\0') {
+        buf_printf(ret,
+                   "gillnet-hub runs with another value than the file until it is "
+                   "restarted: %s\n",
+                   r->hub_restart);
+    }
 }

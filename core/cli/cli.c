@@ -121,8 +121,12 @@ static void print_synopsis(FILE *to, const struct cli_command *command)
 
 int cli_usage(const char *command, const char *why)
 {
+    const struct cli_command *row = cli_command(command);
+
     (void)fprintf(stderr, "gillnet %s: %s\n", command, why);
-    print_synopsis(stderr, cli_command(command));
+    if (row != NULL) {
+        print_synopsis(stderr, row);
+    }
     return EX_USAGE;
 }
 

@@ -1,9 +1,8 @@
 /* cmd_completion - `gillnet completion bash|zsh`: a script that asks `gillnet completion words`. */
-#include <dirent.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"
-#include "core/base/file.h"
+#include "core/base/dir_walk.h"
 #include "core/cli/cli.h"
 #include "core/cli/synopsis.h"
 #include "core/list/configured.h"
@@ -74,24 +73,18 @@ static bool has_config(const struct request *r)
 static void offer_lists(const struct request *r)
 {
     char path[FILE_PATH_MAX];
-    DIR *dir = NULL;
-    const struct dirent *e = NULL;
 
     if (!has_config(r) ||
-        file_path(path, "%s/lists", r->cli->config->state_dir) != ERR_OK) {
+        path_make(path, NULL, "%s/lists", r->cli->config->state_dir) != ERR_OK) {
         return;
     }
-    dir = opendir(path);
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
-    while (dir != NULL && (e = readdir(dir)) != NULL) {
-        if (list_name_is_valid(slice_str(e->d_name))) {
-            offer(r, slice_str(e->d_name));
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        if (list_name_is_valid(slice_str(w.name))) {
+            offer(r, slice_str(w.name));
         }
     }
-    if (dir != NULL) {
-        (void)closedir(dir);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 static void offer_feeds(const struct request *r)

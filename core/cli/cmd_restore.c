@@ -7,11 +7,6 @@
 #include "core/cli/print.h"
 #include "core/cli/restore_check.h"
 
-static void on_progress(void *context, const char *what, double share)
-{
-    progress_show(context, what, share);
-}
-
 static enum err check(void *context, const char *state_dir, struct errinfo *reterr)
 {
     progress_show(context, "checking", 0);
@@ -22,12 +17,10 @@ static enum err check(void *context, const char *state_dir, struct errinfo *rete
 static int check_stopped(const char *program, const char *socket_path)
 {
     struct errinfo why = {.code = ERR_OK};
-    int fd = -1;
 
-    if (control_connect(socket_path, &fd, NULL) != ERR_OK) {
+    if (!control_listens(socket_path)) {
         return 0;
     }
-    (void)close(fd);
     (void)errinfo_set(&why, ERR_LOCKED, socket_path, 0,
                       "%s is running; stop gillnetd and gillnet-hub first", program);
     return cli_fail(&why);
@@ -72,7 +65,7 @@ static int restore(struct cli *cli, const char *file, bool force)
                                 .fd = STDIN_FILENO,
                                 .name = file,
                                 .force = force,
-                                .progress = on_progress,
+                                .progress = progress_stage,
                                 .check = check,
                                 .context = &progress};
 

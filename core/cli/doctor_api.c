@@ -1,73 +1,44 @@
 /* doctor_api - what the HTTP API needs can be read by the hub's user: tokens, certificate and key. */
 #include <grp.h>
-#include <pwd.h>
-#include <sys/wait.h>
 
-#include "core/base/file.h"
 #include "core/cli/doctor.h"
 
-enum { NAME_BUFFER = 16384, ADVICE_MAX = FILE_PATH_MAX + 64 };
+enum { ADVICE_MAX = FILE_PATH_MAX + 64 };
 
 static const char hub_user[] = "_gillnet-hub";
 
-/* The hub's user: of that name, or whoever has what it writes. The group is that of its unit and its folder. */
-struct who {
-    uid_t uid;
-    gid_t gid;
-    char name[64];
-};
-
-static bool find_hub(const struct config *c, struct who *ret)
+/* The hub's user: the owner of STATE/peers with the group of that folder, as in its unit, otherwise
+ * the user of that name. False: there is none, or it is root. */
+static bool find_hub(const struct config *c, struct trial_user *ret)
 {
     char path[FILE_PATH_MAX];
-    char buffer[NAME_BUFFER];
-    struct passwd *pw = NULL;
-    struct passwd found;
     struct stat st;
+    bool is_known = false;
 
-    *ret = (struct who){.uid = geteuid(), .gid = getegid()};
-    if (file_path(path, "%s/peers", c->state_dir) == ERR_OK && stat(path, &st) == 0) {
-        ret->uid = st.st_uid;
+    if (path_make(path, NULL, "%s/peers", c->state_dir) == ERR_OK &&
+        stat(path, &st) == 0) {
+        is_known = trial_user_of(st.st_uid, ret);
         ret->gid = st.st_gid;
-        (void)getpwuid_r(st.st_uid, &found, buffer, sizeof(buffer), &pw);
-    } else if (getpwnam_r(hub_user, &found, buffer, sizeof(buffer), &pw) == 0 && pw) {
-        ret->uid = pw->pw_uid;
-        ret->gid = pw->pw_gid;
+        ret->ngroups = TRIAL_GROUPS_MAX;
+        if (getgrouplist(ret->name, ret->gid, ret->groups, &ret->ngroups) < 0) {
+            ret->ngroups = TRIAL_GROUPS_MAX; /* it holds the first ones */
+        }
+    } else {
+        is_known = trial_user_named(hub_user, ret);
     }
-    (void)snprintf(ret->name, sizeof(ret->name), "%s", pw != NULL ? pw->pw_name : "");
-    return pw != NULL && ret->uid != 0;
+    return is_known && ret->uid != 0;
 }
 
-/* Opens the file as the hub does, in a child that alone gives up its rights: User=, Group= and the user's groups of its
- * unit. 0 or the errno. */
-static int open_as(const struct who *who, const char *path)
+/* 0 or an errno. */
+static int open_to_read(const char *path)
 {
-    pid_t pid = fork();
-    int status = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    if (pid < 0) {
-        return errno;
-    }
-    if (pid == 0) {
-        if (initgroups(who->name, who->gid) != 0 ||
-            setresgid(who->gid, who->gid, who->gid) != 0 ||
-            setresuid(who->uid, who->uid, who->uid) != 0) {
-            _exit(EPERM);
-        }
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-        _exit(fd >= 0 ? 0 : errno); /* which closes it */
-    }
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+    return fd >= 0 ? 0 : errno; /* the process ends, which closes it */
 }
 
 /* The reason of a file that the hub does not take though it can read it. */
-static const char *unsafe(const char *path, const struct who *who)
+static const char *unsafe(const char *path, const struct trial_user *who)
 {
     struct stat st;
 
@@ -82,7 +53,7 @@ static const char *unsafe(const char *path, const struct who *who)
                                                    : NULL;
 }
 
-static void check(struct doctor *d, const struct who *who, const char *key,
+static void check(struct doctor *d, const struct trial_user *who, const char *key,
                   const char *path, bool is_tokens)
 {
     char advice[ADVICE_MAX];
@@ -93,7 +64,7 @@ static void check(struct doctor *d, const struct who *who, const char *key,
         return;
     }
     if (geteuid() == 0) {
-        error = open_as(who, path);
+        error = doctor_call_as(who, open_to_read, path);
     } else if (geteuid() == who->uid) {
         error = access(path, R_OK) == 0 ? 0 : errno;
     } else {
@@ -120,7 +91,7 @@ static void check(struct doctor *d, const struct who *who, const char *key,
 void doctor_api(struct doctor *d)
 {
     const struct config *c = d->cli->config;
-    struct who who;
+    struct trial_user who;
 
     if (c->api.listen.n == 0 || !find_hub(c, &who)) {
         return; /* nobody is asked, or everything runs as one user */

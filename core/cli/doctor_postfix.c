@@ -32,11 +32,10 @@ static bool names_ours(const struct asked *a, struct slice milters, bool is_chro
 static bool a_service_names_ours(const struct asked *a, struct slice *retmilter)
 {
     struct slice rest = buf_slice(&a->p.expanded);
+    struct slice key;
+    struct slice value;
 
-    while (rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
-
+    while (postfix_next_setting(&rest, &key, &value)) {
         if (slice_has_suffix_nocase(key, SLICE_LIT("/smtpd_milters")) &&
             names_ours(a, value, a->p.is_chrooted, retmilter)) {
             return true;

@@ -123,7 +123,6 @@ void doctor_sendmail(struct doctor *d)
 {
     const char *path = d->sendmail_cf != NULL ? d->sendmail_cf : SENDMAIL_CF;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     struct buf cf;
 
     buf_init(&cf, CF_MAX);
@@ -131,8 +130,8 @@ void doctor_sendmail(struct doctor *d)
         d->has_mta = true;
         check_cf(d, buf_slice(&cf));
     } else if (why.code != ERR_NOT_FOUND || d->sendmail_cf != NULL) {
-        doctor_say(d, DOCTOR_WARN, "sendmail", "name the file with --sendmail-cf", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_WARN, "sendmail", "name the file with --sendmail-cf",
+                       &why);
     }
     buf_fini(&cf);
 }

@@ -1,140 +1,89 @@
 /* doctor_socket - do we, and the users that MTAs run as, reach the socket of gillnetd? */
-#include <grp.h>
 #include <netdb.h>
-#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
+#include "core/base/user.h"
 #include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 
-enum { NAME_BUFFER = 16384, GROUP_NAME_MAX = 64, GROUPS_MAX = 256, CONNECT_WAIT_S = 5 };
+enum { CONNECT_WAIT_S = 5 };
 
 /* ---- Unix ---- */
 
-/* Connects as pw in a child, which alone gives up its rights. Gives 0 or the errno. */
-static int connect_as(const struct passwd *pw, const char *path)
+/* 0 or an errno. */
+static int connect_unix(const char *path)
 {
-    pid_t pid = fork();
-    int status = 0;
+    struct errinfo why = {0};
     int fd = -1;
 
-    if (pid < 0) {
-        return errno;
-    }
-    if (pid == 0) {
-        struct errinfo why = {0};
-
-        if (initgroups(pw->pw_name, pw->pw_gid) != 0 ||
-            setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) != 0 ||
-            setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid) != 0) {
-            _exit(EPERM);
-        }
-        if (control_connect(path, &fd, &why) != ERR_OK) {
-            _exit(why.code == ERR_DENIED ? EACCES : ECONNREFUSED);
-        }
-        _exit(0);
-    }
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+    return control_connect(path, &fd, &why) == ERR_OK ? 0
+           : why.code == ERR_DENIED                   ? EACCES
+                                                      : ECONNREFUSED;
 }
 
-struct identity {
-    uid_t uid;
-    gid_t groups[GROUPS_MAX];
-    int ngroups;
-};
-
 /* Whether the mode gives the right (S_IWOTH or S_IXOTH) to that user. */
-static bool may(const struct identity *id, const struct stat *st, mode_t right)
+static bool may(const struct trial_user *u, const struct stat *st, mode_t right)
 {
-    if (st->st_uid == id->uid) {
+    if (st->st_uid == u->uid) {
         return (st->st_mode & right << 6) != 0;
     }
-    for (int i = 0; i < id->ngroups; i++) {
-        if (id->groups[i] == st->st_gid) {
+    for (int i = 0; i < u->ngroups; i++) {
+        if (u->groups[i] == st->st_gid) {
             return (st->st_mode & right << 3) != 0;
         }
     }
     return (st->st_mode & right) != 0;
 }
 
-/* What connect would say, from the modes alone: 0 or EACCES. Access lists are not seen. */
-static int compute_as(const struct passwd *pw, const char *path)
+/* The result of connect_unix, from the modes alone: 0 or EACCES. Access lists are not seen. */
+static int compute_as(const struct trial_user *u, const char *path)
 {
-    struct identity id = {.uid = pw->pw_uid, .ngroups = GROUPS_MAX};
     char part[SOCKET_NAME_PATH];
     struct stat st;
 
-    if (getgrouplist(pw->pw_name, pw->pw_gid, id.groups, &id.ngroups) < 0) {
-        id.ngroups = GROUPS_MAX; /* it holds the first ones */
-    }
     for (size_t i = 1; path[i] != '\0'; i++) {
         if (path[i] == '/') {
             (void)snprintf(part, sizeof(part), "%.*s", (int)i, path);
-            if (stat(part, &st) != 0 || !may(&id, &st, S_IXOTH)) {
+            if (stat(part, &st) != 0 || !may(u, &st, S_IXOTH)) {
                 return EACCES;
             }
         }
     }
-    return stat(path, &st) == 0 && may(&id, &st, S_IWOTH) ? 0 : EACCES;
-}
-
-/* Name of the group of path, or its number. */
-static const char *group_name(const char *path, char dst[GROUP_NAME_MAX])
-{
-    struct group gr;
-    struct group *found = NULL;
-    struct stat st = {0};
-    char buffer[NAME_BUFFER];
-
-    if (stat(path, &st) == 0 &&
-        getgrgid_r(st.st_gid, &gr, buffer, sizeof(buffer), &found) == 0 &&
-        found != NULL) {
-        (void)snprintf(dst, GROUP_NAME_MAX, "%s", gr.gr_name);
-    } else {
-        (void)snprintf(dst, GROUP_NAME_MAX, "%lu", (unsigned long)st.st_gid);
-    }
-    return dst;
+    return stat(path, &st) == 0 && may(u, &st, S_IWOTH) ? 0 : EACCES;
 }
 
 static void check_user(struct doctor *d, const char *user)
 {
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
+    const char *path = d->socket.path;
+    struct trial_user u;
+    struct stat st = {0};
     char what[64];
     char advice[256];
-    char group[GROUP_NAME_MAX];
-    int errnum = 0;
+    char group[USER_NAME_BYTES];
 
-    if (getpwnam_r(user, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
+    if (!trial_user_named(user, &u)) {
         if (d->mta_user != NULL) {
             doctor_say(d, DOCTOR_FAIL, "socket", "name the user that the MTA runs as",
                        "there is no user %s", user);
         }
         return; /* that MTA is not installed */
     }
-    errnum = geteuid() == 0 ? connect_as(&pw, d->socket.path)
-                            : compute_as(&pw, d->socket.path);
+    int errnum =
+        geteuid() == 0 ? doctor_call_as(&u, connect_unix, path) : compute_as(&u, path);
     (void)snprintf(what, sizeof(what), "socket as %s", user);
     if (errnum == 0) {
         doctor_say(d, DOCTOR_OK, what, "", "the MTA's user may connect");
         return;
     }
+    (void)stat(path, &st);
     (void)snprintf(
         advice, sizeof(advice),
         "%sadduser %s %s and restart the MTA; socket_mode must be \"0660\", and "
         "that group must be let into the folders above",
         strcmp(user, "postfix") == 0 ? "gillnet setup postfix, or by hand: " : "", user,
-        group_name(d->socket.path, group));
-    doctor_say(d, DOCTOR_FAIL, what, advice, "%s may not connect to %s", user,
-               d->socket.path);
+        group_name(st.st_gid, group));
+    doctor_say(d, DOCTOR_FAIL, what, advice, "%s may not connect to %s", user, path);
 }
 
 static void check_unix(struct doctor *d)

@@ -1,11 +1,11 @@
 /* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
-#include <pwd.h>
 #include <sys/statvfs.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/statedir_try.h"
+#include "core/base/user.h"
 #include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/cli/open_lists.h"
@@ -13,33 +13,16 @@
 
 enum {
     NAMES_MEMORY = 16 << 20,
-    DISK_LOW_MIB = 256,   /* below: warn */
-    DISK_EMPTY_MIB = 16,  /* below: fail */
-    VERIFY_MIB_MAX = 256, /* larger lists are not read through here */
-    USER_NAME_MAX = 64,
-    NAME_BUFFER = 16384
+    DISK_LOW_MIB = 256,  /* below: warn */
+    DISK_EMPTY_MIB = 16, /* below: fail */
+    VERIFY_MIB_MAX = 256 /* larger lists are not read through here */
 };
-
-/* Name of a user, or the number. */
-static const char *user_name(uid_t uid, char dst[USER_NAME_MAX])
-{
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
-
-    if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found != NULL) {
-        (void)snprintf(dst, USER_NAME_MAX, "%s", pw.pw_name);
-    } else {
-        (void)snprintf(dst, USER_NAME_MAX, "%lu", (unsigned long)uid);
-    }
-    return dst;
-}
 
 /* Whether a stranger may write there. is_secret: also read. */
 static void check_rights(struct doctor *d, const char *path, bool is_secret)
 {
     struct stat st;
-    char owner[USER_NAME_MAX];
+    char owner[USER_NAME_BYTES];
     char text[128] = "";
 
     if (lstat(path, &st) != 0) {
@@ -97,7 +80,6 @@ static void check_services(struct doctor *d)
     const struct config *c = d->cli->config;
     struct daemon_view view;
     struct errinfo why = {.code = ERR_OK};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     const bool runs = daemon_look(c, &view, NULL) == ERR_OK && view.is_running;
 
     for (unsigned i = STATEDIR_GILLNETD; i <= STATEDIR_HUB; i++) {
@@ -110,8 +92,7 @@ static void check_services(struct doctor *d)
         if (statedir_user(use.dir, use.service, pid, &use.user) &&
             statedir_try(&use, on_trouble, d, &why) != ERR_OK &&
             why.code != ERR_DENIED) {
-            doctor_say(d, DOCTOR_WARN, "rights", "", "%s",
-                       errinfo_format(&why, text, sizeof(text)));
+            doctor_say_why(d, DOCTOR_WARN, "rights", "", &why);
         }
     }
 }
@@ -142,7 +123,6 @@ static void check_keys(struct doctor *d)
 {
     struct cli *cli = d->cli;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
     if (keyring_load(cli->config->state_dir, &cli->keys, &why) == ERR_OK) {
         doctor_say(d, DOCTOR_OK, "keys", "", "%u ring key%s and the node key",
@@ -152,9 +132,9 @@ static void check_keys(struct doctor *d)
                    "the first `gillnet list import` or start of gillnetd makes them",
                    "there are none yet");
     } else {
-        doctor_say(d, DOCTOR_FAIL, "keys",
-                   "without its keys no list can be read; restore them from a copy",
-                   "%s", errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "keys",
+                       "without its keys no list can be read; restore them from a copy",
+                       &why);
     }
 }
 
@@ -225,10 +205,8 @@ struct verify {
 static void on_finding(void *context, const struct errinfo *finding)
 {
     struct verify *v = context;
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
-    doctor_say(v->d, DOCTOR_FAIL, v->what, "", "%s",
-               errinfo_format(finding, text, sizeof(text)));
+    doctor_say_why(v->d, DOCTOR_FAIL, v->what, "", finding);
 }
 
 /* Other servers cannot find what is under a former key, and after the next one neither can this. */
@@ -309,18 +287,17 @@ static void check_list(struct doctor *d, struct slice name)
 {
     struct list_reader *reader = NULL;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     char what[LIST_NAME_MAX + 8];
 
     (void)snprintf(what, sizeof(what), "list %.*s",
                    SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
     if (list_reader_open(d->cli->config->state_dir, name, &d->cli->keys, &reader,
                          &why) != ERR_OK) {
-        doctor_say(
+        doctor_say_why(
             d, DOCTOR_FAIL, what,
             "gillnet list verify says more; gillnet list rebuild makes index and "
             "filter anew from the log",
-            "%s", errinfo_format(&why, text, sizeof(text)));
+            &why);
         return;
     }
     check_key(d, reader, name, what);
@@ -359,15 +336,13 @@ void doctor_lists(struct doctor *d)
     struct errinfo why = {0};
     struct slice *names = NULL;
     size_t n = 0;
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     enum err e = ERR_NOMEM;
 
     if (arena != NULL) {
         e = list_names(d->cli->config->state_dir, arena, &names, &n, &why);
     }
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
-        doctor_say(d, DOCTOR_FAIL, "lists", "", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "lists", "", &why);
     } else if (e != ERR_OK || n == 0) {
         n = 0;
         if (doctor_has_peers_list(d, "*")) {
@@ -419,12 +394,10 @@ void doctor_daemon(struct doctor *d)
 {
     struct daemon_view view;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
     if (daemon_look(d->cli->config, &view, &why) != ERR_OK) {
-        doctor_say(d, DOCTOR_FAIL, "gillnetd",
-                   "restart gillnetd: it makes the page anew", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "gillnetd",
+                       "restart gillnetd: it makes the page anew", &why);
         return;
     }
     if (!view.is_running) {

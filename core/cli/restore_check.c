@@ -1,9 +1,8 @@
 /* restore_check - what was unpacked from a back-up, read through by the rooms that its files are of. */
 #include "core/cli/restore_check.h"
 
-#include <dirent.h>
-
 #include "core/base/arena.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/count/live_verify.h"
@@ -22,27 +21,19 @@ typedef enum err check_fn(void *context, const char *path, struct errinfo *reter
 static enum err check_each(const char *dir, const char *end, check_fn *check,
                            void *context, struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
-    const struct dirent *entry = NULL;
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
     enum err e = ERR_OK;
 
-    if (d == NULL) {
-        return errno == ENOENT ? ERR_OK
-                               : errinfo_errno(reterr, dir, "cannot be looked through");
-    }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while (e == ERR_OK && (entry = readdir(d)) != NULL) {
+    while (e == ERR_OK && dir_walk_next(&w)) {
         char path[FILE_PATH_MAX];
 
-        if (entry->d_name[0] != '.' &&
-            slice_has_suffix_nocase(slice_str(entry->d_name), slice_str(end)) &&
-            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
+        if (w.name[0] != '.' &&
+            slice_has_suffix_nocase(slice_str(w.name), slice_str(end)) &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK) {
             e = check(context, path, reterr);
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err check_run(void *context, const char *path, struct errinfo *reterr)
@@ -103,9 +94,8 @@ static enum err check_lists_with(const struct keyring *keys, const char *dir,
 static enum err check_lists(void *context, const char *dir, struct errinfo *reterr)
 {
     struct arena *arena = arena_new(NAMES_MEMORY);
-    enum err e = arena != NULL
-                     ? check_lists_with(context, dir, arena, reterr)
-                     : errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+    enum err e = arena != NULL ? check_lists_with(context, dir, arena, reterr)
+                               : errinfo_nomem(reterr, dir);
 
     arena_free(&arena);
     return e;

@@ -12,8 +12,9 @@ static char env_path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char env_locale[] = "LC_ALL=C";
 
 /* err: where errors go, -1: nowhere. */
-static int spawn(char *const argv[], int out, int err, pid_t *retpid)
+static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
 {
+    char *args[RUN_ARGS_MAX] = {NULL}; /* posix_spawn(3) does not change the strings */
     char libraries[FILE_PATH_MAX + sizeof("LD_LIBRARY_PATH=")];
     const char *path =
         secure_getenv("LD_LIBRARY_PATH"); /* of an MTA unpacked elsewhere */
@@ -21,6 +22,9 @@ static int spawn(char *const argv[], int out, int err, pid_t *retpid)
     posix_spawn_file_actions_t actions;
     int errnum = posix_spawn_file_actions_init(&actions);
 
+    for (size_t i = 0; argv[i] != NULL && i + 1 < RUN_ARGS_MAX; i++) {
+        memcpy(&args[i], &argv[i], sizeof(args[i]));
+    }
     if (errnum != 0) {
         return errnum;
     }
@@ -34,7 +38,7 @@ static int spawn(char *const argv[], int out, int err, pid_t *retpid)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
                                          0);
     }
-    errnum = posix_spawn(retpid, argv[0], &actions, NULL, argv, env);
+    errnum = posix_spawn(retpid, argv[0], &actions, NULL, args, env);
     posix_spawn_file_actions_destroy(&actions);
     return errnum;
 }
@@ -80,7 +84,7 @@ static int wait_for(pid_t pid)
 }
 
 /* Runs it to its end; *retstatus is that of waitpid. */
-static enum err run(char *const argv[], bool with_errors, unsigned wait_ms,
+static enum err run(const char *const argv[], bool with_errors, unsigned wait_ms,
                     struct buf *retout, int *retstatus, struct errinfo *reterr)
 {
     char text[128] = "";
@@ -113,7 +117,8 @@ static enum err run(char *const argv[], bool with_errors, unsigned wait_ms,
     return ERR_OK;
 }
 
-enum err run_output(char *const argv[], struct buf *retout, struct errinfo *reterr)
+enum err run_output(const char *const argv[], struct buf *retout,
+                    struct errinfo *reterr)
 {
     int status = 0;
     enum err e = run(argv, false, RUN_WAIT_MS, retout, &status, reterr);
@@ -138,7 +143,7 @@ static struct slice last_line(struct slice text)
     return last;
 }
 
-enum err run_change(char *const argv[], struct errinfo *reterr)
+enum err run_change(const char *const argv[], struct errinfo *reterr)
 {
     struct buf said;
     int status = 0;

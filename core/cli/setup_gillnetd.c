@@ -1,19 +1,14 @@
 /* setup_gillnetd - gillnetd's side: the file in conf.d, the folder of the socket, the running daemon. */
 #include <poll.h>
-#include <pwd.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
+#include "core/base/user.h"
 #include "core/cli/daemon.h"
 #include "core/cli/run_program.h"
 #include "core/cli/setup.h"
 
-enum {
-    CONF_MAX = 1 << 20,
-    NAME_BUFFER = 16384,
-    START_WAIT_US = 30 * 1000000,
-    PAUSE_MS = 100
-};
+enum { CONF_MAX = 1 << 20, START_WAIT_US = 30 * 1000000, PAUSE_MS = 100 };
 
 static const char service_user[] = "_gillnet";
 
@@ -24,9 +19,7 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
 {
     struct daemon_view view = {.has_page = false};
     struct errinfo none = {0};
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
+    gid_t gid = 0;
     char path[64];
     struct stat st;
 
@@ -42,9 +35,7 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
         *ret = st.st_uid;
         return ERR_OK;
     }
-    if (getpwnam_r(service_user, &pw, buffer, sizeof(buffer), &found) == 0 &&
-        found != NULL) {
-        *ret = pw.pw_uid;
+    if (user_find(service_user, ret, &gid)) {
         return ERR_OK;
     }
     return errinfo_set(reterr, ERR_NOT_FOUND, service_user, 0,
@@ -218,16 +209,6 @@ static void put_notes(const struct setup *s, const struct drop_in *d, struct buf
     }
 }
 
-static bool trusts(const struct config *c, const char *name)
-{
-    for (size_t i = 0; i < c->trusted_authserv.n; i++) {
-        if (strcmp(c->trusted_authserv.v[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The line of trusted_authserv, unless the configuration has one of somebody else. */
 static void put_authservs(struct setup *s, const struct drop_in *d, struct buf *ret)
 {
@@ -235,7 +216,9 @@ static void put_authservs(struct setup *s, const struct drop_in *d, struct buf *
     bool is_theirs = c->trusted_authserv.n > 0 && !d->has_authserv;
 
     for (size_t i = 0; is_theirs && i < s->nauthservs; i++) {
-        if (!trusts(c, s->authservs[i])) {
+        if (name_index(slice_str(s->authservs[i]),
+                       (const char *const *)c->trusted_authserv.v,
+                       c->trusted_authserv.n) < 0) {
             setup_note(
                 s,
                 "trusted_authserv of %s lacks \"%s\", the name that the milters in front "
@@ -463,17 +446,10 @@ static bool is_asked(const struct setup *s, const char *request)
 
 static bool listens_as_wanted(const struct setup *s)
 {
-    struct errinfo why = {0};
-    int fd = -1;
-
     if (!s->wanted.is_unix) {
         return socket_name_meets(&s->now, &s->wanted, "/");
     }
-    if (control_connect(s->wanted.path, &fd, &why) != ERR_OK) {
-        return false;
-    }
-    close(fd);
-    return true;
+    return control_listens(s->wanted.path);
 }
 
 bool setup_gillnetd_answers(const struct setup *s)
@@ -481,13 +457,13 @@ bool setup_gillnetd_answers(const struct setup *s)
     return is_asked(s, "ping") && listens_as_wanted(s);
 }
 
+static const char systemctl_path[] = "/usr/bin/systemctl";
+static const char unit[] = "gillnetd.service";
+
 /* systemd runs this machine and knows gillnetd, with the configuration that we look at. */
 static bool has_unit(const struct setup *s)
 {
-    static char systemctl[] = "/usr/bin/systemctl";
-    static char cat[] = "cat";
-    static char unit[] = "gillnetd.service";
-    char *const argv[] = {systemctl, cat, unit, NULL};
+    static const char *const argv[] = {systemctl_path, "cat", unit, NULL};
     struct errinfo why = {0};
 
     return access("/run/systemd/system", F_OK) == 0 && !s->cli->is_config_given &&
@@ -496,16 +472,8 @@ static bool has_unit(const struct setup *s)
 
 static enum err systemctl(const char *verb, const char *option, struct errinfo *reterr)
 {
-    static char program[] = "/usr/bin/systemctl";
-    static char unit[] = "gillnetd.service";
-    char verb_copy[16];
-    char option_copy[16];
-    char *const argv[] = {program, verb_copy, unit, option != NULL ? option_copy : NULL,
-                          NULL};
+    const char *const argv[] = {systemctl_path, verb, unit, option, NULL};
 
-    (void)snprintf(verb_copy, sizeof(verb_copy), "%s", verb);
-    (void)snprintf(option_copy, sizeof(option_copy), "%s",
-                   option != NULL ? option : "");
     return run_change(argv, reterr);
 }
 

@@ -10,17 +10,13 @@ void wire_copy(char *dst, size_t size, struct slice s)
 enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
                       char dst[WIRE_VALUE], struct errinfo *reterr)
 {
-    static char opt_h[] = "-h";
-    static char opt_x[] = "-x";
-    char copied[WIRE_NAME];
-    char *const args[] = {opt_h, is_expanded ? opt_x : copied,
-                          is_expanded ? copied : NULL, NULL};
+    const char *const expanded[] = {"-h", "-x", name, NULL};
+    const char *const plain[] = {"-h", name, NULL};
     struct buf said;
     enum err e = ERR_OK;
 
-    wire_copy(copied, sizeof(copied), slice_str(name));
     buf_init(&said, POSTFIX_OUTPUT_MAX);
-    e = postfix_ask(&w->p, args, &said, reterr);
+    e = postfix_ask(&w->p, is_expanded ? expanded : plain, &said, reterr);
     if (e == ERR_OK && said.n >= WIRE_VALUE) {
         e = errinfo_set(reterr, ERR_LIMIT, name, 0,
                         "is too long to be changed by a program");
@@ -217,10 +213,8 @@ static bool is_submission(const struct wire *w, struct slice service)
     while (slice_find(name, ':') < name.n) {
         (void)slice_cut(&name, ':');
     }
-    for (size_t i = 0; i < LENGTH(names); i++) {
-        if (slice_eq(name, slice_str(names[i]))) {
-            return true;
-        }
+    if (name_index(name, names, LENGTH(names)) >= 0) {
+        return true;
     }
     (void)snprintf(key, sizeof(key), "%.*s/smtpd_sasl_auth_enable",
                    SLICE_ARGS(slice_head(service, 200)));
@@ -231,11 +225,11 @@ static bool is_submission(const struct wire *w, struct slice service)
 static enum err plan_services(struct wire *w, struct errinfo *reterr)
 {
     struct slice rest = buf_slice(&w->p.options);
+    struct slice key;
+    struct slice value;
     enum err e = ERR_OK;
 
-    while (e == ERR_OK && rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
+    while (e == ERR_OK && postfix_next_setting(&rest, &key, &value)) {
         struct slice service = slice_head(key, key.n - (sizeof("/smtpd_milters") - 1));
         struct milter_chain chain;
         char name[WIRE_NAME];
@@ -270,7 +264,6 @@ static enum err plan_parameter(struct wire *w, struct errinfo *reterr)
     if (!slice_eq(slice_str(now), buf_slice(&text))) {
         edit = add_edit(w, false, WIRING_PARAMETER);
         if (edit != NULL) {
-            wire_copy(edit->value, sizeof(edit->value), buf_slice(&text));
             memmove(&w->edits[1], &w->edits[0], (w->nedits - 1) * sizeof(w->edits[0]));
             w->edits[0] = (struct edit){.name = WIRING_PARAMETER};
             wire_copy(w->edits[0].value, WIRE_VALUE, buf_slice(&text));
@@ -329,15 +322,14 @@ static enum err plan_main_undo(struct wire *w, const char *name, struct errinfo 
 enum err wire_plan_undo(struct wire *w, struct errinfo *reterr)
 {
     struct slice rest = buf_slice(&w->p.options);
+    struct slice key;
+    struct slice list;
     char value[WIRE_VALUE];
     struct edit *edit = NULL;
     enum err e = plan_main_undo(w, "smtpd_milters", reterr);
 
     THEN(e, plan_main_undo(w, "non_smtpd_milters", reterr));
-    while (e == ERR_OK && rest.n > 0) {
-        struct slice list = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&list, '='));
-
+    while (e == ERR_OK && postfix_next_setting(&rest, &key, &list)) {
         if (slice_has_suffix_nocase(key, SLICE_LIT("/smtpd_milters")) &&
             take_out(slice_trim(list), ",", value)) {
             char name[WIRE_NAME];

@@ -1,12 +1,9 @@
 /* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
-#include <grp.h>
-#include <pwd.h>
 #include <sysexits.h>
 
+#include "core/base/user.h"
 #include "core/cli/run_program.h"
 #include "core/cli/setup.h"
-
-enum { NAME_BUFFER = 16384 };
 
 /* ---- the changes ---- */
 
@@ -14,44 +11,26 @@ static enum err keep_cf(struct wire *w, const char *file, struct errinfo *reterr
 {
     char path[FILE_PATH_MAX];
     struct slice dir = postfix_value(&w->p.main, "config_directory");
-    enum err e = file_path(path, "%.*s/%s", SLICE_ARGS(dir), file);
+    enum err e = path_make(path, reterr, "%.*s/%s", SLICE_ARGS(dir), file);
 
-    return e == ERR_OK ? setup_keep(w->s, path, false, reterr)
-                       : errinfo_set(reterr, e, file, 0, "the path is too long");
+    THEN(e, setup_keep(w->s, path, false, reterr));
+    return e;
 }
 
-static enum err apply(struct wire *w, const struct edit *e, struct errinfo *reterr)
+static enum err apply_edit(struct wire *w, const struct edit *e, struct errinfo *reterr)
 {
-    static char opt_e[] = "-e";
-    static char opt_p[] = "-P";
-    static char opt_x[] = "-X";
     char assignment[WIRE_NAME + WIRE_VALUE + 4];
-    char *const args[] = {e->is_removed   ? opt_x
-                          : e->is_service ? opt_p
-                                          : opt_e,
-                          assignment, NULL};
-    char *argv[8];
-    char program[FILE_PATH_MAX];
-    char dir[FILE_PATH_MAX];
-    static char opt_c[] = "-c";
-    size_t n = 0;
+    const char *option = e->is_removed ? "-X" : e->is_service ? "-P" : "-e";
+    const char *const plain[] = {w->p.postconf, option, assignment, NULL};
+    const char *const in_dir[] = {w->p.postconf, "-c",       w->p.dir,
+                                  option,        assignment, NULL};
 
     (void)snprintf(assignment, sizeof(assignment),
                    e->is_removed   ? "%s"
                    : e->is_service ? "%s=%s"
                                    : "%s = %s",
                    e->name, e->value);
-    wire_copy(program, sizeof(program), slice_str(w->p.postconf));
-    argv[n++] = program;
-    if (w->p.dir != NULL) {
-        wire_copy(dir, sizeof(dir), slice_str(w->p.dir));
-        argv[n++] = opt_c;
-        argv[n++] = dir;
-    }
-    argv[n++] = args[0];
-    argv[n++] = args[1];
-    argv[n] = NULL;
-    return run_change(argv, reterr);
+    return run_change(w->p.dir != NULL ? in_dir : plain, reterr);
 }
 
 static void say_edit(struct setup *s, const struct edit *e)
@@ -78,7 +57,7 @@ static enum err apply_all(struct wire *w, struct errinfo *reterr)
             say_edit(w->s, edit);
         }
         if (e == ERR_OK && !w->s->is_dry) {
-            e = apply(w, edit, reterr);
+            e = apply_edit(w, edit, reterr);
         }
     }
     return e;
@@ -88,17 +67,14 @@ static enum err apply_all(struct wire *w, struct errinfo *reterr)
 static enum err postfix_command(const struct wire *w, const char *verb,
                                 struct errinfo *reterr)
 {
-    static char opt_c[] = "-c";
     char program[FILE_PATH_MAX];
     char dir[FILE_PATH_MAX];
-    char verb_copy[16];
-    char *const argv[] = {program, opt_c, dir, verb_copy, NULL};
+    const char *const argv[] = {program, "-c", dir, verb, NULL};
     struct slice commands = postfix_value(&w->p.main, "command_directory");
 
     (void)snprintf(program, sizeof(program), "%.*s/postfix",
                    SLICE_ARGS(slice_head(commands, 1024)));
     wire_copy(dir, sizeof(dir), postfix_value(&w->p.main, "config_directory"));
-    wire_copy(verb_copy, sizeof(verb_copy), slice_str(verb));
     return run_change(argv, reterr);
 }
 
@@ -126,15 +102,15 @@ static void find_smtp(const struct wire *w, char host[WIRE_NAME], char port[WIRE
 {
     struct slice rest = buf_slice(&w->p.services);
     struct slice interfaces = postfix_value(&w->p.main, "inet_interfaces");
+    struct slice key;
+    struct slice value;
 
     wire_copy(host, WIRE_NAME, SLICE_LIT("127.0.0.1"));
     wire_copy(port, WIRE_NAME, SLICE_LIT("25"));
     if (interfaces.n > 0 && strchr("0123456789[", interfaces.p[0]) != NULL) {
         wire_copy(host, WIRE_NAME, postfix_next_milter(&interfaces));
     }
-    while (rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
+    while (postfix_next_setting(&rest, &key, &value)) {
         struct slice name = slice_head(key, slice_find(key, '/'));
         size_t colon = name.n;
 
@@ -213,20 +189,16 @@ static void say_found(struct wire *w)
 /* The group of Postfix's user: its smtpd and cleanup have it. */
 static enum err find_group(const struct wire *w, gid_t *ret, struct errinfo *reterr)
 {
-    struct passwd pw;
-    struct passwd *found = NULL;
-    char buffer[NAME_BUFFER];
     char owner[WIRE_NAME];
+    uid_t uid = 0;
 
     wire_copy(owner, sizeof(owner), postfix_value(&w->p.main, "mail_owner"));
-    if (getpwnam_r(owner, &pw, buffer, sizeof(buffer), &found) != 0 || found == NULL) {
-        return errinfo_set(
-            reterr, ERR_NOT_FOUND, owner, 0,
-            "Postfix runs as this user (mail_owner), and there is none; is "
-            "Postfix installed in full?");
-    }
-    *ret = pw.pw_gid;
-    return ERR_OK;
+    return user_find(owner, &uid, ret)
+               ? ERR_OK
+               : errinfo_set(
+                     reterr, ERR_NOT_FOUND, owner, 0,
+                     "Postfix runs as this user (mail_owner), and there is none; "
+                     "is Postfix installed in full?");
 }
 
 static enum err wire_up(struct wire *w, struct errinfo *reterr)

@@ -1,6 +1,5 @@
 /* setup_sendmail - `gillnet setup sendmail`: a line of sendmail.mc, and sendmail.cf made from it. */
 #include <netdb.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sysexits.h>
 
@@ -202,21 +201,15 @@ static struct slice cf_value(struct slice cf, const char *begin)
     return SLICE_NONE;
 }
 
-static enum err make_by(char *const argv[], struct errinfo *reterr)
-{
-    return run_change(argv, reterr);
-}
-
 /* m4 on the file, as the makers of Sendmail document it. */
 static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
 {
-    static char m4[] = "/usr/bin/m4";
     static const char *const folders[] = {
         "/usr/share/sendmail/cf", "/usr/share/sendmail-cf", "/usr/lib/sendmail-cf"};
     const char *dir = m->s->cf_dir;
     char define[FILE_PATH_MAX];
     char macros[FILE_PATH_MAX];
-    char *argv[] = {m4, define, macros, m->mc, NULL};
+    const char *argv[] = {"/usr/bin/m4", define, macros, m->mc, NULL};
     struct buf made;
     enum err e = ERR_OK;
 
@@ -244,14 +237,12 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
 /* sendmailconfig where Debian's places are meant, else the Makefile beside the file, else m4. */
 static enum err make_cf(struct mail *m, struct errinfo *reterr)
 {
-    static char config[] = "/usr/sbin/sendmailconfig";
-    static char no_reload[] = "--no-reload";
-    static char make[] = "/usr/bin/make";
-    static char opt_c[] = "-C";
+    static const char config[] = "/usr/sbin/sendmailconfig";
+    static const char make[] = "/usr/bin/make";
     char dir[FILE_PATH_MAX];
     char makefile[FILE_PATH_MAX + 16];
-    char *const by_config[] = {config, no_reload, NULL};
-    char *const by_make[] = {make, opt_c, dir, NULL};
+    const char *const by_config[] = {config, "--no-reload", NULL};
+    const char *const by_make[] = {make, "-C", dir, NULL};
     enum err e = setup_keep(m->s, m->cf, false, reterr);
 
     (void)snprintf(dir, sizeof(dir), "%s", m->mc);
@@ -262,11 +253,11 @@ static enum err make_cf(struct mail *m, struct errinfo *reterr)
     }
     if (strcmp(m->mc, WIRING_SENDMAIL_MC) == 0 && access(config, X_OK) == 0) {
         setup_did(m->s, "make %s (sendmailconfig)", m->cf);
-        return make_by(by_config, reterr);
+        return run_change(by_config, reterr);
     }
     if (access(makefile, F_OK) == 0 && access(make, X_OK) == 0) {
         setup_did(m->s, "make %s (make -C %s)", m->cf, dir);
-        return make_by(by_make, reterr);
+        return run_change(by_make, reterr);
     }
     setup_did(m->s, "make %s (m4)", m->cf);
     return make_by_m4(m, reterr);

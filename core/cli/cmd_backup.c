@@ -57,7 +57,7 @@ static int take_lists(struct backup *b)
     char path[FILE_PATH_MAX];
     bool is_told = false;
 
-    if (file_path(path, "%s/lists/LOCK", b->snapshot.state_dir) != ERR_OK) {
+    if (path_make(path, NULL, "%s/lists/LOCK", b->snapshot.state_dir) != ERR_OK) {
         return EX_SOFTWARE;
     }
     enum err e = ERR_OK;
@@ -76,7 +76,7 @@ static int take_lists(struct backup *b)
     THEN(e, snapshot_take(&b->snapshot, "feeds", &why));
     THEN(e, snapshot_take(&b->snapshot, "lists", &why));
     filelock_drop(&lock);
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
 /* What this server is called in its ring. */
@@ -118,8 +118,7 @@ static int take_peers(struct backup *b)
     if (status == 0) {
         b->snapshot.contents.is_shared = hold.fd >= 0;
         name_node(&b->snapshot.contents, dir);
-        status =
-            snapshot_take(&b->snapshot, "peers", &why) == ERR_OK ? 0 : cli_fail(&why);
+        status = cli_status(snapshot_take(&b->snapshot, "peers", &why), &why);
     }
     peer_hold_drop(&hold);
     return status;
@@ -130,11 +129,9 @@ static int take(struct backup *b)
     struct errinfo why = {.code = ERR_OK};
     int status = take_lists(b);
 
-    THEN(status,
-         snapshot_take(&b->snapshot, "counts", &why) == ERR_OK ? 0 : cli_fail(&why));
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "counts", &why), &why));
     THEN(status, take_peers(b));
-    THEN(status,
-         snapshot_take(&b->snapshot, "keys", &why) == ERR_OK ? 0 : cli_fail(&why));
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "keys", &why), &why));
     if (status == 0 && b->snapshot.contents.n == 0) {
         (void)errinfo_set(&why, ERR_NOT_FOUND, b->snapshot.state_dir, 0,
                           "there is nothing in it to back up; is state_dir right?");
@@ -159,13 +156,10 @@ static int print_done(struct backup *b, FILE *to, const struct contents *c,
 
     progress_clear(&b->progress);
     if (b->cli->json && to == stdout) {
-        return json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "file",
-                                   b->file, "state", what, "node", c->node, "time_s",
-                                   (json_int_t)c->time_s, "files", (json_int_t)c->n,
-                                   "bytes", (json_int_t)c->bytes, "counts",
-                                   c->has_counts ? 1 : 0))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack(
+            "{s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "file", b->file, "state", what,
+            "node", c->node, "time_s", (json_int_t)c->time_s, "files", (json_int_t)c->n,
+            "bytes", (json_int_t)c->bytes, "counts", c->has_counts ? 1 : 0));
     }
     (void)fprintf(to, "%s: %s, %zu files, %" PRIu64 " bytes", b->file, what, c->n,
                   c->bytes);

@@ -26,8 +26,7 @@ static int check(struct cli *cli)
 
     print_advice(c);
     if (cli->json) {
-        return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
-                                                                            : EX_OSERR;
+        return json_status(json_pack("{s:s, s:b}", "file", c->file, "ok", 1));
     }
     (void)printf("%s: ok\n", *c->file != '\0' ? c->file : "built-in defaults");
     return CLI_CLEAN;

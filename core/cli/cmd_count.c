@@ -39,7 +39,7 @@ static int show_state(struct cli *cli, int argc, char **argv)
         return cli_fail(&why);
     }
     if (cli->json) {
-        return json_line(count_numbers_json(&n)) ? CLI_CLEAN : EX_OSERR;
+        return json_status(count_numbers_json(&n));
     }
     if (d.has_page && !d.is_running) {
         (void)puts("gillnetd does not run; this is how it was");

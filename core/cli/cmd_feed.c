@@ -61,7 +61,7 @@ int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
         e = update_open(&o, ret, &why);
     }
     progress_clear(progress);
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
 /* ---- the hub ---- */

@@ -2,9 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/cli/cli.h"
+#include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
 #include "core/config/unit.h"
 #include "core/ring/publish/publish.h"
@@ -168,17 +168,11 @@ static int load(struct publishing_run *r)
 {
     char dir[FILE_PATH_MAX];
     struct errinfo why = {.text = ""};
-    int status = cli_config(r->cli);
+    int status = cli_keys(r->cli, false);
 
-    THEN(status, cli_keys(r->cli, false));
-    if (status != 0) {
-        return status;
-    }
-    if (file_path(dir, "%s/peers", r->cli->config->state_dir) != ERR_OK) {
-        (void)errinfo_set(&why, ERR_LIMIT, dir, 0, "the path is too long");
-        return cli_fail(&why);
-    }
-    return identity_load(dir, &r->self, &why) == ERR_OK ? 0 : cli_fail(&why);
+    THEN(status, peer_dir(r->cli, dir));
+    THEN(status, cli_status(identity_load(dir, &r->self, &why), &why));
+    return status;
 }
 
 int cmd_publish(struct cli *cli, int argc, char **argv)

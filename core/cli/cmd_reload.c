@@ -86,13 +86,11 @@ int cmd_reload(struct cli *cli, int argc, char **argv)
 {
     struct reply daemon;
     struct reply hub;
-    int status = 0;
+    int status = cli_arguments(
+        (struct cli_form){"reload", NULL, 0, 0, 0, "it takes no arguments"}, &argc,
+        argv);
 
-    (void)argv;
-    if (argc != 1) {
-        return cli_usage("reload", "it takes no arguments");
-    }
-    status = cli_config(cli);
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }

@@ -32,12 +32,10 @@ static int print_done(const struct cli *cli, const struct restore_result *r)
     char time[TEXT_TIME_MAX];
 
     if (cli->json) {
-        return json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "state_dir",
-                                   cli->config->state_dir, "former", r->former, "node",
-                                   c->node, "time_s", (json_int_t)c->time_s, "files",
-                                   (json_int_t)c->n, "bytes", (json_int_t)c->bytes))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack(
+            "{s:s, s:s, s:s, s:I, s:I, s:I}", "state_dir", cli->config->state_dir,
+            "former", r->former, "node", c->node, "time_s", (json_int_t)c->time_s,
+            "files", (json_int_t)c->n, "bytes", (json_int_t)c->bytes));
     }
     printf("%s: restored as it was at %s: %zu files, %" PRIu64 " bytes, server %s\n",
            cli->config->state_dir, text_time(c->time_s, time), c->n, c->bytes, c->node);

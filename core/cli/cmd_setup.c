@@ -69,13 +69,48 @@ int setup_fail(struct setup *s, const struct errinfo *why)
     return status;
 }
 
-void setup_say_order(struct setup *s, const struct milter_chain *c)
+void setup_say_found(struct setup *s, const struct milter_chain *c,
+                     const char *settings)
+{
+    struct buf text;
+
+    buf_init(&text, LINE_MAX_BYTES);
+    milter_chain_print(c, &text);
+    setup_say(s, "found", "%s, settings in %s, milters: %.*s", s->program, settings,
+              SLICE_ARGS(buf_slice(&text)));
+    buf_fini(&text);
+}
+
+void setup_test(struct setup *s, const char *host, const char *port, bool runs)
+{
+    char given[LINE_MAX_BYTES];
+    char *colon = NULL;
+
+    (void)snprintf(given, sizeof(given), "%s", s->smtp != NULL ? s->smtp : "");
+    colon = strrchr(given, ':');
+    if (colon != NULL) {
+        *colon = '\0';
+        host = given;
+        port = colon + 1;
+    }
+    if (s->is_dry) {
+        setup_say(s, "would",
+                  "send a test message to %s at %s port %s; gillnetd drops it",
+                  s->program, host, port);
+    } else if (runs && setup_gillnetd_answers(s)) {
+        setup_probe(s, host, port);
+    }
+}
+
+void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_name)
 {
     struct milter_chain proving = {.n = 0};
     struct buf names;
     bool is_read = false;
     bool is_behind = false;
 
+    s->nauthservs =
+        milter_chain_authservs(c, s->etc, mta_name, s->authservs, SETUP_AUTHSERVS);
     for (size_t i = 0; i < c->n; i++) {
         const struct milter_kind *k = c->v[i].kind;
 

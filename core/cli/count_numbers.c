@@ -291,11 +291,9 @@ enum err count_disk_look(const char *state_dir, struct count_numbers *numbers,
     uint64_t count = 0;
     uint64_t since_s = 0;
 
-    if (file_path(counts, "%s/counts", state_dir) != ERR_OK ||
-        file_path(runs, "%s/counts/runs", state_dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-    }
-    enum err e = look_at_runs(runs, &s, reterr);
+    enum err e = path_make(counts, reterr, "%s/counts", state_dir);
+    THEN(e, path_make(runs, reterr, "%s/counts/runs", state_dir));
+    THEN(e, look_at_runs(runs, &s, reterr));
     if (e != ERR_OK) {
         return e;
     }

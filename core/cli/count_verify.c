@@ -93,7 +93,7 @@ static int verify_all(struct tally *t, const char *dir, select_fn *select,
         return cli_fail(&why);
     }
     for (int i = 0; i < n; i++) {
-        if (ok && file_path(path, "%s/%s", dir, names[i]->d_name) == ERR_OK) {
+        if (ok && path_make(path, NULL, "%s/%s", dir, names[i]->d_name) == ERR_OK) {
             ok = verify(t, path);
         }
         free(names[i]);
@@ -128,22 +128,19 @@ int count_cmd_verify(struct cli *cli, int argc, char **argv)
     char runs[FILE_PATH_MAX];
     char counts[FILE_PATH_MAX];
 
-    (void)argv;
-    if (argc != 1) {
-        return cli_usage("count", "verify takes no arguments");
-    }
-    int status = cli_keys(cli, false);
+    int status = cli_arguments(
+        (struct cli_form){"count", NULL, 0, 0, 0, "verify takes no arguments"}, &argc,
+        argv);
+
+    THEN(status, cli_keys(cli, false));
     THEN(status, count_cmd_runs_dir(cli, runs));
     if (status == 0 &&
-        file_path(counts, "%s/counts", cli->config->state_dir) == ERR_OK) {
+        path_make(counts, NULL, "%s/counts", cli->config->state_dir) == ERR_OK) {
         status = verify_all(&t, counts, is_journal, verify_journal);
     }
     THEN(status, verify_all(&t, runs, is_run, verify_one));
-    if (status != 0) {
-        return status;
+    if (status == 0 && !print_tally(&t)) {
+        status = EX_OSERR;
     }
-    if (!print_tally(&t)) {
-        return EX_OSERR;
-    }
-    return t.damaged > 0 ? EX_DATAERR : CLI_CLEAN;
+    return status == 0 && t.damaged > 0 ? EX_DATAERR : status;
 }

@@ -42,7 +42,7 @@ static enum err address_of(const char *path, struct sockaddr_un *ret, int *retdi
         return ERR_OK;
     }
     if (slash == NULL || strlen(slash) > 64 ||
-        file_path(dir, "%.*s", (int)(slash - path), path) != ERR_OK) {
+        path_make(dir, NULL, "%.*s", (int)(slash - path), path) != ERR_OK) {
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "the path is too long; set control_socket to a shorter one");
     }

@@ -180,7 +180,7 @@ void doctor_state(struct doctor *d)
     }
     check_rights(d, dir, false);
     for (size_t i = 0; i < LENGTH(inside); i++) {
-        if (file_path(path, "%s/%s", dir, inside[i].name) == ERR_OK) {
+        if (path_make(path, NULL, "%s/%s", dir, inside[i].name) == ERR_OK) {
             check_rights(d, path, inside[i].is_secret);
             if (i == 0) {
                 check_keys_group(d, &st, path);

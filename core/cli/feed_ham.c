@@ -45,9 +45,7 @@ static int fail(const char *path, const char *what)
 static int print(const struct cli *cli, const struct giving *g)
 {
     if (cli->json) {
-        return json_line(json_pack("{s:I}", "messages", (json_int_t)g->messages))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack("{s:I}", "messages", (json_int_t)g->messages));
     }
     (void)printf("%" PRIu64 " messages are good mail from now on: what they have no "
                  "feed can list\n",
@@ -66,7 +64,7 @@ static int give(struct cli *cli, const char *path, char **paths)
     struct errinfo why = {.code = ERR_OK};
     char fresh[FILE_PATH_MAX];
 
-    if (file_path(fresh, "%s.given", path) != ERR_OK) {
+    if (path_make(fresh, NULL, "%s.given", path) != ERR_OK) {
         return EX_USAGE;
     }
     (void)unlink(fresh); /* of a run that was broken off */
@@ -104,8 +102,9 @@ int feed_cmd_ham(struct cli *cli, int argc, char **argv)
         return cli_usage("feed",
                          "ham: name files or folders of good mail, or --forget");
     }
-    if (file_path(folder, "%s/feeds", cli->config->state_dir) != ERR_OK ||
-        file_path(path, "%s/%s", cli->config->state_dir, STATE_HAM_FILE) != ERR_OK) {
+    if (path_make(folder, NULL, "%s/feeds", cli->config->state_dir) != ERR_OK ||
+        path_make(path, NULL, "%s/%s", cli->config->state_dir, STATE_HAM_FILE) !=
+            ERR_OK) {
         return EX_USAGE;
     }
     if (forgets) {

@@ -23,7 +23,8 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
                   "url", feed_shown(shown, feed->url), "enabled", feed->enabled ? 1 : 0,
                   "state", feed->enabled ? "waiting" : "off");
 
-    if (file_path(path, "%s/feeds/%s", cli->config->state_dir, feed->name) == ERR_OK &&
+    if (path_make(path, NULL, "%s/feeds/%s", cli->config->state_dir, feed->name) ==
+            ERR_OK &&
         access(path, F_OK) == 0 && feed_cmd_open(cli, feed, &p, &s) == 0) {
         update_get_state(s, &state);
         update_close(&s);

@@ -79,10 +79,9 @@ static int print_ham(const struct ham *h)
     double share = h->messages > 0 ? (double)h->hit * PERCENT / (double)h->messages : 0;
 
     if (h->t->cli.json) {
-        return json_line(json_pack("{s:I, s:I, s:f}", "ham", (json_int_t)h->messages,
-                                   "hit", (json_int_t)h->hit, "share", share / PERCENT))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack("{s:I, s:I, s:f}", "ham", (json_int_t)h->messages,
+                                     "hit", (json_int_t)h->hit, "share",
+                                     share / PERCENT));
     }
     (void)printf("%" PRIu64 " messages, %" PRIu64 " hit (%.3f %%)\n", h->messages,
                  h->hit, share);
@@ -98,7 +97,7 @@ static int look_at_ham(struct feed_try *t, const char *dir)
     struct errinfo why = {.code = ERR_OK};
     struct list_manager *hold = list_manager_new(t->dir, &t->cli.keys);
 
-    if (hold == NULL || file_path(folder, "%s", dir) != ERR_OK) {
+    if (hold == NULL || path_make(folder, NULL, "%s", dir) != ERR_OK) {
         list_manager_free(&hold);
         return EX_OSERR;
     }
@@ -192,7 +191,7 @@ static int body_of(struct cli *cli, const struct config_feed *feed,
     struct progress p;
 
     if (local != NULL) {
-        (void)file_path(ret, "%s", local);
+        (void)path_make(ret, NULL, "%s", local);
         return 0;
     }
     int status = feed_cmd_open(cli, feed, &p, &s);
@@ -202,8 +201,8 @@ static int body_of(struct cli *cli, const struct config_feed *feed,
     update_get_state(s, &state);
     update_close(&s);
     if (state.version == 0 ||
-        file_path(ret, "%s/feeds/%s/body.%" PRIu64, cli->config->state_dir, feed->name,
-                  state.version) != ERR_OK) {
+        path_make(ret, NULL, "%s/feeds/%s/body.%" PRIu64, cli->config->state_dir,
+                  feed->name, state.version) != ERR_OK) {
         return cli_error(EX_UNAVAILABLE, "%s: nothing good came of this feed yet",
                          feed->name);
     }

@@ -50,7 +50,7 @@ static int make_dir(struct feed_try *t)
 {
     const char *place = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe) */
 
-    if (file_path(t->dir, "%s/gillnet-feed-XXXXXX",
+    if (path_make(t->dir, NULL, "%s/gillnet-feed-XXXXXX",
                   place != NULL && *place != '\0' ? place : "/tmp") != ERR_OK ||
         mkdtemp(t->dir) == NULL) {
         t->dir[0] = '\0';
@@ -68,7 +68,7 @@ int feed_try_begin(struct cli *cli, const struct config_feed *feed, const char *
 
     ret->dir[0] = '\0';
     if (realpath(file, body) == NULL ||
-        file_path(ret->url, "file://%s", body) != ERR_OK) {
+        path_make(ret->url, NULL, "file://%s", body) != ERR_OK) {
         return cli_error(EX_NOINPUT, "%s: cannot be read: %s", file,
                          err_text(err_of_errno(errno)));
     }

@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
+#include "core/cli/open_lists.h"
 #include "core/list/lookup_stats.h"
 
 /* What gillnetd counted, for one list. */
@@ -32,12 +33,7 @@ int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *na
     struct met m = {.list = slice_str(name), .now_s = clock_wall_us() / 1000000};
     struct list_aged aged;
     struct errinfo info = {.code = ERR_OK};
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/" STATE_LOOKUP_STATS_FILE, cli->config->state_dir) ==
-        ERR_OK) {
-        (void)lookup_stats_read(path, &m.view,
-                                NULL); /* without it nothing is dropped */
-    }
+    m.view = state_hits(cli->config); /* without it nothing is dropped */
     enum err e = list_age(w, last_met, &m, m.now_s, &aged, &info);
     lookup_stats_view_free(&m.view);
     if (aged.periods > 0) {
@@ -48,7 +44,7 @@ int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *na
                       "revoked stay\n",
                       name, aged.periods, aged.entries, aged.kept);
     }
-    return e == ERR_OK ? 0 : cli_fail(&info);
+    return cli_status(e, &info);
 }
 
 static int age_one(struct cli *cli, const char *name)

@@ -35,17 +35,15 @@ int list_filter_say(const struct cli *cli, const char *where,
 
 /* ---- options ---- */
 
-static int bad_option(const char *option, const char *value, const char *what)
-{
-    return cli_error(EX_USAGE, "%s: \"%.64s\" is %s", option, value, what);
-}
-
 static int read_layout(const char *text, enum bloom_layout *ret)
 {
     enum filter_layout layout = FILTER_ONE_LINE;
+
     if (!filter_layout_by_name(slice_str(text), &layout)) {
-        return bad_option("--layout", text,
-                          "no layout; use one-line, two-lines, classic or partitioned");
+        return cli_error(EX_USAGE,
+                         "--layout: \"%.64s\" is no layout; use one-line, two-lines, "
+                         "classic or partitioned",
+                         text);
     }
     *ret = (enum bloom_layout)layout;
     return 0;
@@ -54,25 +52,25 @@ static int read_layout(const char *text, enum bloom_layout *ret)
 static int read_error(const char *text, double *ret)
 {
     char *end = NULL;
-    double v = strtod(text, &end);
-    if (end == text || *end != '\0' || !(v > 0 && v <= BLOOMFILE_ERROR_MAX)) {
-        return bad_option("--error", text,
-                          "no share of false answers; use a number above 0 and up to "
-                          "0.1, such as 0.001");
+
+    *ret = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*ret > 0 && *ret <= BLOOMFILE_ERROR_MAX)) {
+        return cli_error(
+            EX_USAGE,
+            "--error: \"%.64s\" is no share of false answers; use a number "
+            "above 0 and up to 0.1, such as 0.001",
+            text);
     }
-    *ret = v;
     return 0;
 }
 
 static int read_items(const char *text, uint64_t *ret)
 {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || v == 0) {
-        return bad_option("--items", text, "no number of entries; use 1 or more");
+    if (!slice_to_u64(slice_str(text), 10, UINT64_MAX, ret) || *ret == 0) {
+        return cli_error(EX_USAGE,
+                         "--items: \"%.64s\" is no number of entries; use 1 or more",
+                         text);
     }
-    *ret = v;
     return 0;
 }
 
@@ -80,17 +78,13 @@ int list_filter_plan(const struct cli *cli, const char *list,
                      const struct list_filter_options *o, struct list_filter_plan *ret)
 {
     const struct config_list *c = config_list_find(cli->config, slice_str(list));
-    struct list_filter_plan p = {.layout = (enum bloom_layout)c->filter_layout,
-                                 .error = c->filter_error};
-    int status = o->layout != NULL ? read_layout(o->layout, &p.layout) : 0;
+    int status = 0;
 
-    if (status == 0 && o->error != NULL) {
-        status = read_error(o->error, &p.error);
-    }
-    if (status == 0 && o->items != NULL) {
-        status = read_items(o->items, &p.items);
-    }
-    *ret = p;
+    *ret = (struct list_filter_plan){.layout = (enum bloom_layout)c->filter_layout,
+                                     .error = c->filter_error};
+    THEN(status, o->layout != NULL ? read_layout(o->layout, &ret->layout) : 0);
+    THEN(status, o->error != NULL ? read_error(o->error, &ret->error) : 0);
+    THEN(status, o->items != NULL ? read_items(o->items, &ret->items) : 0);
     return status;
 }
 

@@ -38,12 +38,8 @@ static bool has_distinct(const struct config *config, enum feature_type type)
 {
     const struct config_strings *types = &config->count.distinct_types;
 
-    for (size_t i = 0; i < types->n; i++) {
-        if (slice_eq(slice_str(types->v[i]), slice_str(feature_info(type)->name))) {
-            return true;
-        }
-    }
-    return false;
+    return name_index(slice_str(feature_info(type)->name),
+                      (const char *const *)types->v, types->n) >= 0;
 }
 
 static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
@@ -119,11 +115,7 @@ static json_t *one_json(const struct one *o)
         count_json_row(h->day, COUNT_DAYS + 1), "damaged_runs",
         (json_int_t)h->ndamaged);
 
-    if (object == NULL || windows == NULL || json_object_update(object, windows) != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(windows);
+    object = json_with(object, windows);
     if (object != NULL) {
         count_json_add_shares(object, &o->shares);
     }

@@ -127,7 +127,7 @@ static bool has_folder(const char *path, const char *name)
 {
     char sub[FILE_PATH_MAX];
     struct stat st;
-    return file_path(sub, "%s/%s", path, name) == ERR_OK && stat(sub, &st) == 0 &&
+    return path_make(sub, NULL, "%s/%s", path, name) == ERR_OK && stat(sub, &st) == 0 &&
            S_ISDIR(st.st_mode);
 }
 

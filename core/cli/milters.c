@@ -29,7 +29,7 @@ static bool setting(const char *etc, const char *conf, const char *key,
     struct slice rest;
     bool is_found = false;
 
-    if (conf == NULL || file_path(path, "%s/%s", etc, conf) != ERR_OK) {
+    if (conf == NULL || path_make(path, NULL, "%s/%s", etc, conf) != ERR_OK) {
         return false;
     }
     buf_init(&text, CONF_MAX);
@@ -99,6 +99,18 @@ const struct milter_kind *milter_kind_named(struct slice name)
         }
     }
     return NULL;
+}
+
+struct slice sendmail_cf_value(struct slice cf, const char *begin)
+{
+    while (cf.n > 0) {
+        struct slice line = slice_cut(&cf, '\n');
+
+        if (slice_has_prefix(line, slice_str(begin))) {
+            return slice_trim(slice_from(line, strlen(begin)));
+        }
+    }
+    return SLICE_NONE;
 }
 
 /* ---- chains ---- */

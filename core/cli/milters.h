@@ -31,6 +31,9 @@ const struct milter_kind *milter_kind_at(const struct socket_name *theirs,
 /* By a name such as "opendkim". */
 const struct milter_kind *milter_kind_named(struct slice name);
 
+/* The rest of the first line of sendmail.cf that begins so; SLICE_NONE: there is none. */
+struct slice sendmail_cf_value(struct slice cf, const char *begin);
+
 /* The milters of one list, in order. */
 struct milter_chain {
     size_t n;

@@ -21,12 +21,12 @@ int state_read_keys(struct cli *cli, bool *rethaskeys)
     }
     enum err e = keyring_load(cli->config->state_dir, &cli->keys, &info);
     if (e == ERR_NOT_FOUND &&
-        file_path(lists, "%s/lists", cli->config->state_dir) == ERR_OK &&
+        path_make(lists, NULL, "%s/lists", cli->config->state_dir) == ERR_OK &&
         access(lists, F_OK) != 0) {
         return 0;
     }
     *rethaskeys = e == ERR_OK;
-    return e == ERR_OK ? 0 : cli_fail(&info);
+    return cli_status(e, &info);
 }
 
 static int all_names(struct cli *cli, struct state_lists *s, struct slice **ret,
@@ -38,7 +38,7 @@ static int all_names(struct cli *cli, struct state_lists *s, struct slice **ret,
         *retn = 0;
         e = ERR_OK;
     }
-    return e == ERR_OK ? 0 : cli_fail(&info);
+    return cli_status(e, &info);
 }
 
 static int given_names(struct state_lists *s, char **names, struct slice **ret,
@@ -62,8 +62,8 @@ static int open_failed(struct cli *cli, struct slice name, enum err e,
 {
     char folder[FILE_PATH_MAX];
     if (e == ERR_NOT_FOUND &&
-        file_path(folder, "%s/lists/%.*s", cli->config->state_dir, SLICE_ARGS(name)) ==
-            ERR_OK &&
+        path_make(folder, NULL, "%s/lists/%.*s", cli->config->state_dir,
+                  SLICE_ARGS(name)) == ERR_OK &&
         access(folder, F_OK) != 0) {
         errinfo_set(info, ERR_NOT_FOUND, folder, 0,
                     "there is no list of this name; `gillnet list stat` names those "
@@ -145,7 +145,8 @@ static int open_origin(struct cli *cli, const struct origin_row *row,
     struct errinfo info = {.code = ERR_OK};
 
     hex_print(row->origin, ORIGIN_BYTES, hex);
-    if (file_path(folder, "%s/peers/lists/%s", cli->config->state_dir, hex) != ERR_OK ||
+    if (path_make(folder, NULL, "%s/peers/lists/%s", cli->config->state_dir, hex) !=
+            ERR_OK ||
         list_names(folder, s->arena, &name, &n, &info) != ERR_OK) {
         return 0; /* nothing came of it yet */
     }
@@ -208,7 +209,7 @@ struct hits_view *state_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct hits_view *v = NULL;
-    if (file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
+    if (path_make(path, NULL, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
             ERR_OK ||
         lookup_stats_read(path, &v, NULL) != ERR_OK) {
         return NULL; /* not there yet, or not ours to read: nothing is known */

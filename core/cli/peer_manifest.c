@@ -101,7 +101,7 @@ static int sign_text(const struct peer_hold *hold, const char *path, struct buf 
     }
     manifest_fini(&m);
     manifest_fini(&old);
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
 static int sign(struct cli *cli, int argc, char **argv)

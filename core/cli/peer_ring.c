@@ -378,10 +378,8 @@ static int invite(struct cli *cli, const char *name, uint32_t expires_s,
     if (invite_make(&server, &m, name, expires_s, &token, &why) != ERR_OK) {
         status = cli_fail(&why);
     } else if (cli->json) {
-        status = json_line(json_pack("{s:s, s:s, s:I}", "name", name, "token", token.p,
-                                     "expires", (json_int_t)expires_s))
-                     ? 0
-                     : EX_OSERR;
+        status = json_status(json_pack("{s:s, s:s, s:I}", "name", name, "token",
+                                       token.p, "expires", (json_int_t)expires_s));
     } else {
         (void)printf("%s\n", token.p);
         (void)fprintf(

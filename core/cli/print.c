@@ -123,6 +123,11 @@ bool json_line(json_t *object)
     return json_line_to(stdout, object);
 }
 
+int json_status(json_t *object)
+{
+    return json_line(object) ? 0 : EX_OSERR;
+}
+
 bool json_line_to(FILE *to, json_t *object)
 {
     bool ok = object != NULL && json_dumpf(object, to, JSON_COMPACT) == 0;

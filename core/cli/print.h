@@ -43,6 +43,8 @@ int text_each_line(const char *file, text_line_fn *fn, void *context, uint64_t *
  * no memory, which a NULL object also means. */
 bool json_line(json_t *object);
 bool json_line_to(FILE *to, json_t *object);
+/* json_line as an exit status. */
+int json_status(json_t *object);
 /* Adds the members of more, in order, to object. Takes both; NULL: no memory. */
 json_t *json_with(json_t *object, json_t *more);
 /* A member of a row: "" if it is no text, 0 if it is no positive number. */

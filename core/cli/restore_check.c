@@ -134,7 +134,7 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
     enum err e = keyring_load(state_dir, keys, reterr);
 
     if (e == ERR_NOT_FOUND) { /* of a folder where nothing was listed yet */
-        e = file_path(path, "%s/lists", state_dir);
+        e = path_make(path, NULL, "%s/lists", state_dir);
         return access(path, F_OK) == 0
                    ? errinfo_set(reterr, ERR_CORRUPT, path, 0,
                                  "there are lists without the keys that they are made "
@@ -143,10 +143,10 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
     }
     THEN(e, check_lists(keys, state_dir, reterr));
     for (size_t i = 0; e == ERR_OK && i < LENGTH(rows); i++) {
-        e = file_path(path, "%s/%s", state_dir, rows[i].dir);
+        e = path_make(path, NULL, "%s/%s", state_dir, rows[i].dir);
         THEN(e, check_each(path, rows[i].end, rows[i].check, keys, reterr));
     }
-    if (e == ERR_OK && file_path(path, "%s/peers", state_dir) == ERR_OK) {
+    if (e == ERR_OK && path_make(path, NULL, "%s/peers", state_dir) == ERR_OK) {
         e = check_peers(path, reterr);
     }
     return e;

@@ -117,8 +117,15 @@ int setup_sendmail(struct setup *s);
 
 /* After a failure: says it, puts back, and gives an exit status. */
 int setup_fail(struct setup *s, const struct errinfo *why);
-/* Why gillnetd stands where it stands among those of the chain. */
-void setup_say_order(struct setup *s, const struct milter_chain *c);
+/* Finds the names that the milters of the chain write (mta_name: the MTA's own), and prints why
+ * gillnetd stands at its place among them. */
+void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_name);
+/* Prints the settings and the milters that were found. */
+void setup_say_found(struct setup *s, const struct milter_chain *c,
+                     const char *settings);
+/* Sends the test message to host and port, unless --smtp names others; a dry run says so. runs:
+ * the MTA runs. */
+void setup_test(struct setup *s, const char *host, const char *port, bool runs);
 
 /* ---- one run of `gillnet setup postfix`, of setup_postfix.c and setup_lists.c ---- */
 

@@ -160,9 +160,9 @@ static enum err look(const struct setup *s, struct drop_in *ret, struct errinfo 
     slash = strrchr(main, '/');
     *ret = (struct drop_in){.is_there = false};
     buf_init(&ret->text, CONF_MAX);
-    e = file_path(ret->folder, "%.*s/conf.d", slash == NULL ? 1 : (int)(slash - main),
-                  slash == NULL ? "." : main);
-    THEN(e, file_path(ret->path, "%s/setup-%s.conf", ret->folder, s->mta));
+    e = path_make(ret->folder, NULL, "%.*s/conf.d",
+                  slash == NULL ? 1 : (int)(slash - main), slash == NULL ? "." : main);
+    THEN(e, path_make(ret->path, NULL, "%s/setup-%s.conf", ret->folder, s->mta));
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, main, 0, "the path is too long");
     }
@@ -343,7 +343,8 @@ static void remove_socket(const char *dir)
     char path[FILE_PATH_MAX];
     struct stat st;
 
-    if (file_path(path, "%s/gillnetd.sock", dir) == ERR_OK && lstat(path, &st) == 0) {
+    if (path_make(path, NULL, "%s/gillnetd.sock", dir) == ERR_OK &&
+        lstat(path, &st) == 0) {
         (void)(S_ISSOCK(st.st_mode) ? unlink(path) : 0);
     }
 }

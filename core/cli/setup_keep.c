@@ -65,7 +65,7 @@ enum err setup_keep(struct setup *s, const char *path, bool is_own,
         e = file_read(real, &f->text, reterr);
         (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
         if (e == ERR_OK && !is_own) {
-            e = file_path(f->copy, "%s.gillnet-%s", real, when);
+            e = path_make(f->copy, NULL, "%s.gillnet-%s", real, when);
         }
         if (e == ERR_OK && !is_own) {
             e = write_as(f, f->copy, buf_slice(&f->text), reterr);

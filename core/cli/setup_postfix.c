@@ -78,11 +78,16 @@ static enum err postfix_command(const struct wire *w, const char *verb,
     return run_change(argv, reterr);
 }
 
-static enum err reload(struct wire *w, struct errinfo *reterr)
+static bool is_running(const struct wire *w)
 {
     struct errinfo none = {0};
 
-    if (postfix_command(w, "status", &none) != ERR_OK) {
+    return postfix_command(w, "status", &none) == ERR_OK;
+}
+
+static enum err reload(struct wire *w, struct errinfo *reterr)
+{
+    if (!is_running(w)) {
         setup_note(
             w->s,
             "Postfix does not run; start it, then run this again: it sends a test message");
@@ -130,29 +135,6 @@ static void find_smtp(const struct wire *w, char host[WIRE_NAME], char port[WIRE
     }
 }
 
-static void test(struct wire *w)
-{
-    char host[WIRE_NAME];
-    char port[WIRE_NAME];
-    struct errinfo none = {0};
-    const char *colon = w->s->smtp != NULL ? strrchr(w->s->smtp, ':') : NULL;
-
-    find_smtp(w, host, port);
-    if (colon != NULL) {
-        wire_copy(host, sizeof(host),
-                  slice_of(w->s->smtp, (size_t)(colon - w->s->smtp)));
-        wire_copy(port, sizeof(port), slice_str(colon + 1));
-    }
-    if (w->s->is_dry) {
-        setup_say(w->s, "would",
-                  "send a test message to Postfix at %s port %s; gillnetd drops it",
-                  host, port);
-    } else if (setup_gillnetd_answers(w->s) &&
-               postfix_command(w, "status", &none) == ERR_OK) {
-        setup_probe(w->s, host, port);
-    }
-}
-
 /* ---- the command ---- */
 
 static void choose_socket(struct wire *w)
@@ -169,21 +151,19 @@ static void choose_socket(struct wire *w)
 
 static void say_found(struct wire *w)
 {
-    struct milter_chain before;
+    struct milter_chain before = {.n = 0};
     struct errinfo none = {0};
     char value[WIRE_VALUE] = "";
-    struct buf text;
+    char settings[WIRE_NAME + 64];
 
-    buf_init(&text, WIRE_VALUE);
-    if (wire_setting(w, "smtpd_milters", false, value, &none) == ERR_OK &&
-        wire_read_chain(w, slice_str(value), &before, &none) == ERR_OK) {
-        milter_chain_print(&before, &text);
+    if (wire_setting(w, "smtpd_milters", false, value, &none) == ERR_OK) {
+        (void)wire_read_chain(w, slice_str(value), &before, &none);
     }
-    setup_say(w->s, "found", "Postfix, settings in %.*s, smtpd %s, milters: %.*s",
-              SLICE_ARGS(postfix_value(&w->p.main, "config_directory")),
-              w->p.is_chrooted ? "in a chroot" : "without a chroot",
-              SLICE_ARGS(buf_slice(&text)));
-    buf_fini(&text);
+    (void)snprintf(settings, sizeof(settings), "%.*s, smtpd %s a chroot",
+                   SLICE_ARGS(slice_head(postfix_value(&w->p.main, "config_directory"),
+                                         WIRE_NAME)),
+                   w->p.is_chrooted ? "in" : "without");
+    setup_say_found(w->s, &before, settings);
 }
 
 /* The group of Postfix's user: its smtpd and cleanup have it. */
@@ -212,9 +192,7 @@ static enum err wire_up(struct wire *w, struct errinfo *reterr)
     e = wire_plan(w, reterr);
     if (e == ERR_OK) {
         wire_copy(name, sizeof(name), postfix_value(&w->p.main, "myhostname"));
-        s->nauthservs = milter_chain_authservs(&w->chain, s->etc, name, s->authservs,
-                                               SETUP_AUTHSERVS);
-        setup_say_order(s, &w->chain);
+        setup_order(s, &w->chain, name);
         e = s->wanted.is_unix ? find_group(w, &gid, reterr) : ERR_OK;
     }
     if (e == ERR_OK && s->wanted.is_unix) {
@@ -238,6 +216,8 @@ static enum err unwire(struct wire *w, struct errinfo *reterr)
 int setup_postfix(struct setup *s)
 {
     static struct wire w;
+    char host[WIRE_NAME];
+    char port[WIRE_NAME];
     struct errinfo why = {0};
     int status = 0;
 
@@ -260,7 +240,8 @@ int setup_postfix(struct setup *s)
         say_found(&w);
         if ((s->is_undo ? unwire(&w, &why) : wire_up(&w, &why)) == ERR_OK) {
             if (!s->is_undo) {
-                test(&w);
+                find_smtp(&w, host, port);
+                setup_test(s, host, port, is_running(&w));
             }
         } else {
             status = setup_fail(s, &why);

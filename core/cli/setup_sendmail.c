@@ -188,19 +188,6 @@ static void plan_undo(struct mail *m)
 
 /* ---- sendmail.cf ---- */
 
-/* The rest of the first line that begins so; SLICE_NONE: there is none. */
-static struct slice cf_value(struct slice cf, const char *begin)
-{
-    while (cf.n > 0) {
-        struct slice line = slice_cut(&cf, '\n');
-
-        if (slice_has_prefix(line, slice_str(begin))) {
-            return slice_trim(slice_from(line, strlen(begin)));
-        }
-    }
-    return SLICE_NONE;
-}
-
 /* m4 on the file, as the makers of Sendmail document it. */
 static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
 {
@@ -216,8 +203,8 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
     for (size_t i = 0; dir == NULL && i < LENGTH(folders); i++) {
         dir = access(folders[i], F_OK) == 0 ? folders[i] : NULL;
     }
-    if (dir == NULL || file_path(define, "-D_CF_DIR_=%s/", dir) != ERR_OK ||
-        file_path(macros, "%s/m4/cf.m4", dir) != ERR_OK) {
+    if (dir == NULL || path_make(define, NULL, "-D_CF_DIR_=%s/", dir) != ERR_OK ||
+        path_make(macros, NULL, "%s/m4/cf.m4", dir) != ERR_OK) {
         return errinfo_set(
             reterr, ERR_NOT_FOUND, m->cf, 0,
             "cannot be made: Sendmail's m4 files are not in "
@@ -273,9 +260,9 @@ static enum err check_cf(const struct mail *m, struct errinfo *reterr)
 
     buf_init(&cf, MC_MAX);
     e = file_read(m->cf, &cf, reterr);
-    filters = cf_value(buf_slice(&cf), "O InputMailFilters=");
+    filters = sendmail_cf_value(buf_slice(&cf), "O InputMailFilters=");
     is_there = slice_find_slice(filters, SLICE_LIT("gillnet")) < filters.n &&
-               cf_value(buf_slice(&cf), "Xgillnet,").n > 0;
+               sendmail_cf_value(buf_slice(&cf), "Xgillnet,").n > 0;
     if (e == ERR_OK && !m->s->is_undo && !is_there) {
         e = errinfo_set(
             reterr, ERR_EXISTS, m->mc, 0,
@@ -290,7 +277,7 @@ static enum err check_cf(const struct mail *m, struct errinfo *reterr)
 /* The daemon, or 0. */
 static pid_t daemon_pid(const struct mail *m)
 {
-    struct slice name = cf_value(buf_slice(&m->old_cf), "O PidFile=");
+    struct slice name = sendmail_cf_value(buf_slice(&m->old_cf), "O PidFile=");
     char path[FILE_PATH_MAX];
     struct errinfo why = {0};
     struct buf text;
@@ -300,7 +287,7 @@ static pid_t daemon_pid(const struct mail *m)
         name = SLICE_LIT("/var/run/sendmail.pid");
     }
     buf_init(&text, FILE_PATH_MAX);
-    if (file_path(path, "%.*s", SLICE_ARGS(name)) == ERR_OK &&
+    if (path_make(path, NULL, "%.*s", SLICE_ARGS(name)) == ERR_OK &&
         file_read(path, &text, &why) == ERR_OK) {
         pid = strtol(text.p, NULL, 10);
     }
@@ -350,7 +337,7 @@ static enum err apply(struct mail *m, struct errinfo *reterr)
 /* RunAsUser, if it is not root, must be let in to the socket. */
 static void look_at_user(struct mail *m)
 {
-    struct slice user = cf_value(buf_slice(&m->old_cf), "O RunAsUser=");
+    struct slice user = sendmail_cf_value(buf_slice(&m->old_cf), "O RunAsUser=");
 
     user = slice_head(user, slice_find(user, ':'));
     if (user.n > 0 && !slice_eq(user, SLICE_LIT("root")) && m->s->wanted.is_unix) {
@@ -365,7 +352,7 @@ static void look_at_user(struct mail *m)
 /* Sendmail's own name, $j: written out, or the host's. */
 static void own_name(const struct mail *m, char dst[MILTERS_NAME])
 {
-    struct slice j = cf_value(buf_slice(&m->old_cf), "Dj");
+    struct slice j = sendmail_cf_value(buf_slice(&m->old_cf), "Dj");
     const struct addrinfo hints = {.ai_flags = AI_CANONNAME};
     struct addrinfo *found = NULL;
 
@@ -388,7 +375,8 @@ static void own_name(const struct mail *m, char dst[MILTERS_NAME])
 static void find_smtp(const struct mail *m, char host[NAME_BYTES],
                       char port[NAME_BYTES])
 {
-    struct slice options = cf_value(buf_slice(&m->old_cf), "O DaemonPortOptions=");
+    struct slice options =
+        sendmail_cf_value(buf_slice(&m->old_cf), "O DaemonPortOptions=");
 
     (void)snprintf(host, NAME_BYTES, "127.0.0.1");
     (void)snprintf(port, NAME_BYTES, "25");
@@ -405,39 +393,13 @@ static void find_smtp(const struct mail *m, char host[NAME_BYTES],
     }
 }
 
-static void test(struct mail *m)
-{
-    const char *given = m->s->smtp;
-    const char *colon = given != NULL ? strrchr(given, ':') : NULL;
-    char host[NAME_BYTES];
-    char port[NAME_BYTES];
-
-    find_smtp(m, host, port);
-    if (colon != NULL) {
-        (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - given), given);
-        (void)snprintf(port, sizeof(port), "%s", colon + 1);
-    }
-    if (m->s->is_dry) {
-        setup_say(m->s, "would",
-                  "send a test message to Sendmail at %s port %s; gillnetd drops it",
-                  host, port);
-    } else if (setup_gillnetd_answers(m->s) && daemon_pid(m) != 0) {
-        setup_probe(m->s, host, port);
-    }
-}
-
 static void say_found(struct mail *m)
 {
-    struct milter_chain before;
+    struct milter_chain before = {.n = 0};
     struct errinfo none = {0};
-    struct buf text;
 
-    buf_init(&text, MC_MAX);
-    if (read_chain(m, &before, &none) == ERR_OK) {
-        milter_chain_print(&before, &text);
-    }
-    setup_say(m->s, "found", "Sendmail, settings in %s, milters: %.*s", m->mc,
-              SLICE_ARGS(buf_slice(&text)));
+    (void)read_chain(m, &before, &none);
+    setup_say_found(m->s, &before, m->mc);
     if (slice_find_slice(buf_slice(&m->old_mc), SLICE_LIT("InputMailFilters=")) <
         m->old_mc.n) {
         setup_note(
@@ -446,7 +408,6 @@ static void say_found(struct mail *m)
             "gillnet there where its mail shall be examined",
             m->mc);
     }
-    buf_fini(&text);
 }
 
 static enum err wire_up(struct mail *m, struct errinfo *reterr)
@@ -459,9 +420,7 @@ static enum err wire_up(struct mail *m, struct errinfo *reterr)
         return e;
     }
     own_name(m, name);
-    s->nauthservs =
-        milter_chain_authservs(&m->chain, s->etc, name, s->authservs, SETUP_AUTHSERVS);
-    setup_say_order(s, &m->chain);
+    setup_order(s, &m->chain, name);
     look_at_user(m);
     e = setup_conf(s, reterr);
     THEN(e, setup_gillnetd(s, reterr));
@@ -509,6 +468,8 @@ static int open_files(struct mail *m)
 int setup_sendmail(struct setup *s)
 {
     static struct mail m;
+    char host[NAME_BYTES];
+    char port[NAME_BYTES];
     struct errinfo why = {0};
     int status = 0;
 
@@ -523,7 +484,8 @@ int setup_sendmail(struct setup *s)
         if ((s->is_undo ? unwire(&m, &why) : wire_up(&m, &why)) != ERR_OK) {
             status = setup_fail(s, &why);
         } else if (!s->is_undo) {
-            test(&m);
+            find_smtp(&m, host, port);
+            setup_test(s, host, port, daemon_pid(&m) != 0);
         }
     }
     buf_fini(&m.old_mc);

@@ -97,7 +97,7 @@ bool stat_day_show(const struct cli *cli)
     struct history_view *v = calloc(1, sizeof(*v));
     bool is_printed = true;
 
-    if (v == NULL || file_path(path, "%s/%s", cli->config->state_dir,
+    if (v == NULL || path_make(path, NULL, "%s/%s", cli->config->state_dir,
                                STATE_HISTORY_FILE) != ERR_OK) {
         free(v);
         return true; /* such a path has no page either */

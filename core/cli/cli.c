@@ -343,7 +343,7 @@ static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *ru
 }
 
 /* After commands that write to the state folder: the services must be able to use root's files. */
-static void settle(const struct cli *cli, const char *command)
+static void settle_state_dir(const struct cli *cli, const char *command)
 {
     static const char *const writers[] = {"check", "list",   "feed",   "peer",
                                           "count", "backup", "restore"};
@@ -366,7 +366,7 @@ int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n
     int status = argc > 0 ? dispatch(&cli, &a, runners, n) : EX_USAGE;
 
     if (argc > 0 && a.argc > 0) {
-        settle(&cli, a.argv[0]);
+        settle_state_dir(&cli, a.argv[0]);
     }
     config_release(&cli.config);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -23,7 +23,7 @@ struct backup {
     struct progress progress;
 };
 
-static void on_progress(void *context, const char *what, double share)
+static void show_progress(void *context, const char *what, double share)
 {
     struct backup *b = context;
 
@@ -124,7 +124,7 @@ static int take_peers(struct backup *b)
     return status;
 }
 
-static int take(struct backup *b)
+static int take_snapshot(struct backup *b)
 {
     struct errinfo why = {.code = ERR_OK};
     int status = take_lists(b);
@@ -187,8 +187,8 @@ static int write_file(struct backup *b)
         e = file_out_open(&b->out, b->file, BACKUP_MODE, &why);
     }
     if (e == ERR_OK) {
-        e = bundle_write(&b->snapshot, is_stdout ? to_stdout : to_file, b, on_progress,
-                         b, &why);
+        e = bundle_write(&b->snapshot, is_stdout ? to_stdout : to_file, b,
+                         show_progress, b, &why);
         if (!is_stdout && (e == ERR_OK || b->out.failed != ERR_OK)) {
             e = file_out_commit(&b->out, &why); /* its text names the file */
         } else if (!is_stdout) {
@@ -223,7 +223,7 @@ static int back_up(struct backup *b, bool with_counts)
         status = cli_fail(&why);
     } else {
         b->snapshot.contents.time_s = now_s;
-        status = take(b);
+        status = take_snapshot(b);
         THEN(status, write_file(b));
     }
     snapshot_close(&b->snapshot);
@@ -232,7 +232,7 @@ static int back_up(struct backup *b, bool with_counts)
 
 static int verify(struct backup *b)
 {
-    const struct bundle_taker taker = {.progress = on_progress, .context = b};
+    const struct bundle_taker taker = {.progress = show_progress, .context = b};
     struct errinfo why = {.code = ERR_OK};
     struct contents c;
     const bool is_stdin = strcmp(b->file, "-") == 0;

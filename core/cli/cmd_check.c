@@ -35,8 +35,8 @@ static const char *silence_name(const struct list_hit *h)
     return list_suppression_name((enum list_suppression)h->silence);
 }
 
-static bool print_json(const struct check *c, const struct listset *set,
-                       const struct message *m, const struct outcome *o)
+static bool print_outcome_json(const struct check *c, const struct listset *set,
+                               const struct message *m, const struct outcome *o)
 {
     const struct explain_case explain = {.file = m->file,
                                          .verdict = &o->verdict,
@@ -51,8 +51,8 @@ static bool print_json(const struct check *c, const struct listset *set,
     return json_line(explain_json(&explain));
 }
 
-static void print_text(const struct check *c, const struct listset *set,
-                       const struct message *m, const struct outcome *o)
+static void print_outcome_text(const struct check *c, const struct listset *set,
+                               const struct message *m, const struct outcome *o)
 {
     const struct verdict *v = &o->verdict;
     const struct list_hits *hits = &o->hits;
@@ -105,8 +105,8 @@ static bool is_trusted(const struct check *c)
 }
 
 /* Counts the message, or looks how often it was counted. */
-static void count(struct check *c, struct arena *arena, const struct message *m,
-                  struct message_counts *ret)
+static void count_or_look(struct check *c, struct arena *arena, const struct message *m,
+                          struct message_counts *ret)
 {
     const struct message_facts facts = {
         .rcpt = m->rcpt,
@@ -151,13 +151,13 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .auth = m->auth,
         .counts = &o.counts};
 
-    count(c, arena, m, &o.counts);
+    count_or_look(c, arena, m, &o.counts);
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
-    bool is_printed = !c->cli->json || print_json(c, lists, m, &o);
+    bool is_printed = !c->cli->json || print_outcome_json(c, lists, m, &o);
     if (!c->cli->json) {
-        print_text(c, lists, m, &o);
+        print_outcome_text(c, lists, m, &o);
     }
     list_manager_release(c->hold, &lists);
     if (!is_printed) {

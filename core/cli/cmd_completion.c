@@ -201,7 +201,7 @@ static bool takes_value(const struct cli_command *command, struct slice name)
 }
 
 /* Sorts the words before the cursor. */
-static void read_words(struct request *r, int n, char **words)
+static void sort_typed_words(struct request *r, int n, char **words)
 {
     for (int i = 0; i < n - 1; i++) {
         struct slice word = slice_str(words[i]);
@@ -243,7 +243,7 @@ static void complete(struct cli *cli, int n, char **words)
 {
     struct request r = {.cli = cli, .typed = slice_str(n > 0 ? words[n - 1] : "")};
 
-    read_words(&r, n, words);
+    sort_typed_words(&r, n, words);
     if (slice_eq(r.option, SLICE_LIT("-c"))) {
         (void)puts(":files");
         return;

@@ -20,7 +20,7 @@ static void print_advice(const struct config *c)
     }
 }
 
-static int check(struct cli *cli)
+static int check_config_file(struct cli *cli)
 {
     const struct config *c = cli->config;
 
@@ -97,5 +97,5 @@ int cmd_config(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    return is_check ? check(cli) : dump(cli, argc - 2, argv + 2);
+    return is_check ? check_config_file(cli) : dump(cli, argc - 2, argv + 2);
 }

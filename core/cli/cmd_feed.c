@@ -68,8 +68,8 @@ int feed_cmd_open(struct cli *cli, const struct config_feed *feed,
 
 /* *ret: the rows of the answer, in any case the caller's. Returns 0, an exit status after a
  * message, or -1: no hub runs. */
-static int ask(const struct cli *cli, const char *request,
-               char retfirst[CONTROL_FIRST_MAX], json_t **ret)
+static int ask_hub_rows(const struct cli *cli, const char *request,
+                        char retfirst[CONTROL_FIRST_MAX], json_t **ret)
 {
     static const char error[] = "error ";
     struct errinfo why = {.code = ERR_OK};
@@ -95,7 +95,7 @@ int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
 {
     char first[CONTROL_FIRST_MAX];
 
-    return ask(cli, request, first, ret);
+    return ask_hub_rows(cli, request, first, ret);
 }
 
 /* What the hub says of the feed while it works on it. */
@@ -128,7 +128,7 @@ int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
 
     (void)snprintf(request, sizeof(request), "%s %.32s%s%.20s", what, name,
                    *rest != '\0' ? " " : "", rest);
-    int status = ask(cli, request, first, &rows);
+    int status = ask_hub_rows(cli, request, first, &rows);
     if (status == 0) {
         (void)snprintf(request, sizeof(request), "feed-job %.32s %.64s", name,
                        first + sizeof(begun) - 1);
@@ -136,7 +136,7 @@ int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
     progress_init(&p);
     while (status == 0 && !is_done) {
         json_decref(rows);
-        status = ask(cli, request, first, &rows);
+        status = ask_hub_rows(cli, request, first, &rows);
         is_done = status == 0 && strcmp(first, "ok done") == 0;
         if (status == 0 && !is_done) {
             show_task(&p, name, rows);
@@ -214,8 +214,8 @@ int feed_cmd_print(const struct cli *cli, json_t *result)
     return status;
 }
 
-static json_t *result_of(const char *name, enum err e, const struct errinfo *why,
-                         const struct update_report *report, json_t *lines)
+static json_t *report_json(const char *name, enum err e, const struct errinfo *why,
+                           const struct update_report *report, json_t *lines)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16] = "";
     const char *result = e != ERR_OK                         ? "failed"
@@ -251,7 +251,7 @@ int feed_cmd_here(struct cli *cli, const struct config_feed *feed, feed_work_fn 
     enum err e = fn(&w, &why);
     progress_clear(&p);
     update_close(&w.stage);
-    return feed_cmd_print(cli, result_of(feed->name, e, &why, &w.report, lines));
+    return feed_cmd_print(cli, report_json(feed->name, e, &why, &w.report, lines));
 }
 
 int cmd_feed(struct cli *cli, int argc, char **argv)

@@ -205,7 +205,7 @@ static int look_up(struct query *q, char **values)
     return q->is_output_bad ? EX_OSERR : status;
 }
 
-static int run(struct query *q, char **values)
+static int run_query(struct query *q, char **values)
 {
     char *none[] = {NULL};
     struct state_lists lists;
@@ -265,7 +265,7 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
         return cli_usage("lookup", "give values, or one file of values (- for standard "
                                    "input)");
     }
-    status = run(&q, argv + 1);
+    status = run_query(&q, argv + 1);
     if (q.file == NULL && !q.is_quiet && !q.is_output_bad) {
         int counted = lookup_counts(cli, argv + 1);
         status = counted > status ? counted : status;

@@ -21,7 +21,7 @@ struct publishing_run {
     const char *withdrawn; /* list that is to go; NULL: none */
 };
 
-static void on_progress(void *context, const char *stage, double share)
+static void show_list_progress(void *context, const char *stage, double share)
 {
     struct publishing_run *r = context;
     char text[64];
@@ -117,8 +117,8 @@ static int publish_all(struct publishing_run *r, struct publish *p,
     return print_help(r) ? 0 : EX_OSERR;
 }
 
-static int run(struct publishing_run *r, struct publish_options *o,
-               const char *const *given, size_t ngiven)
+static int publish_lists_given(struct publishing_run *r, struct publish_options *o,
+                               const char *const *given, size_t ngiven)
 {
     const char *known[REPOSITORY_LISTS_MAX] = {NULL};
     char names[REPOSITORY_LISTS_MAX][LIST_NAME_MAX + 1];
@@ -164,7 +164,7 @@ static int read_valid(const char *text, uint64_t *retms)
     return 0;
 }
 
-static int load(struct publishing_run *r)
+static int load_identity(struct publishing_run *r)
 {
     char dir[FILE_PATH_MAX];
     struct errinfo why = {.text = ""};
@@ -178,7 +178,7 @@ static int load(struct publishing_run *r)
 int cmd_publish(struct cli *cli, int argc, char **argv)
 {
     struct publishing_run r = {.cli = cli, .list = ""};
-    struct publish_options o = {.progress = on_progress, .context = &r};
+    struct publish_options o = {.progress = show_list_progress, .context = &r};
     const char *valid = NULL;
     const struct cli_option table[] = {{"--valid", &valid, NULL, NULL},
                                        {"--withdraw", &r.withdrawn, NULL, NULL},
@@ -192,7 +192,7 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
         return cli_usage(
             "publish", "name the folder that a web server serves, and up to 64 lists");
     }
-    status = load(&r);
+    status = load_identity(&r);
     if (status != 0) {
         return status;
     }
@@ -203,7 +203,8 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
     o.keys = &cli->keys;
     o.now_ms = clock_wall_us() / 1000;
     progress_init(&r.progress);
-    status = run(&r, &o, (const char *const *)argv + 2, (size_t)argc - 2);
+    status =
+        publish_lists_given(&r, &o, (const char *const *)argv + 2, (size_t)argc - 2);
     progress_clear(&r.progress);
     identity_wipe(&r.self);
     return status;

@@ -13,7 +13,7 @@ struct reply {
     bool is_ok;         /* it runs the file's configuration now */
 };
 
-static void ask(const char *path, struct reply *ret)
+static void ask_reload(const char *path, struct reply *ret)
 {
     *ret = (struct reply){.why = {.code = ERR_OK}};
     buf_init(&ret->text, CONTROL_ANSWER_MAX);
@@ -54,8 +54,8 @@ static void print_reply(const char *who, const struct reply *r)
 }
 
 /* Prints both, and gives the worse status; a hub that does not run is none. */
-static int report(const struct cli *cli, const struct reply *daemon,
-                  const struct reply *hub)
+static int report_replies(const struct cli *cli, const struct reply *daemon,
+                          const struct reply *hub)
 {
     const bool has_hub = hub->why.code != ERR_NOT_FOUND;
     int status = daemon->is_ok ? CLI_CLEAN : EX_CONFIG;
@@ -94,9 +94,9 @@ int cmd_reload(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    ask(cli->config->control_socket, &daemon);
-    ask(cli->config->hub.control_socket, &hub);
-    status = report(cli, &daemon, &hub);
+    ask_reload(cli->config->control_socket, &daemon);
+    ask_reload(cli->config->hub.control_socket, &hub);
+    status = report_replies(cli, &daemon, &hub);
     buf_fini(&daemon.text);
     buf_fini(&hub.text);
     return status;

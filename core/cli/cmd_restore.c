@@ -7,7 +7,8 @@
 #include "core/cli/print.h"
 #include "core/cli/restore_check.h"
 
-static enum err check(void *context, const char *state_dir, struct errinfo *reterr)
+static enum err check_restored(void *context, const char *state_dir,
+                               struct errinfo *reterr)
 {
     progress_show(context, "checking", 0);
     return restore_check(state_dir, reterr);
@@ -64,7 +65,7 @@ static int restore(struct cli *cli, const char *file, bool force)
                                 .name = file,
                                 .force = force,
                                 .progress = progress_stage,
-                                .check = check,
+                                .check = check_restored,
                                 .context = &progress};
 
     if (!is_stdin && (o.fd = open(file, O_RDONLY | O_CLOEXEC)) < 0) {

@@ -145,7 +145,7 @@ void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_
 
 /* ---- the command ---- */
 
-static int begin(struct setup *s)
+static int begin_setup(struct setup *s)
 {
     int status = cli_config(s->cli);
 
@@ -205,7 +205,7 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         return cli_usage("setup", "name the MTA: postfix or sendmail");
     }
     s.mta = argv[1];
-    status = begin(&s);
+    status = begin_setup(&s);
     if (status == 0) {
         status = strcmp(s.mta, "postfix") == 0 ? setup_postfix(&s) : setup_sendmail(&s);
         if (status == 0) {

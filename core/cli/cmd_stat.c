@@ -276,8 +276,8 @@ static int look_at_lists(struct cli *cli, struct state_lists *ret)
     return status == 0 ? state_open_peers(cli, ret) : status;
 }
 
-static int show(struct cli *cli, const struct daemon_view *d, bool is_known,
-                bool wants_all)
+static int show_stat(struct cli *cli, const struct daemon_view *d, bool is_known,
+                     bool wants_all)
 {
     struct state_lists lists = {.v = NULL};
     struct count_numbers counts;
@@ -320,5 +320,5 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     if (!is_known) {
         cli_fail(&why); /* the lists can still be shown */
     }
-    return show(cli, &d, is_known, wants_all);
+    return show_stat(cli, &d, is_known, wants_all);
 }

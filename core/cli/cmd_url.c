@@ -115,7 +115,7 @@ static json_t *expressions_json(const struct reading *u)
     return all;
 }
 
-static bool print_json(struct reader *r, const struct reading *u)
+static bool print_url_json(struct reader *r, const struct reading *u)
 {
     struct slice none = SLICE_NONE;
     const struct weburl *web = &u->web;
@@ -141,7 +141,7 @@ static bool print_json(struct reader *r, const struct reading *u)
 
 /* ---- for people ---- */
 
-static void print_row(const char *name, struct slice value)
+static void print_part(const char *name, struct slice value)
 {
     if (value.p != NULL) {
         printf("  %-12s ", name);
@@ -153,7 +153,7 @@ static void print_row(const char *name, struct slice value)
 static void print_key(const char *name, const struct reading *u, struct slice key)
 {
     if (!slice_eq(key, u->url.canonical)) {
-        print_row(name, key);
+        print_part(name, key);
     }
 }
 
@@ -163,41 +163,41 @@ static void print_web(const struct reading *u)
         (void)puts("  href         (browsers need a scheme, or open no such host)");
         return;
     }
-    print_row("href", u->web.href);
+    print_part("href", u->web.href);
     if (u->web.username.n > 0) {
-        print_row("username", u->web.username);
+        print_part("username", u->web.username);
     }
     if (u->web.password.n > 0) {
-        print_row("password", u->web.password);
+        print_part("password", u->web.password);
     }
 }
 
-static void print_text(struct reader *r, const struct reading *u)
+static void print_url_text(struct reader *r, const struct reading *u)
 {
     text_print(stdout, u->text, u->text.n);
     (void)puts(":");
     print_web(u);
-    print_row("scheme", u->url.scheme);
-    print_row("host", u->url.host.text);
+    print_part("scheme", u->url.scheme);
+    print_part("host", u->url.host.text);
     if (u->url.host.kind != HOST_NAME) {
         printf("  %-12s %s\n", "address", kind_name(u->url.host.kind));
     }
     if (u->url.port != 0) {
         printf("  %-12s %u\n", "port", u->url.port);
     }
-    print_row("path", u->url.path);
-    print_row("query", u->url.query);
-    print_row("fragment", u->has_web ? u->web.fragment : SLICE_NONE);
-    print_row("canonical", u->url.canonical);
+    print_part("path", u->url.path);
+    print_part("query", u->url.query);
+    print_part("fragment", u->has_web ? u->web.fragment : SLICE_NONE);
+    print_part("canonical", u->url.canonical);
     print_key("normal", u, u->normal);
     print_key("folded", u, u->folded);
     print_key("template", u, u->template);
-    print_row("registrable", u->registrable);
+    print_part("registrable", u->registrable);
     if (unwrap_is_shortener(u->url.host.text)) {
         (void)puts("  shortener    yes");
     }
     for (size_t i = 0; i < u->nexpressions; i++) {
-        print_row("expression", u->expressions[i]);
+        print_part("expression", u->expressions[i]);
     }
     for (size_t i = 0; i < u->ntargets; i++) {
         const struct unwrap_target *t = &u->targets[i];
@@ -206,8 +206,8 @@ static void print_text(struct reader *r, const struct reading *u)
         text_print(stdout, t->url, t->url.n);
         (void)putchar('\n');
         if (url_parse(r->arena, t->url, &url) == ERR_OK) {
-            print_row("  canonical", url.canonical);
-            print_row("  registrable", registrable_of(&url.host));
+            print_part("  canonical", url.canonical);
+            print_part("  registrable", registrable_of(&url.host));
         }
     }
     if (u->is_cut) {
@@ -230,7 +230,7 @@ static const char *why(enum err e)
 }
 
 /* A URL of the command line (line 0) or of standard input. False stops. */
-static bool show(void *context, struct slice text, unsigned line)
+static bool show_url(void *context, struct slice text, unsigned line)
 {
     struct reader *r = context;
     struct reading u = {.has_web = false};
@@ -249,9 +249,9 @@ static bool show(void *context, struct slice text, unsigned line)
         return true;
     }
     if (r->cli->json) {
-        r->is_output_bad = !print_json(r, &u);
+        r->is_output_bad = !print_url_json(r, &u);
     } else {
-        print_text(r, &u);
+        print_url_text(r, &u);
     }
     return !r->is_output_bad && !ferror(stdout);
 }
@@ -272,10 +272,10 @@ int cmd_url(struct cli *cli, int argc, char **argv)
         return cli_nomem();
     }
     if (argc == 2 && strcmp(argv[1], "-") == 0) {
-        status = text_each_line("-", show, &r, &r.bad);
+        status = text_each_line("-", show_url, &r, &r.bad);
     }
     for (int i = 1; i < argc && strcmp(argv[1], "-") != 0; i++) {
-        if (!show(&r, slice_str(argv[i]), 0)) {
+        if (!show_url(&r, slice_str(argv[i]), 0)) {
             break;
         }
     }

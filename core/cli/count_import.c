@@ -41,7 +41,7 @@ struct import {
 
 /* ---- reading ---- */
 
-static int keep(struct import *x, const struct item *item)
+static int keep_item(struct import *x, const struct item *item)
 {
     struct errinfo why = {.code = ERR_OK};
 
@@ -96,7 +96,7 @@ static enum err read_item(struct slice line, struct item *ret, struct errinfo *r
 }
 
 /* False stops: x->status. */
-static bool read_line(void *context, struct slice value, unsigned line)
+static bool read_item_line(void *context, struct slice value, unsigned line)
 {
     struct import *x = context;
     struct errinfo why = {.code = ERR_OK};
@@ -114,7 +114,7 @@ static bool read_line(void *context, struct slice value, unsigned line)
     } else if (is_old(x, &item)) {
         x->nold++;
     } else {
-        x->status = keep(x, &item);
+        x->status = keep_item(x, &item);
     }
     return x->status == 0;
 }
@@ -304,7 +304,7 @@ static void name_source(struct import *x)
 static int take_in(struct import *x)
 {
     x->now_s = clock_wall_us() / US_PER_S;
-    int status = text_each_line(x->file, read_line, x, &x->bad);
+    int status = text_each_line(x->file, read_item_line, x, &x->bad);
 
     THEN(status, x->status);
     if (status != 0) {

@@ -14,8 +14,8 @@ enum { PPB = 1000000000 };
 
 /* Sends a request; true when retanswer begins with ok. The first failure is kept, and none is
  * asked after it: a gillnetd that is silent would make each one wait. */
-static bool ask(struct count_publisher *c, const struct buf *request,
-                struct buf *retanswer)
+static bool ask_gillnetd(struct count_publisher *c, const struct buf *request,
+                         struct buf *retanswer)
 {
     const char *path = c->cli->config->control_socket;
 
@@ -45,7 +45,8 @@ static bool ask_for(struct count_publisher *c, struct buf *request,
     struct buf answer;
 
     buf_init(&answer, CONTROL_ANSWER_MAX);
-    bool is_read = ask(c, request, &answer) && read(buf_slice(&answer), context);
+    bool is_read =
+        ask_gillnetd(c, request, &answer) && read(buf_slice(&answer), context);
     if (!is_read && c->failed.code == ERR_OK) {
         errinfo_set(&c->failed, ERR_SYNTAX, c->cli->config->control_socket, 0,
                     "no answer about counts; are gillnet and gillnetd of one version?");
@@ -129,7 +130,7 @@ static bool is_sound(void *context, enum count_window w, double bound)
 }
 
 /* "NAME VALUE" in the answer to stat; 0 where it is not. */
-static uint64_t number_of(struct slice answer, enum stat_id id)
+static uint64_t stat_in_answer(struct slice answer, enum stat_id id)
 {
     while (answer.n > 0) {
         struct slice line = slice_cut(&answer, '\n');
@@ -158,9 +159,9 @@ static enum err look_for_gillnetd(struct count_publisher *c, bool *retcounts,
     if (e == ERR_OK) {
         struct slice text = buf_slice(&answer);
 
-        *retcounts = number_of(text, STAT_count_messages_per_day) > 0;
+        *retcounts = stat_in_answer(text, STAT_count_messages_per_day) > 0;
         for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-            c->noise[w] = (double)number_of(text, noise[w]) / PPB;
+            c->noise[w] = (double)stat_in_answer(text, noise[w]) / PPB;
         }
     }
     buf_fini(&answer);

@@ -19,7 +19,7 @@ struct tally {
     uint64_t foreign; /* of another ring key */
 };
 
-static bool report(struct tally *t, const struct errinfo *why)
+static bool report_damage(struct tally *t, const struct errinfo *why)
 {
     char line[LINE_MAX_BYTES];
 
@@ -50,7 +50,7 @@ static bool verify_one(struct tally *t, const char *path)
         e = run_verify(run, &why);
     }
     run_close(&run);
-    return e == ERR_OK || report(t, &why);
+    return e == ERR_OK || report_damage(t, &why);
 }
 
 static bool verify_journal(struct tally *t, const char *path)
@@ -59,7 +59,7 @@ static bool verify_journal(struct tally *t, const char *path)
     enum err e = live_verify_journal(path, &why);
 
     t->journals += e != ERR_NOT_FOUND;
-    return e == ERR_OK || e == ERR_NOT_FOUND || report(t, &why);
+    return e == ERR_OK || e == ERR_NOT_FOUND || report_damage(t, &why);
 }
 
 static int is_journal(const struct dirent *entry)

@@ -10,7 +10,7 @@
 
 /* ---- control sockets ---- */
 
-static enum err refuse(struct errinfo *reterr, int errnum, const char *path)
+static enum err refuse_connect(struct errinfo *reterr, int errnum, const char *path)
 {
     char text[128] = "";
 
@@ -48,7 +48,7 @@ static enum err address_of(const char *path, struct sockaddr_un *ret, int *retdi
     }
     *retdir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (*retdir < 0) {
-        return refuse(reterr, errno, path);
+        return refuse_connect(reterr, errno, path);
     }
     (void)snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s", *retdir,
                    slash);
@@ -74,7 +74,7 @@ enum err control_connect(const char *path, int *retfd, struct errinfo *reterr)
     fd_close(&dir);
     if (errnum != 0) {
         fd_close(&fd);
-        return refuse(reterr, errnum, path);
+        return refuse_connect(reterr, errnum, path);
     }
     *retfd = fd;
     return ERR_OK;

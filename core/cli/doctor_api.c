@@ -53,8 +53,8 @@ static const char *unsafe(const char *path, const struct trial_user *who)
                                                    : NULL;
 }
 
-static void check(struct doctor *d, const struct trial_user *who, const char *key,
-                  const char *path, bool is_tokens)
+static void check_api_file(struct doctor *d, const struct trial_user *who,
+                           const char *key, const char *path, bool is_tokens)
 {
     char advice[ADVICE_MAX];
     const char *why = NULL;
@@ -96,7 +96,7 @@ void doctor_api(struct doctor *d)
     if (c->api.listen.n == 0 || !find_hub(c, &who)) {
         return; /* nobody is asked, or everything runs as one user */
     }
-    check(d, &who, "api.tokens_file", c->api.tokens_file, true);
-    check(d, &who, "api.certificate", c->api.certificate, false);
-    check(d, &who, "api.key", c->api.key, false);
+    check_api_file(d, &who, "api.tokens_file", c->api.tokens_file, true);
+    check_api_file(d, &who, "api.certificate", c->api.certificate, false);
+    check_api_file(d, &who, "api.key", c->api.key, false);
 }

@@ -9,7 +9,7 @@
 
 enum { US_PER_S = 1000000 };
 
-static void on_damage(void *context, const struct errinfo *why)
+static void on_damaged_run(void *context, const struct errinfo *why)
 {
     doctor_say_why(
         context, DOCTOR_FAIL, "counts",
@@ -36,7 +36,7 @@ static void check_runs(struct doctor *d)
         doctor_say(d, DOCTOR_OK, "counts", "", "there are no runs on disk yet");
         return;
     }
-    if (runset_open(dir, on_damage, d, &set, &why) != ERR_OK) {
+    if (runset_open(dir, on_damaged_run, d, &set, &why) != ERR_OK) {
         doctor_say_why(d, DOCTOR_FAIL, "counts", "see to the folder's rights", &why);
         return;
     }

@@ -305,7 +305,7 @@ static void check_list(struct doctor *d, struct slice name)
     list_reader_close(&reader);
 }
 
-static bool is_there(const struct slice *names, size_t n, const char *name)
+static bool has_name(const struct slice *names, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         if (slice_eq(names[i], slice_str(name))) {
@@ -320,7 +320,7 @@ static void check_named_lists(struct doctor *d, const struct slice *names, size_
     const struct config *c = d->cli->config;
 
     for (size_t i = 0; i < c->nlists; i++) {
-        if (!is_there(names, n, c->lists[i].name) &&
+        if (!has_name(names, n, c->lists[i].name) &&
             !doctor_has_peers_list(d, c->lists[i].name)) {
             doctor_say(d, DOCTOR_WARN, "lists",
                        "import it, or mend the name in the configuration",

@@ -34,7 +34,7 @@ static int on_message(void *context, struct arena *arena, const struct message *
     return CLI_CLEAN;
 }
 
-static int fail(const char *path, const char *what)
+static int fail_with_errno(const char *path, const char *what)
 {
     int errnum = errno;
 
@@ -57,7 +57,7 @@ static int print(const struct cli *cli, const struct giving *g)
 }
 
 /* Beside what is in use, and then in its place. */
-static int give(struct cli *cli, const char *path, char **paths)
+static int replace_ham_log(struct cli *cli, const char *path, char **paths)
 {
     struct messages_envelope envelope = {.client = NULL};
     struct giving g = {.key = &cli->keys.ring[0]};
@@ -83,7 +83,7 @@ static int give(struct cli *cli, const char *path, char **paths)
         return status;
     }
     return rename(fresh, path) == 0 ? print(cli, &g)
-                                    : fail(path, "cannot be put in place");
+                                    : fail_with_errno(path, "cannot be put in place");
 }
 
 int feed_cmd_ham(struct cli *cli, int argc, char **argv)
@@ -108,10 +108,11 @@ int feed_cmd_ham(struct cli *cli, int argc, char **argv)
         return EX_USAGE;
     }
     if (forgets) {
-        return unlink(path) == 0 || errno == ENOENT ? 0
-                                                    : fail(path, "cannot be removed");
+        return unlink(path) == 0 || errno == ENOENT
+                   ? 0
+                   : fail_with_errno(path, "cannot be removed");
     }
     status = cli_keys(cli, true);
     THEN(status, cli_status(file_make_dir(folder, FOLDER_MODE, &why), &why));
-    return status == 0 ? give(cli, path, argv + 1) : status;
+    return status == 0 ? replace_ham_log(cli, path, argv + 1) : status;
 }

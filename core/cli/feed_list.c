@@ -11,7 +11,7 @@ enum { TROUBLE_SHOWN = 400 };
 /* ---- list ---- */
 
 /* Without a hub: what the folder says. Keys are not made for it. */
-static json_t *row_of(struct cli *cli, const struct config_feed *feed)
+static json_t *row_of_feed(struct cli *cli, const struct config_feed *feed)
 {
     char shown[FEED_SHOWN_MAX];
     char path[FILE_PATH_MAX];
@@ -49,7 +49,7 @@ json_t *feed_rows(struct cli *cli, bool *retruns, int *retstatus)
     *retstatus = 0;
     rows = json_array();
     for (size_t i = 0; i < cli->config->nfeeds; i++) {
-        (void)json_array_append_new(rows, row_of(cli, &cli->config->feeds[i]));
+        (void)json_array_append_new(rows, row_of_feed(cli, &cli->config->feeds[i]));
     }
     return rows;
 }
@@ -68,7 +68,7 @@ const char *feed_row_trouble(const json_t *row)
     return *trouble == '\0' && is_unheard ? "nothing of it was fetched yet" : trouble;
 }
 
-static void print_row(const json_t *row)
+static void print_feed_row(const json_t *row)
 {
     const char *trouble = feed_row_trouble(row);
     char when[TEXT_TIME_MAX];
@@ -126,7 +126,7 @@ int feed_cmd_list(struct cli *cli, int argc, char **argv)
         if (cli->json) {
             ok = ok && json_line(json_incref(row));
         } else {
-            print_row(row);
+            print_feed_row(row);
         }
     }
     json_decref(rows);

@@ -7,7 +7,7 @@
 
 enum { DIR_MODE = 0700 };
 
-static int failed(const char *path)
+static int fail_folder(const char *path)
 {
     struct errinfo why = {.code = ERR_OK};
 
@@ -54,7 +54,7 @@ static int make_dir(struct feed_try *t)
                   place != NULL && *place != '\0' ? place : "/tmp") != ERR_OK ||
         mkdtemp(t->dir) == NULL) {
         t->dir[0] = '\0';
-        return failed("TMPDIR");
+        return fail_folder("TMPDIR");
     }
     return 0;
 }
@@ -87,7 +87,7 @@ int feed_try_begin(struct cli *cli, const struct config_feed *feed, const char *
     if (realpath(cli->config->state_dir, state) != NULL &&
         !(link_to(ret, state, "keys") && link_to(ret, state, "counts") &&
           link_lists(ret, state))) {
-        status = failed(ret->dir);
+        status = fail_folder(ret->dir);
         feed_try_end(ret);
     }
     return status;

@@ -63,7 +63,7 @@ static bool note_ack(const struct edit *e, struct slice value,
 }
 
 /* Makes durable what was staged and says so. */
-static bool flush(struct edit *e)
+static bool flush_staged(struct edit *e)
 {
     struct errinfo info = {.code = ERR_OK};
 
@@ -188,7 +188,7 @@ static void edit_stdin(struct edit *e)
         staged++;
         if (staged == STAGED_MAX || input_waits(&in)) {
             staged = 0;
-            if (!flush(e)) {
+            if (!flush_staged(e)) {
                 return;
             }
         }
@@ -214,7 +214,7 @@ static int edit_list(struct edit *e, int argc, char **argv)
         }
     }
     /* also what was staged before a failure, unless that was of the list */
-    (void)flush(e);
+    (void)flush_staged(e);
     if (e->writer && list_writer_trouble(e->writer)) {
         (void)cli_fail(list_writer_trouble(e->writer));
         (void)fputs(

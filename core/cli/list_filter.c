@@ -100,8 +100,9 @@ static bool on_digest(void *context, const struct digest *d, enum entry_status s
     return true;
 }
 
-static enum err make(const struct list_reader *r, const struct list_filter_plan *p,
-                     struct bloomfile *f, struct errinfo *reterr)
+static enum err make_filter(const struct list_reader *r,
+                            const struct list_filter_plan *p, struct bloomfile *f,
+                            struct errinfo *reterr)
 {
     uint64_t nlines = 0;
     unsigned k = 0;
@@ -117,9 +118,9 @@ static enum err make(const struct list_reader *r, const struct list_filter_plan 
     return bloomfile_new(f, p->layout, nlines, k, list_reader_key(r), reterr);
 }
 
-static enum err fill(const struct cli *cli, const struct list_reader *r,
-                     const struct list_filter_plan *p, struct bloomfile *f,
-                     struct errinfo *reterr)
+static enum err fill_filter(const struct cli *cli, const struct list_reader *r,
+                            const struct list_filter_plan *p, struct bloomfile *f,
+                            struct errinfo *reterr)
 {
     struct fill x = {.filter = f,
                      .status = p->is_revoked ? ENTRY_REVOKED : ENTRY_LISTED};
@@ -160,8 +161,8 @@ int list_filter_export(const struct cli *cli, const struct list_reader *r,
     if (p.items == 0) {
         p.items = bloom_items_step(n);
     }
-    enum err e = make(r, &p, &f, &info);
-    THEN(e, fill(cli, r, &p, &f, &info));
+    enum err e = make_filter(r, &p, &f, &info);
+    THEN(e, fill_filter(cli, r, &p, &f, &info));
     THEN(e, bloomfile_write(&f, file, &info));
     struct bloomfile_shape shape = bloomfile_shape_of(&f);
     bloomfile_close(&f);

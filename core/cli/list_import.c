@@ -31,7 +31,7 @@ struct import {
 };
 
 /* The list is touched only when there is something to put into it. */
-static enum err begin(struct import *i)
+static enum err begin_import(struct import *i)
 {
     i->status = list_cmd_open_writer(i->cli, i->list, true, &i->writer);
     if (i->status != 0) {
@@ -84,14 +84,14 @@ static bool is_guarded(struct import *i, const struct feed_item *item)
     return true;
 }
 
-static enum err on_entry(void *context, const struct feed_item *item)
+static enum err import_entry(void *context, const struct feed_item *item)
 {
     struct import *i = context;
     enum err result = i->has_guard ? ERR_OK : guard_open(i);
     if (result != ERR_OK || is_guarded(i, item)) {
         return result;
     }
-    result = i->im == NULL ? begin(i) : ERR_OK;
+    result = i->im == NULL ? begin_import(i) : ERR_OK;
 
     return result != ERR_OK
                ? result
@@ -111,7 +111,7 @@ static void on_bad(void *context, uint64_t line, const char *reason, struct slic
     (void)fputc('\n', stderr);
 }
 
-static void on_progress(void *context, uint64_t bytes)
+static void show_bytes_read(void *context, uint64_t bytes)
 {
     struct import *i = context;
     progress_show(&i->progress, "reading",
@@ -200,7 +200,7 @@ static int nothing_found(const struct import *i, const struct feed_counts *c)
 
 static int commit(struct import *i)
 {
-    enum err e = i->im == NULL ? begin(i) : ERR_OK;
+    enum err e = i->im == NULL ? begin_import(i) : ERR_OK;
     if (i->status != 0) {
         return i->status;
     }
@@ -212,7 +212,7 @@ static int commit(struct import *i)
 static int import_fd(struct import *i, int fd, const struct feed_options *options,
                      bool may_be_empty)
 {
-    struct feed_sink sink = {on_entry, on_bad, on_progress, i};
+    struct feed_sink sink = {import_entry, on_bad, show_bytes_read, i};
     struct feed_counts counts;
     struct errinfo why = {.code = ERR_OK};
     uint64_t start = clock_mono_us();

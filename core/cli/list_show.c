@@ -82,7 +82,7 @@ static bool export_json(const struct list_provenance *e)
         "source", json_text(slice_str(e->source)), "explicit", (int)e->is_explicit));
 }
 
-static bool on_entry(void *context, const struct list_provenance *e)
+static bool export_entry(void *context, const struct list_provenance *e)
 {
     struct export *x = context;
 
@@ -99,7 +99,7 @@ static int export_list(struct export *x, const struct list_reader *r)
 {
     struct errinfo info = {.code = ERR_OK};
 
-    if (list_reader_each(r, on_entry, x, &info) != ERR_OK) {
+    if (list_reader_each(r, export_entry, x, &info) != ERR_OK) {
         return cli_fail(&info);
     }
     if (x->without_text + x->unwritable > 0) {

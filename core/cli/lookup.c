@@ -66,7 +66,7 @@ static bool is_shown(const struct query_match *m)
 }
 
 /* False stops. */
-static bool show(struct lookup *l, const struct query_result *r)
+static bool show_result(struct lookup *l, const struct query_result *r)
 {
     size_t left = 0;
 
@@ -103,7 +103,7 @@ static bool show(struct lookup *l, const struct query_result *r)
     return true;
 }
 
-static enum err ask(struct lookup *l)
+static enum err ask_batch(struct lookup *l)
 {
     uint64_t now_s = clock_wall_us() / 1000000;
     enum err e = ERR_OK;
@@ -113,7 +113,7 @@ static enum err ask(struct lookup *l)
         struct query_result r;
 
         e = query_answer(l->ask, i, now_s, &r);
-        if (e == ERR_OK && !show(l, &r)) {
+        if (e == ERR_OK && !show_result(l, &r)) {
             e = ERR_TIMEOUT;
         }
     }
@@ -125,10 +125,10 @@ enum err lookup_add(struct lookup *l, struct slice value, struct errinfo *reterr
 {
     enum err e = query_add(l->ask, value, FEATURE_NONE, reterr);
 
-    return e == ERR_OK && query_is_full(l->ask) ? ask(l) : e;
+    return e == ERR_OK && query_is_full(l->ask) ? ask_batch(l) : e;
 }
 
 enum err lookup_finish(struct lookup *l)
 {
-    return query_count(l->ask) == 0 ? ERR_OK : ask(l);
+    return query_count(l->ask) == 0 ? ERR_OK : ask_batch(l);
 }

@@ -18,8 +18,8 @@ struct below {
     bool is_output_bad;
 };
 
-static void print_json(struct below *b, struct slice value,
-                       const struct list_provenance *from)
+static void print_found_json(struct below *b, struct slice value,
+                             const struct list_provenance *from)
 {
     char first[TEXT_TIME_MAX];
     char expiry[TEXT_TIME_MAX];
@@ -32,8 +32,8 @@ static void print_json(struct below *b, struct slice value,
         (int)from->is_explicit));
 }
 
-static void print_text(struct below *b, struct slice value,
-                       const struct list_provenance *from)
+static void print_found_text(struct below *b, struct slice value,
+                             const struct list_provenance *from)
 {
     char first[TEXT_TIME_MAX];
     char expiry[TEXT_TIME_MAX];
@@ -52,9 +52,9 @@ static bool on_found(void *context, size_t i, const struct list_provenance *from
 
     if (++b->found[i] <= BELOW_SHOWN) {
         if (b->cli->json) {
-            print_json(b, b->value[i], from);
+            print_found_json(b, b->value[i], from);
         } else {
-            print_text(b, b->value[i], from);
+            print_found_text(b, b->value[i], from);
         }
     }
     return !b->is_output_bad;

@@ -79,7 +79,7 @@ static void take_shares(struct one *o)
     }
 }
 
-static void ask(struct show *s, struct one *o)
+static void ask_counts(struct show *s, struct one *o)
 {
     const struct count_port *port = counts_port(&s->counts);
     struct digest digest[KEYRING_MAX];
@@ -227,7 +227,7 @@ static void print_one(const struct show *s, const struct one *o)
 
 static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *retshown)
 {
-    ask(s, o);
+    ask_counts(s, o);
     if (o->first_s == 0 && !is_typed) {
         count_breakdown_fini(&o->shares);
         return;

@@ -138,7 +138,8 @@ static void take_out(struct milter_chain *c, size_t at)
 
 /* Ours may stand, in a chain without it, behind the last that proves (*retfirst) up to in front of the
  * next that reads (*retlast). The best place is returned: right behind proof, else the last. */
-static size_t place_of(const struct milter_chain *c, size_t *retfirst, size_t *retlast)
+static size_t place_in_chain(const struct milter_chain *c, size_t *retfirst,
+                             size_t *retlast)
 {
     size_t first = c->n;
     size_t last = 0;
@@ -177,7 +178,7 @@ bool milter_chain_place(struct milter_chain *c, const char *text)
     if (c->n == MILTERS_MAX) {
         return false;
     }
-    place = place_of(c, &first, &last);
+    place = place_in_chain(c, &first, &last);
     if (found == 1 && was >= first && was <= last) {
         place = was;
     }

@@ -28,7 +28,7 @@ static void consider(struct guess *g, const struct synopsis_item *item)
     }
 }
 
-static int refuse(const struct cli_command *command, const struct guess *g)
+static int refuse_word(const struct cli_command *command, const struct guess *g)
 {
     char why[160];
 
@@ -67,7 +67,7 @@ static int check_words(const struct cli_command *command, int argc, char **argv)
 
         consider_next(&g, command, words, n);
         if (g.edits > 0) {
-            return g.near.n > 0 ? refuse(command, &g) : 0;
+            return g.near.n > 0 ? refuse_word(command, &g) : 0;
         }
         words[n++] = g.word;
     }
@@ -87,7 +87,7 @@ static int check_option(const struct cli_command *command, const char *arg)
             }
         }
     }
-    return g.edits > 0 && g.near.n > 0 ? refuse(command, &g) : 0;
+    return g.edits > 0 && g.near.n > 0 ? refuse_word(command, &g) : 0;
 }
 
 int mistyped_check(const struct cli_command *command, int argc, char **argv)

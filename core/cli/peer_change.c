@@ -17,7 +17,7 @@ enum {
 
 /* ---- drop ---- */
 
-static int drop(struct peer_change *c, const char *name)
+static int drop_member(struct peer_change *c, const char *name)
 {
     struct ring_state edit = {name, MEMBER_DROPPED, peer_now_ms()};
     char what[WHAT_MAX];
@@ -54,7 +54,7 @@ int peer_cmd_drop(struct cli *cli, int argc, char **argv)
         return status;
     }
     status = peer_change_begin(&c, cli);
-    THEN(status, drop(&c, argv[1]));
+    THEN(status, drop_member(&c, argv[1]));
     peer_change_end(&c);
     return status;
 }

@@ -8,7 +8,7 @@
 enum { SIGNED_FILE_MODE = 0644, TEXT_MAX = MANIFEST_BYTES_MAX + 1 };
 
 /* A file, or - for standard input. */
-static int read_text(const char *path, struct buf *ret)
+static int read_manifest_file(const char *path, struct buf *ret)
 {
     struct errinfo why = {.code = ERR_OK};
     char chunk[4096];
@@ -30,7 +30,7 @@ static int read_text(const char *path, struct buf *ret)
 
 /* ---- show ---- */
 
-static int show(struct cli *cli, int argc, char **argv)
+static int show_manifest(struct cli *cli, int argc, char **argv)
 {
     bool is_next = false;
     struct errinfo why = {.code = ERR_OK};
@@ -104,7 +104,7 @@ static int sign_text(const struct peer_hold *hold, const char *path, struct buf 
     return cli_status(e, &why);
 }
 
-static int sign(struct cli *cli, int argc, char **argv)
+static int sign_manifest(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct manifest next = {.version = 0};
@@ -117,7 +117,7 @@ static int sign(struct cli *cli, int argc, char **argv)
     buf_init(&text, TEXT_MAX);
     int status = peer_hold_take(cli, false, &h);
     if (status == 0 && argc == 2) {
-        status = read_text(argv[1], &text);
+        status = read_manifest_file(argv[1], &text);
     } else if (status == 0 && ring_next(h.dir, &next, &why) != ERR_OK) {
         status = cli_fail(&why);
     } else if (status == 0) {
@@ -142,7 +142,7 @@ static int accept_file(struct cli *cli, int argc, char **argv)
     if (argc != 2) {
         return cli_usage("peer", "manifest accept FILE (- for standard input)");
     }
-    int status = read_text(argv[1], &text);
+    int status = read_manifest_file(argv[1], &text);
     if (status == 0) {
         status = peer_hold_take(cli, false, &h);
         if (status == 0 && ring_accept(h.dir, buf_slice(&text), &o, &why) != ERR_OK) {
@@ -216,8 +216,8 @@ static int set_admins(struct cli *cli, int argc, char **argv)
 int peer_cmd_manifest(struct cli *cli, int argc, char **argv)
 {
     static const struct cli_runner commands[] = {
-        {"show", show},       {"sign", sign},         {"accept", accept_file},
-        {"discard", discard}, {"admins", set_admins},
+        {"show", show_manifest}, {"sign", sign_manifest}, {"accept", accept_file},
+        {"discard", discard},    {"admins", set_admins},
     };
     return cli_subcommand(cli, "peer", commands, LENGTH(commands), argc, argv);
 }

@@ -258,7 +258,7 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
 }
 
 /* A line of the terminal, without its end. False: there is none. */
-static bool ask(const char *question, char *ret, size_t size)
+static bool ask_terminal(const char *question, char *ret, size_t size)
 {
     (void)fputs(question, stdout);
     (void)fflush(stdout);
@@ -277,16 +277,17 @@ static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
         return 0;
     }
     while (!has_kind) {
-        if (!ask("Whose servers will be in the ring? own: all of one owner, their "
-                 "counts add up. federation: of several owners, a cap and a quorum "
-                 "bound what others' counts may do. [own] ",
-                 file, FILE_PATH_MAX)) {
+        if (!ask_terminal(
+                "Whose servers will be in the ring? own: all of one owner, their "
+                "counts add up. federation: of several owners, a cap and a quorum "
+                "bound what others' counts may do. [own] ",
+                file, FILE_PATH_MAX)) {
             return EX_NOINPUT;
         }
         has_kind = file[0] == '\0' || ring_kind_by_name(slice_str(file), &io->kind);
     }
     if (cli->admin_key == NULL) {
-        if (!ask(
+        if (!ask_terminal(
                 "Who has the administrator's key decides who is in the ring. Write it "
                 "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
                 file, FILE_PATH_MAX)) {

@@ -164,14 +164,14 @@ int peer_cmd_list(struct cli *cli, int argc, char **argv)
 /* ---- status ---- */
 
 /* "-" for none. */
-static const char *text_of(const json_t *row, const char *name)
+static const char *text_or_dash(const json_t *row, const char *name)
 {
     return json_is_string(json_object_get(row, name)) ? json_text_of(row, name) : "-";
 }
 
 /* A line with a text of the row, if it has one. */
-static void print_text(const json_t *row, const char *name, const char *before,
-                       size_t most)
+static void print_row_text(const json_t *row, const char *name, const char *before,
+                           size_t most)
 {
     const char *text = json_text_of(row, name);
 
@@ -201,10 +201,10 @@ static void print_refusals(const json_t *row)
                          (uint64_t)json_integer_value(n));
         }
     }
-    print_text(row, "last_refusal", "    last: ", 200);
+    print_row_text(row, "last_refusal", "    last: ", 200);
 }
 
-static void print_row(const json_t *row)
+static void print_member(const json_t *row)
 {
     const char *say = json_is_true(json_object_get(row, "is_set_aside"))
                           ? "ASIDE: it signed two histories"
@@ -214,15 +214,15 @@ static void print_row(const json_t *row)
     uint64_t quota = json_number_of(row, "quota");
     uint64_t used = quota > 0 ? json_number_of(row, "quota_used") * 100 / quota : 0;
 
-    print_cell(text_of(row, "name"), 20);
-    print_cell(text_of(row, "state"), 8);
+    print_cell(text_or_dash(row, "name"), 20);
+    print_cell(text_or_dash(row, "state"), 8);
     (void)printf("%6" PRIu64 " %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
                  " %6" PRIu64 "%% %s\n",
                  json_number_of(row, "heads"), json_number_of(row, "lag_s"),
                  json_number_of(row, "applied"), json_number_of(row, "bytes_in"),
                  json_number_of(row, "bytes_out"), used, say);
     if (!json_is_true(json_object_get(row, "connected"))) {
-        print_text(row, "last_failure", "    not reached: ", 400);
+        print_row_text(row, "last_failure", "    not reached: ", 400);
     }
     print_refusals(row);
 }
@@ -230,13 +230,13 @@ static void print_row(const json_t *row)
 /* A publisher that is followed. */
 static void print_subscription(const json_t *row)
 {
-    print_cell(text_of(row, "subscription"), 20);
+    print_cell(text_or_dash(row, "subscription"), 20);
     (void)printf("%-8s publication %" PRIu64 ", %" PRIu64 " lists, %" PRIu64
                  " entries, %" PRIu64 " refused, %" PRIu64 " bytes in\n",
-                 text_of(row, "state"), json_number_of(row, "publications"),
+                 text_or_dash(row, "state"), json_number_of(row, "publications"),
                  json_number_of(row, "lists"), json_number_of(row, "entries"),
                  json_number_of(row, "refused"), json_number_of(row, "bytes_in"));
-    print_text(row, "last_failure", "    last: ", 400);
+    print_row_text(row, "last_failure", "    last: ", 400);
 }
 
 static void print_status(json_t *rows)
@@ -249,7 +249,7 @@ static void print_status(json_t *rows)
     json_array_foreach(rows, i, row)
     {
         if (json_object_get(row, "name") != NULL) {
-            print_row(row);
+            print_member(row);
         } else if (json_object_get(row, "subscription") != NULL) {
             print_subscription(row);
         }

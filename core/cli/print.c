@@ -68,7 +68,7 @@ const char *text_time(uint64_t seconds, char dst[TEXT_TIME_MAX])
 }
 
 /* False: no more lines, or ferror. *retn > TEXT_LINE_MAX: only the beginning of the line is there. */
-static bool read_line(FILE *from, char line[TEXT_LINE_MAX], size_t *retn)
+static bool read_text_line(FILE *from, char line[TEXT_LINE_MAX], size_t *retn)
 {
     size_t n = 0;
     int c;
@@ -96,7 +96,7 @@ int text_each_line(const char *file, text_line_fn *fn, void *context, uint64_t *
         return cli_error(EX_NOINPUT, "%s: cannot be read: %s", file,
                          err_text(err_of_errno(errno)));
     }
-    while (goes_on && read_line(f, text, &n)) {
+    while (goes_on && read_text_line(f, text, &n)) {
         struct slice value = slice_trim(slice_of(text, n > TEXT_LINE_MAX ? 0 : n));
 
         line++;

@@ -44,7 +44,7 @@ static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
 }
 
 /* Reads to the end of file; false when time is up or the output too long. */
-static bool read_all(int fd, unsigned wait_ms, struct buf *retout)
+static bool read_output(int fd, unsigned wait_ms, struct buf *retout)
 {
     uint64_t end_us = clock_mono_us() + (uint64_t)wait_ms * 1000;
     char chunk[4096];
@@ -84,8 +84,8 @@ static int wait_for(pid_t pid)
 }
 
 /* Runs it to its end; *retstatus is that of waitpid. */
-static enum err run(const char *const argv[], bool with_errors, unsigned wait_ms,
-                    struct buf *retout, int *retstatus, struct errinfo *reterr)
+static enum err run_to_end(const char *const argv[], bool with_errors, unsigned wait_ms,
+                           struct buf *retout, int *retstatus, struct errinfo *reterr)
 {
     char text[128] = "";
     int fds[2];
@@ -104,7 +104,7 @@ static enum err run(const char *const argv[], bool with_errors, unsigned wait_ms
         return errinfo_set(reterr, err_of_errno(errnum), argv[0], 0, "cannot run: %s",
                            strerror_r(errnum, text, sizeof(text)));
     }
-    is_complete = read_all(fds[0], wait_ms, retout);
+    is_complete = read_output(fds[0], wait_ms, retout);
     close(fds[0]);
     if (!is_complete) {
         kill(pid, SIGKILL);
@@ -121,7 +121,7 @@ enum err run_output(const char *const argv[], struct buf *retout,
                     struct errinfo *reterr)
 {
     int status = 0;
-    enum err e = run(argv, false, RUN_WAIT_MS, retout, &status, reterr);
+    enum err e = run_to_end(argv, false, RUN_WAIT_MS, retout, &status, reterr);
 
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0,
@@ -150,7 +150,7 @@ enum err run_change(const char *const argv[], struct errinfo *reterr)
     enum err e = ERR_OK;
 
     buf_init(&said, RUN_SAID_MAX);
-    e = run(argv, true, RUN_CHANGE_WAIT_MS, &said, &status, reterr);
+    e = run_to_end(argv, true, RUN_CHANGE_WAIT_MS, &said, &status, reterr);
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0, "failed: %.*s",
                         SLICE_ARGS(slice_head(last_line(buf_slice(&said)), 300)));

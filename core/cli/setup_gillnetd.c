@@ -45,7 +45,7 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
                        service_user);
 }
 
-static enum err failed(const char *path, const char *what, struct errinfo *reterr)
+static enum err fail_errno(const char *path, const char *what, struct errinfo *reterr)
 {
     return errinfo_set(reterr, err_of_errno(errno), path, 0, "%s: %s", what,
                        strerrordesc_np(errno));
@@ -104,11 +104,11 @@ enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *ret
     }
     e = note_folder(s, path, is_there ? &st : NULL, reterr);
     if (e == ERR_OK && !is_there && mkdir(path, 0700) != 0) {
-        e = failed(path, "cannot be made", reterr);
+        e = fail_errno(path, "cannot be made", reterr);
     }
     /* the mode last: chown takes the set-group-id bit away */
     if (e == ERR_OK && (chown(path, uid, mta_gid) != 0 || chmod(path, MODE) != 0)) {
-        e = failed(path, "cannot get its owner and mode", reterr);
+        e = fail_errno(path, "cannot get its owner and mode", reterr);
     }
     return e;
 }
@@ -147,7 +147,8 @@ static bool is_intact(struct slice text)
                             slice_str(sum));
 }
 
-static enum err look(const struct setup *s, struct drop_in *ret, struct errinfo *reterr)
+static enum err look_at_drop_in(const struct setup *s, struct drop_in *ret,
+                                struct errinfo *reterr)
 {
     const char *main = s->cli->config->file;
     const char *slash = NULL;
@@ -300,7 +301,7 @@ static enum err write_drop_in(struct setup *s, const struct drop_in *d,
     enum err e = ERR_OK;
 
     if (mkdir(d->folder, 0755) != 0 && errno != EEXIST) {
-        return failed(d->folder, "cannot be made", reterr);
+        return fail_errno(d->folder, "cannot be made", reterr);
     }
     e = setup_write(s, d->path, true, text, reterr);
     return e == ERR_OK ? reread(s, d->path, reterr) : e;
@@ -310,7 +311,7 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
 {
     struct drop_in d;
     struct buf text;
-    enum err e = look(s, &d, reterr);
+    enum err e = look_at_drop_in(s, &d, reterr);
 
     buf_init(&text, CONF_MAX);
     if (e == ERR_OK) {
@@ -395,7 +396,7 @@ static enum err take_away(struct setup *s, const struct drop_in *d,
     enum err e = setup_keep(s, d->path, true, reterr);
 
     if (e == ERR_OK && unlink(d->path) != 0) {
-        e = failed(d->path, "cannot be removed", reterr);
+        e = fail_errno(d->path, "cannot be removed", reterr);
     }
     if (e == ERR_OK) {
         config_release(&s->cli->config);
@@ -415,7 +416,7 @@ static enum err take_away(struct setup *s, const struct drop_in *d,
 enum err setup_conf_undo(struct setup *s, struct errinfo *reterr)
 {
     struct drop_in d;
-    enum err e = look(s, &d, reterr);
+    enum err e = look_at_drop_in(s, &d, reterr);
 
     if (e == ERR_OK && d.is_there && !d.is_intact) {
         setup_note(s, "%s was changed by hand and stays", d.path);

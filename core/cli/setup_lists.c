@@ -52,7 +52,8 @@ static bool is_at_ours(const struct wire *w, struct slice milter, bool *retis_ri
            postfix_is_at(&w->p, &w->s->now, milter, false);
 }
 
-static const struct milter_kind *kind_of(const struct wire *w, struct slice milter)
+static const struct milter_kind *kind_of_milter(const struct wire *w,
+                                                struct slice milter)
 {
     struct socket_name theirs;
 
@@ -82,7 +83,7 @@ static enum err look_through(const struct wire *w, struct slice use,
     e = wire_setting(w, name, true, value, reterr);
     list = slice_str(value);
     while (e == ERR_OK && (milter = postfix_next_milter(&list)).n > 0) {
-        const struct milter_kind *k = kind_of(w, milter);
+        const struct milter_kind *k = kind_of_milter(w, milter);
         bool is_right = false;
 
         *retkind = *retkind == NULL || (k != NULL && k->proves) ? k : *retkind;
@@ -109,7 +110,7 @@ enum err wire_read_chain(const struct wire *w, struct slice list,
             e = look_through(w, milter, &kind, &is_ours, reterr);
         } else {
             is_ours = is_at_ours(w, milter, &is_right);
-            kind = is_ours ? NULL : kind_of(w, milter);
+            kind = is_ours ? NULL : kind_of_milter(w, milter);
         }
         if (e == ERR_OK &&
             !milter_chain_add(ret,

@@ -85,7 +85,7 @@ static bool is_running(const struct wire *w)
     return postfix_command(w, "status", &none) == ERR_OK;
 }
 
-static enum err reload(struct wire *w, struct errinfo *reterr)
+static enum err reload_postfix(struct wire *w, struct errinfo *reterr)
 {
     if (!is_running(w)) {
         setup_note(
@@ -201,7 +201,7 @@ static enum err wire_up(struct wire *w, struct errinfo *reterr)
     THEN(e, setup_conf(s, reterr));
     THEN(e, setup_gillnetd(s, reterr));
     THEN(e, apply_all(w, reterr));
-    return e == ERR_OK ? reload(w, reterr) : e;
+    return e == ERR_OK ? reload_postfix(w, reterr) : e;
 }
 
 static enum err unwire(struct wire *w, struct errinfo *reterr)
@@ -209,7 +209,7 @@ static enum err unwire(struct wire *w, struct errinfo *reterr)
     enum err e = wire_plan_undo(w, reterr);
 
     THEN(e, apply_all(w, reterr));
-    THEN(e, reload(w, reterr));
+    THEN(e, reload_postfix(w, reterr));
     return e == ERR_OK ? setup_conf_undo(w->s, reterr) : e;
 }
 

@@ -53,7 +53,7 @@ static bool is_ours(const struct mail *m, struct slice line)
            (socket_of(line, &theirs) && socket_name_meets(&m->s->wanted, &theirs, "/"));
 }
 
-static const struct milter_kind *kind_of(const struct mail *m, struct slice line)
+static const struct milter_kind *kind_of_filter(const struct mail *m, struct slice line)
 {
     struct socket_name theirs;
     const struct milter_kind *k = socket_of(line, &theirs)
@@ -76,7 +76,7 @@ static enum err read_chain(const struct mail *m, struct milter_chain *ret,
         bool ours = is_filter(line) && is_ours(m, line);
 
         if (is_filter(line) &&
-            !milter_chain_add(ret, line, ours ? NULL : kind_of(m, line), ours)) {
+            !milter_chain_add(ret, line, ours ? NULL : kind_of_filter(m, line), ours)) {
             return errinfo_set(
                 reterr, ERR_LIMIT, m->mc, 0,
                 "has more filters, or longer lines, than gillnet knows how to "
@@ -296,7 +296,7 @@ static pid_t daemon_pid(const struct mail *m)
 }
 
 /* SIGHUP: Sendmail begins anew with its new sendmail.cf. */
-static void reload(struct mail *m)
+static void reload_sendmail(struct mail *m)
 {
     pid_t pid = daemon_pid(m);
 
@@ -327,7 +327,7 @@ static enum err apply(struct mail *m, struct errinfo *reterr)
         THEN(e, check_cf(m, reterr));
     }
     if (e == ERR_OK) {
-        reload(m);
+        reload_sendmail(m);
     }
     return e;
 }

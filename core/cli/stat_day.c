@@ -23,8 +23,8 @@ static void sum_day(const struct history_view *v, uint64_t ret[HISTORY_NUMBERS])
 
 /* ---- JSON ---- */
 
-static bool print_json(const struct history_view *v,
-                       const uint64_t sum[HISTORY_NUMBERS])
+static bool print_day_json(const struct history_view *v,
+                           const uint64_t sum[HISTORY_NUMBERS])
 {
     json_t *day = json_pack("{s:s}", "type", "day");
     bool ok = true;
@@ -58,8 +58,8 @@ static bool print_json(const struct history_view *v,
 
 /* ---- for people ---- */
 
-static void print_text(const struct history_view *v,
-                       const uint64_t sum[HISTORY_NUMBERS])
+static void print_day_text(const struct history_view *v,
+                           const uint64_t sum[HISTORY_NUMBERS])
 {
     const struct history_times *t = &v->time[HISTORY_MESSAGE];
     char number[HUMANIZE_MAX];
@@ -109,9 +109,9 @@ bool stat_day_show(const struct cli *cli)
     if (e == ERR_OK) {
         sum_day(v, sum);
         if (cli->json) {
-            is_printed = print_json(v, sum);
+            is_printed = print_day_json(v, sum);
         } else {
-            print_text(v, sum);
+            print_day_text(v, sum);
         }
     }
     free(v);

@@ -1,5 +1,6 @@
 /*
- * cli - the program `gillnet`: its commands, one file each (cmd_NAME.c), and what they share.
+ * cli - the program `gillnet`: its commands, one file each (cmd_NAME.c), and their shared
+ * functions.
  *
  * A command reads its options, does its work and returns an exit status: 0 clean or done, 1 hit or
  * findings, 64 and above (sysexits) an error. Data goes to standard output, messages to standard

@@ -47,7 +47,7 @@ static enum err to_stdout(void *context, struct slice bytes)
 
 /* ---- what must be of one moment ---- */
 
-/* Lists, and what feeds and reports did to them: nobody changes a list meanwhile. */
+/* Takes lists, feeds and reports under the lock of lists, so that they are of one moment. */
 static int take_lists(struct backup *b)
 {
     const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
@@ -79,7 +79,7 @@ static int take_lists(struct backup *b)
     return cli_status(e, &why);
 }
 
-/* What this server is called in its ring. */
+/* The name of this server in its ring. */
 static void name_node(struct contents *c, const char *dir)
 {
     struct identity self;
@@ -103,7 +103,7 @@ static void name_node(struct contents *c, const char *dir)
     identity_wipe(&self);
 }
 
-/* The hub publishes what was counted and stands aside for as long as the links take. */
+/* The hub publishes its counts, and pauses while the links are made. */
 static int take_peers(struct backup *b)
 {
     struct peer_hold hold = {.fd = -1, .lock = {-1}};

@@ -1,4 +1,4 @@
-/* cmd_check - `gillnet check`: what gillnetd would do with messages, and why. */
+/* cmd_check - `gillnet check`: the verdict of gillnetd on messages, with reasons. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -14,7 +14,7 @@ struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct list_manager *hold;
-    struct hits_view *hits; /* what look-ups of gillnetd came to, or NULL */
+    struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
     bool is_counting;
     struct count_publisher counts;
@@ -23,7 +23,7 @@ struct check {
     char uncounted[FILE_PATH_MAX]; /* the first of them */
 };
 
-/* What came of a message. */
+/* The result of a message. */
 struct outcome {
     struct verdict verdict;
     struct list_hits hits;
@@ -104,7 +104,7 @@ static bool is_trusted(const struct check *c)
     return false;
 }
 
-/* Counts the message, or looks how often it was counted. */
+/* Counts the message, or reads its counts. */
 static void count_or_look(struct check *c, struct arena *arena, const struct message *m,
                           struct message_counts *ret)
 {
@@ -125,7 +125,7 @@ static void count_or_look(struct check *c, struct arena *arena, const struct mes
     }
 }
 
-/* gillnetd went away in between: what is to be given again. */
+/* Names the messages that were not counted because gillnetd stopped. */
 static void say_uncounted(const struct check *c)
 {
     if (c->nuncounted == 0) {
@@ -166,7 +166,7 @@ static int check_message(void *context, struct arena *arena, const struct messag
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
 
-/* Without lists a message is clean for a reason that has nothing to do with it. */
+/* Without lists every message is clean. */
 static void say_no_lists(const struct check *c)
 {
     const struct listset *lists = list_manager_acquire(c->hold);

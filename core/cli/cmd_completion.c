@@ -116,7 +116,7 @@ static void offer_commands(const struct request *r)
     }
 }
 
-/* What may stand for one alternative of a position or of an option's value. */
+/* Offers the words for one alternative of a position or of an option's value. */
 static void offer_meaning(const struct request *r, struct slice what)
 {
     if (slice_has_prefix(what, SLICE_LIT("FILE")) || slice_eq(what, SLICE_LIT("DIR")) ||
@@ -200,7 +200,7 @@ static bool takes_value(const struct cli_command *command, struct slice name)
     return false;
 }
 
-/* Sorts the words before the cursor. */
+/* Sorts the words before the cursor into command, positions and option. */
 static void sort_typed_words(struct request *r, int n, char **words)
 {
     for (int i = 0; i < n - 1; i++) {

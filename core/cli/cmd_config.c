@@ -8,7 +8,7 @@
 
 enum { DUMP_MAX = 64 << 20 };
 
-/* To standard error: the configuration is good all the same. */
+/* To standard error: the configuration is valid. */
 static void print_advice(const struct config *c)
 {
     struct config_advice a;
@@ -32,7 +32,7 @@ static int check_config_file(struct cli *cli)
     return CLI_CLEAN;
 }
 
-/* Whether the line is of the key, or of the group, that a word names; any line without words. */
+/* Whether a word names the key or the group of the line; every line, if there are no words. */
 static bool is_wanted(struct slice line, bool json, int nwords, char **words)
 {
     struct slice key = slice_from(line, json ? strlen("{\"key\": \"") : 0);
@@ -49,7 +49,7 @@ static bool is_wanted(struct slice line, bool json, int nwords, char **words)
     return nwords == 0;
 }
 
-/* Prints what the words name. False: nothing. */
+/* Prints the keys that the words name. False: there are none. */
 static bool print_wanted(struct slice text, bool json, int nwords, char **words)
 {
     bool is_found = false;

@@ -1,4 +1,4 @@
-/* cmd_doctor - `gillnet doctor`: is everything wired up, and what to do where it is not. */
+/* cmd_doctor - `gillnet doctor`: checks of the whole installation, with advice. */
 #include <grp.h>
 #include <sys/wait.h>
 #include <sysexits.h>
@@ -107,13 +107,13 @@ static bool check_config(struct doctor *d)
     return true;
 }
 
-/* An ordinary user hears once what is left out, instead of a fault a file. */
+/* Reports to an ordinary user once which checks are left out, instead of a fault a file. */
 static bool may_look_inside(struct doctor *d)
 {
     const char *dir = d->cli->config->state_dir;
 
     if (d->is_hidden) {
-        return false; /* where the state folder is nobody told */
+        return false; /* the place of the state folder is not known */
     }
     if (geteuid() == 0 || access(dir, R_OK | X_OK) == 0 || errno != EACCES) {
         return true;

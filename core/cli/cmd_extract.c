@@ -1,4 +1,4 @@
-/* cmd_extract - `gillnet extract`: the features of messages, and the table of their types. */
+/* cmd_extract - `gillnet extract`: the features of messages, or the table of their types. */
 #include <sysexits.h>
 
 #include "core/cli/cli.h"

@@ -1,4 +1,4 @@
-/* cmd_feed - `gillnet feed`: which subcommand, the hub that is asked, and what is printed. */
+/* cmd_feed - `gillnet feed`: the subcommands, requests to the hub, and the printed results. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -98,7 +98,7 @@ int feed_cmd_ask(const struct cli *cli, const char *request, json_t **ret)
     return ask_hub_rows(cli, request, first, ret);
 }
 
-/* What the hub says of the feed while it works on it. */
+/* Shows the hub's progress with the feed. */
 static void show_task(struct progress *p, const char *name, const json_t *rows)
 {
     size_t i = 0;
@@ -149,7 +149,7 @@ int feed_cmd_job(const struct cli *cli, const char *what, const char *name,
     return status;
 }
 
-/* ---- what is printed ---- */
+/* ---- results ---- */
 
 void feed_cmd_print_line(const json_t *line)
 {

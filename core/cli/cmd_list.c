@@ -1,4 +1,4 @@
-/* cmd_list - `gillnet list`: which subcommand, and what they share. */
+/* cmd_list - `gillnet list`: the subcommands, and their shared functions. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"

@@ -1,4 +1,4 @@
-/* cmd_lookup - `gillnet lookup`: what the lists know about values, and how often they were counted. */
+/* cmd_lookup - `gillnet lookup`: values in the lists, and their counts. */
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
@@ -18,10 +18,10 @@ struct query {
     uint64_t not_listed;
     uint64_t other; /* only revoked or possible ones */
     uint64_t bad;
-    bool is_unsure; /* an index could not be asked */
+    bool is_unsure; /* an index could not be read */
     bool is_output_bad;
     enum list_answer best; /* of the current value */
-    enum err failed;       /* what ended it early, or ERR_OK */
+    enum err failed;       /* the error that ended it early, or ERR_OK */
 };
 
 static void count_value(struct query *q)
@@ -44,7 +44,7 @@ static json_t *with_standing(json_t *object, const struct rating_result *s)
                                "confidence", s->confidence));
 }
 
-/* Why it makes nothing listed; NULL: it does. */
+/* The reason why the match makes nothing listed; NULL: it does. */
 static const char *silent_because(const struct lookup_match *m)
 {
     if (m->silence != LIST_NOT_SUPPRESSED) {
@@ -232,7 +232,7 @@ static int run_query(struct query *q, char **values)
             int below = lookup_below(q->cli, &lists, values);
             status = below > status ? below : status;
         }
-        if (lists.status > status) { /* a list that was not asked may know more */
+        if (lists.status > status) { /* a list that was not read may hold more */
             status = lists.status;
         }
     }

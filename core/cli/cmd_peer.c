@@ -1,4 +1,4 @@
-/* cmd_peer - `gillnet peer`: which subcommand, and what they share. */
+/* cmd_peer - `gillnet peer`: the subcommands, and their shared functions. */
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -40,7 +40,7 @@ int peer_dir(struct cli *cli, char ret[FILE_PATH_MAX])
                             &why);
 }
 
-/* A hub that runs gives the folder up for as long as the connection lives. */
+/* Asks a running hub to pause while the connection is open. */
 static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
 {
     struct timeval wait = {.tv_sec = HUB_WAIT_S};
@@ -219,9 +219,9 @@ void peer_print_changes(FILE *to, const struct manifest *old,
     }
 }
 
-/* ---- which one ---- */
+/* ---- the subcommands ---- */
 
-/* --admin-key FILE or --admin-key=FILE, of every command that signs, out of argv. */
+/* Takes --admin-key FILE or --admin-key=FILE, an option of all commands that sign, out of argv. */
 static int take_admin_key(struct cli *cli, int *argc, char **argv)
 {
     static const char option[] = "--admin-key";

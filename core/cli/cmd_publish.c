@@ -59,7 +59,7 @@ static bool print_result(struct publishing_run *r, const struct publish_result *
     return true;
 }
 
-/* What the administrator of the web server and the subscribers need to know. */
+/* Prints instructions for the administrator of the web server and the subscribers. */
 static bool print_help(const struct publishing_run *r)
 {
     char key[2 * OBJECT_KEY_BYTES + 1];
@@ -135,7 +135,7 @@ static int publish_lists_given(struct publishing_run *r, struct publish_options 
     }
     size_t n = publish_lists(p, known);
     r->is_first = n == 0 && r->withdrawn == NULL;
-    for (size_t i = 0; i < n; i++) { /* they move while lists are brought */
+    for (size_t i = 0; i < n; i++) { /* publish_list moves the strings */
         (void)snprintf(names[i], sizeof(names[i]), "%s", known[i]);
         known[i] = names[i];
     }

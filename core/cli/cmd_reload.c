@@ -1,4 +1,5 @@
-/* cmd_reload - `gillnet reload`: asks gillnetd and the hub over their control sockets and prints the answers. */
+/* cmd_reload - `gillnet reload`: asks gillnetd and the hub over their control sockets and prints
+ * the answers. */
 #include <sysexits.h>
 
 #include "core/base/buf.h"
@@ -6,10 +7,10 @@
 #include "core/cli/daemon.h"
 #include "core/cli/print.h"
 
-/* What one program said. */
+/* The answer of one program. */
 struct reply {
     struct buf text;
-    struct errinfo why; /* code ERR_OK: it said something */
+    struct errinfo why; /* code ERR_OK: it answered */
     bool is_ok;         /* it runs the file's configuration now */
 };
 

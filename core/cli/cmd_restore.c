@@ -14,7 +14,7 @@ static enum err check_restored(void *context, const char *state_dir,
     return restore_check(state_dir, reterr);
 }
 
-/* 0, or an exit status after a message. */
+/* Returns 0, or an exit status after a message: the program runs. */
 static int check_stopped(const char *program, const char *socket_path)
 {
     struct errinfo why = {.code = ERR_OK};

@@ -1,4 +1,5 @@
-/* cmd_setup - `gillnet setup postfix|sendmail`: binds the MTA and gillnetd together, or takes them apart. */
+/* cmd_setup - `gillnet setup postfix|sendmail`: binds the MTA and gillnetd together, or takes them
+ * apart. */
 #include <stdarg.h>
 #include <sysexits.h>
 

@@ -1,4 +1,5 @@
-/* cmd_stat - `gillnet stat`: the statistics page, its faults, the day, the counts, and every list. */
+/* cmd_stat - `gillnet stat`: the statistics page, its faults, the day, the counts, and every
+ * list. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -58,7 +59,7 @@ static void print_numbers(const struct daemon_view *d)
     }
 }
 
-/* Which configuration the programs run; what differs from the file is a fault. */
+/* Prints the configuration that the programs run; a difference from the file is a fault. */
 static bool show_running(const struct cli *cli, const struct daemon_view *d)
 {
     struct running r;
@@ -102,7 +103,7 @@ static void look_at_counts(const struct cli *cli, const struct daemon_view *d,
                       clock_wall_us() / 1000000, ret);
     if (!d->is_running &&
         count_disk_look(cli->config->state_dir, ret, &why) != ERR_OK) {
-        cli_fail(&why); /* the others can still be shown */
+        cli_fail(&why); /* the rest can still be shown */
     }
 }
 
@@ -206,7 +207,7 @@ static int show_lists(struct cli *cli)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 /* The rows of alerts of the hub's answer; NULL: no hub answers. */
 static json_t *ask_alerts(const struct cli *cli)

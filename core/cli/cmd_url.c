@@ -1,4 +1,4 @@
-/* cmd_url - `gillnet url`: how URLs are read. */
+/* cmd_url - `gillnet url`: the parts, forms and targets of URLs. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"
@@ -13,7 +13,7 @@
 
 enum { URL_ARENA = 16 * 1024 * 1024 };
 
-/* All that is known of one URL. */
+/* The parts and forms of one URL. */
 struct reading {
     struct slice text;
     bool has_web; /* browsers open it */
@@ -72,7 +72,7 @@ static enum err read_url(struct arena *arena, struct slice text, struct reading 
 
 /* ---- for programs ---- */
 
-/* A text, or null where there is none. */
+/* A text, or null if there is none. */
 static json_t *maybe(struct slice text)
 {
     return text.p == NULL ? json_null() : json_text(text);

@@ -23,7 +23,7 @@ struct item {
 struct import {
     struct cli *cli;
     const char *file;
-    const char *source; /* what the runs are called by: the same again replaces them */
+    const char *source; /* name of the runs: a second import with it replaces them */
     char runs[FILE_PATH_MAX];
     uint8_t origin[RUN_ORIGIN_BYTES];
     uint64_t inc;
@@ -32,7 +32,7 @@ struct import {
     size_t room;
     uint64_t now_s;
     uint64_t bad;
-    uint64_t nold;    /* lines of periods that no window holds any more */
+    uint64_t nold;    /* lines of periods older than every window */
     uint64_t written; /* runs */
     uint64_t keys;    /* in them */
     struct runset *set;
@@ -56,7 +56,8 @@ static int keep_item(struct import *x, const struct item *item)
     return 0;
 }
 
-/* What lies in the future would hold the clock of counting there and drive all else out. */
+/* A period of the future would set the clock of counting forward, and all other counts would
+ * expire. */
 static enum err refuse_future(const struct import *x, const struct item *item,
                               struct errinfo *reterr)
 {
@@ -141,7 +142,7 @@ static bool is_same_run(const struct item *a, const struct item *b)
     return a->len_s == b->len_s && a->start_s == b->start_s;
 }
 
-/* Whether the file has something of this bucket, or day. */
+/* Whether the file has a key of this bucket, or day. */
 static bool has_run(const struct import *x, uint64_t start_s, uint32_t len_s)
 {
     const struct item wanted = {.start_s = start_s, .len_s = len_s};
@@ -169,7 +170,7 @@ static bool is_ours(const struct import *x, const struct run *run)
     return memcmp(run_id(run)->origin, x->origin, sizeof(x->origin)) == 0;
 }
 
-/* Of a bucket that came in earlier and does not now. */
+/* Adds a bucket of an earlier import that is not in this one. */
 static bool add_earlier(void *context, const struct run *run)
 {
     struct sources *s = context;
@@ -181,7 +182,7 @@ static bool add_earlier(void *context, const struct run *run)
     return true;
 }
 
-/* A day's run says which runs of buckets are in it, so that none is counted twice. */
+/* Names the runs of buckets that are in a day's run, so that each is counted once. */
 static void add_sources(struct import *x, struct run_writer *w, uint64_t day_s)
 {
     struct sources s = {.x = x, .w = w};
@@ -245,8 +246,8 @@ static bool look_for_source(void *context, const struct run *run)
     return !s->found;
 }
 
-/* Buckets of an earlier import that were merged into a day cannot be replaced any more, unless the
- * day is replaced too. */
+/* Whether an earlier import of the bucket was merged into a day. It cannot be replaced alone
+ * then. */
 static bool is_merged(struct import *x, const struct item *item)
 {
     struct search s = {.x = x, .start_s = item->start_s};
@@ -323,7 +324,7 @@ static int take_in(struct import *x)
     return status;
 }
 
-/* With the counts' lock: gillnetd's sketch would not know what comes in beside it. */
+/* Holds the counts' lock: gillnetd's sketch would miss the imported counts. */
 static int import(struct import *x)
 {
     struct filelock lock = {.fd = -1};

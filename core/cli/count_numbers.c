@@ -34,7 +34,7 @@ static uint64_t round_up(double least)
     }
 }
 
-/* A fortnight of days like those so far: what was counted for a few days only will grow. */
+/* The fill after 14 days, if all days are like those so far. */
 static double look_ahead(double fill, uint64_t oldest_s, uint64_t now_s)
 {
     double days = oldest_s == 0 || oldest_s >= now_s
@@ -127,7 +127,7 @@ static void print_noise(const struct count_numbers *n)
     (void)putchar('\n');
 }
 
-/* Of counts that no gillnetd has in its hands. */
+/* Prints the counts of the disk, when no gillnetd runs. */
 static void print_disk(const struct count_numbers *n)
 {
     const uint64_t *v = n->value;
@@ -190,7 +190,7 @@ void count_numbers_print(const struct count_numbers *n)
     count_numbers_troubles(n, print_trouble, NULL);
 }
 
-/* ---- what to do ---- */
+/* ---- advice ---- */
 
 static void say_noise(const struct count_numbers *n, count_trouble_fn *fn,
                       void *context)
@@ -264,7 +264,7 @@ void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
 
 /* ---- the disk ---- */
 
-/* The folder of runs is not made by who only looks. */
+/* A missing folder of runs is not made. */
 static enum err look_at_runs(const char *dir, struct runset_stat *ret,
                              struct errinfo *reterr)
 {
@@ -297,7 +297,7 @@ enum err count_disk_look(const char *state_dir, struct count_numbers *numbers,
     if (e != ERR_OK) {
         return e;
     }
-    /* of no key: only whether there is a table */
+    /* the count of no key, to see whether there is a table */
     if (access(counts, F_OK) != 0 ||
         live_peek(counts, 0, &count, &since_s, &none) != ERR_OK) {
         since_s = 0;

@@ -12,8 +12,8 @@ enum { PPB = 1000000000 };
 
 /* ---- gillnetd ---- */
 
-/* Sends a request; true when retanswer begins with ok. The first failure is kept, and none is
- * asked after it: a gillnetd that is silent would make each one wait. */
+/* Sends a request; true when retanswer begins with ok. The first failure is kept and ends all later
+ * requests, so that a silent gillnetd costs one deadline, not one a request. */
 static bool ask_gillnetd(struct count_publisher *c, const struct buf *request,
                          struct buf *retanswer)
 {
@@ -129,7 +129,7 @@ static bool is_sound(void *context, enum count_window w, double bound)
     return c->noise[w] <= bound;
 }
 
-/* "NAME VALUE" in the answer to stat; 0 where it is not. */
+/* The number behind the name in the answer to stat; 0: it is missing. */
 static uint64_t stat_in_answer(struct slice answer, enum stat_id id)
 {
     while (answer.n > 0) {
@@ -145,7 +145,7 @@ static uint64_t stat_in_answer(struct slice answer, enum stat_id id)
     return 0;
 }
 
-/* Whether a gillnetd that counts answers. ERR_NOT_FOUND: none runs. */
+/* Finds out whether gillnetd runs and counts. ERR_NOT_FOUND: it does not run. */
 static enum err look_for_gillnetd(struct count_publisher *c, bool *retcounts,
                                   struct errinfo *reterr)
 {
@@ -304,7 +304,7 @@ static int open_to_read(struct count_publisher *c)
         use_gillnetd(c);
         return 0;
     }
-    return use_disk(c); /* also who may not connect can read the files, perhaps */
+    return use_disk(c); /* a user who may not connect can perhaps read the files */
 }
 
 int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret)

@@ -2,7 +2,7 @@
  * doctor - the checks of `gillnet doctor` and the report that they write.
  *
  * Each check calls doctor_say once or more: ok, warn (mail flows, something should be mended) or
- * fail (gillnet does not do its work), with a finding and what to do.
+ * fail (gillnet does not do its work), with a finding and an advice.
  * Threads: one.   Owns: nothing.
  */
 #ifndef CORE_CLI_DOCTOR_H
@@ -29,7 +29,7 @@ struct doctor {
     bool broken; /* the report could not be written */
 };
 
-/* Writes one line of the report; what names the check, advice may be "". */
+/* Writes one line of the report; what: name of the check. advice: may be "". */
 void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
                 const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

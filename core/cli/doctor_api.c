@@ -1,4 +1,5 @@
-/* doctor_api - what the HTTP API needs can be read by the hub's user: tokens, certificate and key. */
+/* doctor_api - tokens, certificate and key of the HTTP API, and whether the hub's user can read
+ * them. */
 #include <grp.h>
 
 #include "core/cli/doctor.h"
@@ -37,7 +38,7 @@ static int open_to_read(const char *path)
     return fd >= 0 ? 0 : errno; /* the process ends, which closes it */
 }
 
-/* The reason of a file that the hub does not take though it can read it. */
+/* The reason why the hub refuses a file that it can read; NULL: it does not. */
 static const char *unsafe(const char *path, const struct trial_user *who)
 {
     struct stat st;
@@ -94,7 +95,7 @@ void doctor_api(struct doctor *d)
     struct trial_user who;
 
     if (c->api.listen.n == 0 || !find_hub(c, &who)) {
-        return; /* nobody is asked, or everything runs as one user */
+        return; /* there is no API, or everything runs as one user */
     }
     check_api_file(d, &who, "api.tokens_file", c->api.tokens_file, true);
     check_api_file(d, &who, "api.certificate", c->api.certificate, false);

@@ -1,4 +1,4 @@
-/* doctor_counts - what is counted, where, and whether the size fits. */
+/* doctor_counts - the runs on disk, gillnetd's counting, and its size. */
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -68,7 +68,7 @@ static void check_gillnetd(struct doctor *d)
     char dir[FILE_PATH_MAX];
 
     if (daemon_look(config, &view, &why) != ERR_OK || !view.is_running) {
-        return; /* said where gillnetd is looked at */
+        return; /* doctor_daemon reports that */
     }
     if (view.stats.value[STAT_count_bucket_runs] > 0 && !find_runs(d, dir)) {
         doctor_say(

@@ -1,4 +1,4 @@
-/* doctor_feeds - whether feeds come in. */
+/* doctor_feeds - the state of the feeds. */
 #include "core/cli/doctor.h"
 #include "core/cli/feed_commands.h"
 

@@ -1,4 +1,4 @@
-/* doctor_peers - the ring and the publishers that are followed: the hub runs, members and publishers answer. */
+/* doctor_peers - the ring and the publishers: the hub runs, members and publishers answer. */
 #include "core/base/clock.h"
 #include "core/base/dir_walk.h"
 #include "core/cli/daemon.h"
@@ -67,7 +67,7 @@ static void check_manifest(struct doctor *d, const struct manifest *m)
     }
 }
 
-/* ---- what the hub says ---- */
+/* ---- the hub's answer ---- */
 
 /* For people's terminals. */
 static void print_why(const json_t *row, char ret[WHY_MAX])
@@ -152,7 +152,7 @@ void doctor_peers(struct doctor *d)
     }
     enum err e = manifest_load(dir, &m, &why);
     if (e == ERR_NOT_FOUND && c->nsubscriptions == 0) {
-        return; /* neither a ring nor anybody to follow */
+        return; /* neither a ring nor a publisher */
     }
     if (e == ERR_OK) {
         check_manifest(d, &m);

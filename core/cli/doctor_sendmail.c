@@ -1,4 +1,4 @@
-/* doctor_sendmail - does sendmail.cf ask gillnetd? */
+/* doctor_sendmail - whether sendmail.cf names gillnetd. */
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
@@ -8,7 +8,7 @@
 #define SENDMAIL_CF "/etc/mail/sendmail.cf"
 enum { CF_MAX = 4 << 20, NAME_BYTES = 128 };
 
-/* "XNAME, S=SOCKET, F=..." of a milter at our socket; the name, or an empty slice. */
+/* The name in "XNAME, S=SOCKET, F=..." of the milter at gillnetd's socket; empty: none. */
 static struct slice our_filter(const struct doctor *d, struct slice cf,
                                struct slice *retrow)
 {

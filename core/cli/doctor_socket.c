@@ -1,4 +1,4 @@
-/* doctor_socket - do we, and the users that MTAs run as, reach the socket of gillnetd? */
+/* doctor_socket - whether this user and the users of MTAs reach the socket of gillnetd. */
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -1,4 +1,4 @@
-/* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
+/* doctor_state - the state folder, its rights, disk, keys and lists, and gillnetd. */
 #include <sys/statvfs.h>
 
 #include "core/base/arena.h"
@@ -18,7 +18,7 @@ enum {
     VERIFY_MIB_MAX = 256 /* larger lists are not read through here */
 };
 
-/* Whether a stranger may write there. is_secret: also read. */
+/* Reports a path that any user may write. is_secret: or read. */
 static void check_rights(struct doctor *d, const char *path, bool is_secret)
 {
     struct stat st;
@@ -34,7 +34,7 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
     }
     user_name(st.st_uid, owner);
     if (S_ISLNK(st.st_mode)) {
-        return; /* nothing of gillnet follows it */
+        return; /* gillnet follows no link */
     }
     if ((st.st_mode & S_IWOTH) != 0) {
         doctor_say(d, DOCTOR_FAIL, "rights", "take the right away: chmod o-w",
@@ -52,7 +52,8 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
     }
 }
 
-/* The MTA's user is in the group of the state folder, for the socket. */
+/* Reports keys that the group of the state folder may write: the MTA's user is in it, for the
+ * socket. */
 static void check_keys_group(struct doctor *d, const struct stat *folder,
                              const char *path)
 {
@@ -74,7 +75,7 @@ static void on_trouble(void *context, const char *what, const char *mend)
     doctor_say(context, DOCTOR_FAIL, "rights", mend, "%s", what);
 }
 
-/* Whether both services can use what lies there, tried as the users they run as. */
+/* Tries as the user of each service whether it can use the state folder. */
 static void check_services(struct doctor *d)
 {
     const struct config *c = d->cli->config;
@@ -209,7 +210,8 @@ static void on_finding(void *context, const struct errinfo *finding)
     doctor_say_why(v->d, DOCTOR_FAIL, v->what, "", finding);
 }
 
-/* Other servers cannot find what is under a former key, and after the next one neither can this. */
+/* Other servers cannot find entries under a former key, and this one cannot after the next
+ * rotation. */
 static void check_key(struct doctor *d, const struct list_reader *reader,
                       struct slice name, const char *what)
 {
@@ -363,7 +365,8 @@ void doctor_lists(struct doctor *d)
 
 /* ---- gillnetd ---- */
 
-/* Which configuration it runs, and the hub; a hub without gillnetd is looked at, too. */
+/* Compares the configuration of gillnetd and the hub with the file; also of a hub without
+ * gillnetd. */
 static void check_running(struct doctor *d, const struct daemon_view *view)
 {
     struct running r;

@@ -1,4 +1,4 @@
-/* feed_ham - `gillnet feed ham`: good mail of one's own, which no feed may speak against. */
+/* feed_ham - `gillnet feed ham`: good mail of the site, which no feed may list. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -23,7 +23,7 @@ static int on_message(void *context, struct arena *arena, const struct message *
     struct giving *g = context;
     uint32_t now_s = (uint32_t)(clock_wall_us() / US_PER_S);
 
-    /* what has more keys than a record becomes several */
+    /* a message with more keys than a record holds becomes several */
     for (size_t at = 0; at < featureset_count(m->features);) {
         struct ham_log_message kept = {.time_s = now_s, .is_good = true};
 
@@ -56,7 +56,7 @@ static int print(const struct cli *cli, const struct giving *g)
     return 0;
 }
 
-/* Beside what is in use, and then in its place. */
+/* Writes the new log beside the old one, and renames it. */
 static int replace_ham_log(struct cli *cli, const char *path, char **paths)
 {
     struct messages_envelope envelope = {.client = NULL};

@@ -1,4 +1,5 @@
-/* feed_list - `gillnet feed list` and `diff`: how each feed stands, and what changed between two versions. */
+/* feed_list - `gillnet feed list` and `diff`: the state of each feed, and the differences of two
+ * versions. */
 #include <sysexits.h>
 
 #include "core/base/file.h"
@@ -10,7 +11,7 @@ enum { TROUBLE_SHOWN = 400 };
 
 /* ---- list ---- */
 
-/* Without a hub: what the folder says. Keys are not made for it. */
+/* The row of a feed without a hub, from its folder. Makes no keys. */
 static json_t *row_of_feed(struct cli *cli, const struct config_feed *feed)
 {
     char shown[FEED_SHOWN_MAX];

@@ -1,4 +1,4 @@
-/* feed_run - `gillnet feed update` and `rollback`: by the hub where it runs. */
+/* feed_run - `gillnet feed update` and `rollback`: by the hub, if it runs. */
 #include <sysexits.h>
 
 #include "core/cli/cli.h"

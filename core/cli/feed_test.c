@@ -1,4 +1,5 @@
-/* feed_test - `gillnet feed test`: what an update would do, and which good mail its entries would hit. */
+/* feed_test - `gillnet feed test`: the result of an update, and the good mail that its entries
+ * would hit. */
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
@@ -181,7 +182,7 @@ static int try_file(struct cli *cli, const struct config_feed *feed, const char 
 
 /* ---- a feed ---- */
 
-/* The body of the version that serves, or the file that the feed is. */
+/* The body of the current version, or the feed's local file. */
 static int body_of(struct cli *cli, const struct config_feed *feed,
                    char ret[FILE_PATH_MAX])
 {

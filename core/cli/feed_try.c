@@ -1,4 +1,4 @@
-/* feed_try - a folder of links to what is there. */
+/* feed_try - a state folder of links, in which a feed is tried. */
 #include <sysexits.h>
 
 #include "core/base/dir_walk.h"

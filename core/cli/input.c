@@ -1,4 +1,4 @@
-/* input - one buffer that lines are cut from; what does not fit a line is passed over. */
+/* input - one buffer that lines are cut from; the rest of a line that is too long is skipped. */
 #include "core/cli/input.h"
 
 #include <poll.h>
@@ -13,7 +13,7 @@ void input_init(struct input *in, int fd)
     in->n = 0;
 }
 
-/* Reads more behind what is left. */
+/* Reads more bytes behind the rest. */
 static void fill_input(struct input *in)
 {
     if (in->at > 0) {

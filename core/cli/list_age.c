@@ -1,4 +1,4 @@
-/* list_age - `gillnet list age`: periods of lists that nobody met for long are dropped. */
+/* list_age - `gillnet list age`: periods of lists without hits for long are dropped. */
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -7,15 +7,15 @@
 #include "core/cli/open_lists.h"
 #include "core/list/lookup_stats.h"
 
-/* What gillnetd counted, for one list. */
+/* gillnetd's counters of one list. */
 struct met {
-    struct hits_view *view; /* NULL: it has not counted */
+    struct hits_view *view; /* NULL: there are none */
     struct slice list;
     uint64_t now_s;
 };
 
-/* When an entry of the period may have been met last. Time before gillnetd counted, and time in
- * which it was not at work, does not make a period older. */
+/* The time of the last possible hit of an entry of the period. Time before gillnetd counted, and
+ * time in which it did not run, does not make a period older. */
 static uint64_t last_met(void *context, uint64_t period_s)
 {
     const struct met *m = context;

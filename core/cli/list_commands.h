@@ -1,5 +1,5 @@
 /*
- * list_commands - the subcommands of `gillnet list`, and what they share.
+ * list_commands - the subcommands of `gillnet list`, and their shared functions.
  *
  * Threads: one.
  */
@@ -55,7 +55,7 @@ struct list_filter_plan {
     uint64_t items; /* 0: as many as there are */
     bool is_revoked;
 };
-/* What an option leaves open comes from the configuration of the list. Returns 0 or an exit status
+/* Values without an option come from the configuration of the list. Returns 0 or an exit status
  * after a message. */
 int list_filter_plan(const struct cli *cli, const char *list,
                      const struct list_filter_options *o, struct list_filter_plan *ret);

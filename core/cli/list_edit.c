@@ -1,5 +1,5 @@
-/* list_edit - `gillnet list add` and `revoke`: what a person says. Values that are there together
- * are synced together; each is acknowledged when it is durable. */
+/* list_edit - `gillnet list add` and `revoke`: changes by a person. Values that arrive together are
+ * synced together; each is acknowledged when it is durable. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"
@@ -29,7 +29,7 @@ struct edit {
     int status;
 };
 
-/* What a terminal might obey. */
+/* Bytes that a terminal might obey. */
 static bool has_control_bytes(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -62,7 +62,7 @@ static bool note_ack(const struct edit *e, struct slice value,
     return ferror(e->to_acks) == 0;
 }
 
-/* Makes durable what was staged and says so. */
+/* Makes the staged values durable and prints the acknowledgements. */
 static bool flush_staged(struct edit *e)
 {
     struct errinfo info = {.code = ERR_OK};
@@ -71,7 +71,7 @@ static bool flush_staged(struct edit *e)
         return true;
     }
     if (list_flush(e->writer, &info) != ERR_OK) {
-        rewind(e->to_acks); /* none of them stands */
+        rewind(e->to_acks); /* none of them is durable */
         e->status = cli_fail(&info);
         return false;
     }
@@ -85,8 +85,8 @@ static bool flush_staged(struct edit *e)
     return true;
 }
 
-/* A name that nobody has used yet may be a slip of the pen: a list is made by `--create`, unless the
- * configuration names it. Opens it only now: a value that is none makes no list. */
+/* Opens the list for the first valid value. An unknown name may be a typing error: a new list needs
+ * `--create`, or the configuration must name it. */
 static int open_list(struct edit *e)
 {
     const struct config *config = e->cli->config;
@@ -109,8 +109,8 @@ static int open_list(struct edit *e)
     return list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
 }
 
-/* What a person took back that was not there is revoked all the same: a later import, or peers, may
- * say it. */
+/* Reports a revoked value that was not listed. It is revoked, because a later import or a peer may
+ * list it. */
 static void note_unlisted(struct edit *e, struct slice value)
 {
     (void)fputs("gillnet: ", stderr);
@@ -122,7 +122,7 @@ static void note_unlisted(struct edit *e, struct slice value)
     e->status = e->status == 0 ? CLI_HIT : e->status;
 }
 
-/* False stops: the list cannot be written any more. */
+/* False stops: the list cannot be written. */
 static bool edit_value(struct edit *e, struct slice value)
 {
     struct feature_entry entry;
@@ -148,7 +148,7 @@ static bool edit_value(struct edit *e, struct slice value)
         .entry = entry, .is_revoke = e->is_revoke, .expiry_s = e->expiry_s};
     bool was_listed = list_holds(e->writer, &entry);
     if (list_stage(e->writer, &change, slice_str(e->source), &info) != ERR_OK) {
-        rewind(e->to_acks); /* those noted may have been dropped with it */
+        rewind(e->to_acks); /* the values noted may have been dropped with it */
         e->status = cli_fail(&info);
         return false;
     }
@@ -213,7 +213,7 @@ static int edit_list(struct edit *e, int argc, char **argv)
         for (int i = 2; i < argc && edit_value(e, slice_str(argv[i])); i++) {
         }
     }
-    /* also what was staged before a failure, unless that was of the list */
+    /* also the values staged before a failure, unless the list failed */
     (void)flush_staged(e);
     if (e->writer && list_writer_trouble(e->writer)) {
         (void)cli_fail(list_writer_trouble(e->writer));

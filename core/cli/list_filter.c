@@ -1,4 +1,5 @@
-/* list_filter - `gillnet list export LIST --filter FILE`: what a list holds, as a filter for others. */
+/* list_filter - `gillnet list export LIST --filter FILE`: the entries of a list, as a filter for
+ * others. */
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"

@@ -21,7 +21,7 @@ struct import {
     uint64_t guarded;           /* entries that are never taken without --force */
     struct feed_exclude *guard; /* NULL: everything is taken */
     bool is_forced;
-    bool has_guard; /* or needs none */
+    bool has_guard; /* or the list needs none */
     int status;     /* of a failure that has been reported */
     struct errinfo why;
     struct progress progress;
@@ -30,7 +30,7 @@ struct import {
     struct list_import_result result;
 };
 
-/* The list is touched only when there is something to put into it. */
+/* Opens the list at its first entry. */
 static enum err begin_import(struct import *i)
 {
     i->status = list_cmd_open_writer(i->cli, i->list, true, &i->writer);
@@ -48,8 +48,8 @@ static uint32_t expiry_of(const struct import *i, const struct feed_item *item)
     return is_own ? item->expiry_s : i->expiry_s;
 }
 
-/* What feeds may not list, a file may not either: neither our own names nor giants. An allow list may
- * hold both. Made with the first entry: a file without any makes no keys. */
+/* What feeds may not list, a file may not either: neither our own names nor giants. An allow list
+ * may hold both. Made with the first entry: a file without any makes no keys. */
 static enum err guard_open(struct import *i)
 {
     char name[] = "import";
@@ -66,7 +66,7 @@ static enum err guard_open(struct import *i)
                                              &i->guard, &i->why);
 }
 
-/* Says which line is left out. */
+/* Reports a line that is left out. */
 static bool is_guarded(struct import *i, const struct feed_item *item)
 {
     const char *why = NULL;
@@ -124,7 +124,7 @@ static void on_stage(void *context, const char *stage, double share)
     progress_show(&i->progress, stage, share);
 }
 
-/* {"expired": 3, ...}: what made no entry, and why. */
+/* {"expired": 3, ...}: the lines without an entry, by reason. */
 static json_t *unused_json(const struct feed_counts *c)
 {
     json_t *object = json_object();

@@ -1,4 +1,4 @@
-/* list_maintain - `gillnet list rebuild`, `rekey` and `verify`: the files of the lists. */
+/* list_maintain - `gillnet list rebuild`, `rekey` and `verify`: work on the files of lists. */
 #include <sysexits.h>
 
 #include "core/cli/cli.h"

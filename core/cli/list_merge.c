@@ -6,7 +6,7 @@
 #include "core/list/peer_filter.h"
 #include "core/list/place.h"
 
-/* Files alone need no key: what they have in common decides. */
+/* Merges files without keys: they must be made with the same key. */
 static int merge_files(const struct cli *cli, const char *output, int n, char **files)
 {
     struct errinfo info = {.code = ERR_OK};

@@ -1,11 +1,11 @@
-/* list_numbers - how a list's filters do: sizes, errors estimated and seen, alarms. */
+/* list_numbers - the numbers of a list's filters: sizes, errors estimated and seen, alarms. */
 #include "core/base/clock.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
 #include "core/list/confirm_cache.h"
 #include "core/list/health.h"
 
-enum { ALIVE_S = 180 }; /* it says so every minute */
+enum { ALIVE_S = 180 }; /* gillnetd writes its sign every minute */
 
 void list_numbers_get(const struct list_reader *r, const struct config *config,
                       const struct hits_view *hits, struct list_numbers *ret)
@@ -27,7 +27,7 @@ void list_numbers_get(const struct list_reader *r, const struct config *config,
         hits != NULL && lookup_stats_view_find(hits, name, LOOKUP_STATS_WHOLE, &n.hits);
     if (n.has_hits &&
         lookup_stats_view_alive_s(hits) + ALIVE_S < clock_wall_us() / 1000000) {
-        n.hits.number[LOOKUP_STATS_ALARMS] = 0; /* gillnetd does not run any more */
+        n.hits.number[LOOKUP_STATS_ALARMS] = 0; /* gillnetd does not run */
     }
     *ret = n;
 }
@@ -38,7 +38,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole == 0 ? -1.0 : (double)part / (double)whole;
 }
 
-/* A share, null where it is not known. */
+/* A share, null if it is not known. */
 static json_t *share_json(double share)
 {
     return share < 0 ? json_null() : json_real(share);
@@ -64,7 +64,7 @@ static json_t *hits_json(const struct lookup_stats_counts *c)
         text_time(c->since_s, since));
 }
 
-/* Null where there is none. */
+/* Null: there is none. */
 static json_t *peer_json(const struct list_peer_filter *p)
 {
     const struct list_filters *f = &p->filter;

@@ -1,4 +1,4 @@
-/* list_place - `gillnet list`, `list delete` and `list rename`: which lists there are. */
+/* list_place - `gillnet list`, `list delete` and `list rename`: the set of lists. */
 #include <sysexits.h>
 
 #include "core/cli/cli.h"
@@ -9,7 +9,7 @@
 
 enum { ANSWER_MAX = 16 };
 
-/* ---- which there are ---- */
+/* ---- overview ---- */
 
 static bool overview_json(const struct list_reader *r, const struct config_list *c)
 {
@@ -44,7 +44,7 @@ static bool is_open(const struct state_lists *lists, const char *name)
     return false;
 }
 
-/* Those that the configuration names and nobody has filled yet. */
+/* Prints the lists of the configuration that are not filled yet. */
 static void overview_unmade(const struct config *c, const struct state_lists *lists)
 {
     for (size_t i = 0; i < c->nlists; i++) {
@@ -99,7 +99,7 @@ static const char *feed_of(const struct config *c, const char *name)
     return NULL;
 }
 
-/* What still speaks of the list by this name. */
+/* Reports a feed or a configuration that names the list. */
 static void say_named(const struct config *c, const char *name)
 {
     const char *feed = feed_of(c, name);
@@ -116,7 +116,7 @@ static void say_named(const struct config *c, const char *name)
     }
 }
 
-/* Asks whoever sits at a terminal; else only --force will do. */
+/* Asks on a terminal; without one, only --force deletes. */
 static bool is_sure(const char *name)
 {
     char answer[ANSWER_MAX] = "";

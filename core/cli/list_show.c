@@ -1,4 +1,4 @@
-/* list_show - `gillnet list export` and `stat`: what is in the lists. */
+/* list_show - `gillnet list export` and `stat`: the entries and numbers of lists. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"

@@ -1,4 +1,4 @@
-/* lookup_below - one walk over each list's log for all names. */
+/* lookup_below - entries below names, by one walk over each list's log. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"

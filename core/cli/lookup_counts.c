@@ -1,4 +1,4 @@
-/* lookup_counts - how often values were counted, exactly, and by whom. */
+/* lookup_counts - the exact counts of values, by server. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -54,7 +54,7 @@ static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
             struct count_history h;
 
             if (o->history.day[back] == 0) {
-                continue; /* nothing of it was counted on that day */
+                continue; /* it was not counted on that day */
             }
             count_distinct_digest(&s->cli->keys, key, (enum count_distinct)kind,
                                   today - back, digest);
@@ -211,7 +211,7 @@ static void print_one(const struct show *s, const struct one *o)
         print_shares(o);
     }
     if (h->first_s != 0) {
-        print_bars(s, h); /* of this server: peers' periods are not told */
+        print_bars(s, h); /* of this server: peers do not send their periods */
     }
     if (o->has_distinct) {
         print_distinct(o);
@@ -254,7 +254,7 @@ static int show_value(struct show *s, struct arena *arena, struct slice value)
     arena_reset(arena);
     if (value_features_of(value, arena, &features, &why) != ERR_OK) {
         if (!value_is_only_counted(value)) {
-            return 0; /* the lists' look-up said so */
+            return 0; /* the look-up in lists has reported it */
         }
         (void)fputs("gillnet: ", stderr);
         text_print(stderr, value, EVIDENCE_SHOWN);

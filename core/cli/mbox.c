@@ -3,7 +3,7 @@
 
 enum { WORDS_MAX = 24 };
 
-/* ---- what a From_ line looks like ---- */
+/* ---- From_ lines ---- */
 
 static bool is_name_in(struct slice word, const char *names)
 {
@@ -81,7 +81,7 @@ static bool is_empty_line(struct slice line)
 
 /* ---- reading ---- */
 
-/* More bytes behind those that are there; 0 or an errno. */
+/* Reads more bytes into the buffer; 0 or an errno. */
 static int fill_mailbox(struct mailbox *m)
 {
     if (m->at > 0) {
@@ -103,7 +103,7 @@ static int fill_mailbox(struct mailbox *m)
     return 0;
 }
 
-/* The line at hand with its end, or as much of it as is looked at. */
+/* The line at hand with its end, or its first MAILBOX_FROM_MAX bytes. */
 static int line_at(struct mailbox *m, struct slice *ret)
 {
     for (;;) {
@@ -139,7 +139,7 @@ static int begin_mailbox(struct mailbox *m)
     return errnum;
 }
 
-/* One message alone, as it is. */
+/* Passes one message alone, unchanged. */
 static int pass(struct mailbox *m, mailbox_sink *sink, void *context)
 {
     while (m->at < m->n || !m->is_over) {

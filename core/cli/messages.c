@@ -61,7 +61,8 @@ static void on_bytes(void *context, struct slice bytes)
     extract_raw(context, bytes);
 }
 
-/* The next message of the mailbox, named path, or path:N where it has several. False: it was the last. */
+/* The next message of the mailbox, named path, or path:N where it has several. False: it was the
+ * last. */
 static bool take_message(struct run *r, const char *path)
 {
     const struct config *config = r->cli->config;
@@ -120,7 +121,7 @@ static void take_file(struct run *r, const char *path, bool may_be_mbox)
 
 /* ---- folders ---- */
 
-/* What a folder is; kept in fts_number. */
+/* The kind of a folder; kept in fts_number. */
 enum folder { FOLDER_PLAIN, FOLDER_MAILDIR, FOLDER_OF_MESSAGES /* new or cur */ };
 
 static bool has_folder(const char *path, const char *name)
@@ -136,8 +137,8 @@ static bool is_maildir(const char *path)
     return has_folder(path, "cur") && has_folder(path, "new");
 }
 
-/* False: what lies in it is no mail. Of a Maildir only new, cur and the Maildirs within it are read:
- * tmp holds halves of messages. */
+/* False: the folder holds no mail. Of a Maildir only new, cur and the Maildirs within it are read:
+ * tmp holds incomplete messages. */
 static bool enter_folder(FTSENT *entry)
 {
     long parent = entry->fts_parent != NULL ? entry->fts_parent->fts_number : 0;

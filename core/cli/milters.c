@@ -33,7 +33,7 @@ static bool setting(const char *etc, const char *conf, const char *key,
         return false;
     }
     buf_init(&text, CONF_MAX);
-    (void)file_read(path, &text, &why); /* what cannot be read says nothing */
+    (void)file_read(path, &text, &why); /* a file that cannot be read has no settings */
     rest = buf_slice(&text);
     while (rest.n > 0) {
         struct slice line = slice_trim(slice_cut(&rest, '\n'));
@@ -136,8 +136,8 @@ static void take_out(struct milter_chain *c, size_t at)
     memmove(&c->v[at], &c->v[at + 1], (c->n - at) * sizeof(c->v[0]));
 }
 
-/* Ours may stand, in a chain without it, behind the last that proves (*retfirst) up to in front of the
- * next that reads (*retlast). The best place is returned: right behind proof, else the last. */
+/* Ours may stand, in a chain without it, behind the last that proves (*retfirst) up to in front of
+ * the next that reads (*retlast). The best place is returned: right behind proof, else the last. */
 static size_t place_in_chain(const struct milter_chain *c, size_t *retfirst,
                              size_t *retlast)
 {

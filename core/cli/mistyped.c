@@ -1,7 +1,7 @@
 #include "core/base/nearest.h"
 #include "core/cli/synopsis.h"
 
-/* The nearest so far to a word that was typed. */
+/* The nearest word to a typed one. */
 struct guess {
     struct slice word;
     struct slice near;
@@ -37,7 +37,7 @@ static int refuse_word(const struct cli_command *command, const struct guess *g)
     return cli_usage(command->name, why);
 }
 
-/* What may stand behind the words by any line of the synopsis. */
+/* Considers the items behind the words in every line of the synopsis. */
 static void consider_next(struct guess *g, const struct cli_command *command,
                           const struct slice *words, size_t n)
 {

@@ -56,7 +56,7 @@ static int given_names(struct state_lists *s, char **names, struct slice **ret,
     return *ret == NULL ? EX_OSERR : 0;
 }
 
-/* A name without a folder is a slip of the person, not damage. */
+/* Reports a list that does not open; a name without a folder is a typing error. */
 static int open_failed(struct cli *cli, struct slice name, enum err e,
                        struct errinfo *info)
 {
@@ -117,7 +117,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     return status;
 }
 
-/* Room for so many more. */
+/* Makes room for more lists. */
 static bool lists_grow(struct state_lists *s, size_t more)
 {
     struct list_reader **v =
@@ -148,14 +148,14 @@ static int open_origin(struct cli *cli, const struct origin_row *row,
     if (path_make(folder, NULL, "%s/peers/lists/%s", cli->config->state_dir, hex) !=
             ERR_OK ||
         list_names(folder, s->arena, &name, &n, &info) != ERR_OK) {
-        return 0; /* nothing came of it yet */
+        return 0; /* no list of it came yet */
     }
     if (!lists_grow(s, n)) {
         return cli_nomem();
     }
     for (size_t i = 0; i < n; i++) {
         if (config_list_find(cli->config, name[i])->is_allow) {
-            continue; /* nobody else says what is let through here */
+            continue; /* allow lists of peers are ignored */
         }
         enum err e = list_reader_open(folder, name[i], &cli->keys, &s->v[s->n], &info);
         if (e == ERR_OK) {
@@ -212,7 +212,7 @@ struct hits_view *state_hits(const struct config *config)
     if (path_make(path, NULL, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
             ERR_OK ||
         lookup_stats_read(path, &v, NULL) != ERR_OK) {
-        return NULL; /* not there yet, or not ours to read: nothing is known */
+        return NULL; /* it is missing, or this user may not read it */
     }
     return v;
 }

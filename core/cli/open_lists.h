@@ -15,8 +15,8 @@
 #include "core/list/rating.h"
 #include "core/store/origins.h"
 
-/* Loads configuration and keys. A state folder without lists needs no keys: *rethaskeys is false
- * then, without an error. Returns 0 or an exit status. */
+/* Loads configuration and keys. Without lists the state folder needs no keys, and *rethaskeys is
+ * false. Returns 0 or an exit status. */
 int state_read_keys(struct cli *cli, bool *rethaskeys);
 
 /* Readers of some or all lists. */
@@ -45,7 +45,8 @@ struct hits_view *state_hits(const struct config *config);
 /* Prints the words of rating.def with their mapping, for `lookup --help`. */
 void state_print_standings(FILE *to);
 
-/* ---- numbers of a list's filters: sizes, errors estimated and seen, alarms (list_numbers.c) ---- */
+/* ---- numbers of a list's filters: sizes, errors estimated and seen, alarms (list_numbers.c)
+ * ---- */
 
 struct list_numbers {
     struct list_stat stat;

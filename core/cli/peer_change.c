@@ -1,4 +1,5 @@
-/* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of a ring that is there. */
+/* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of an existing
+ * ring. */
 #include <sysexits.h>
 
 #include "core/base/random.h"
@@ -59,7 +60,7 @@ int peer_cmd_drop(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-/* ---- our own signing key ---- */
+/* ---- the signing key of this server ---- */
 
 static int rotate_alone(struct peer_hold *h)
 {
@@ -77,7 +78,7 @@ static int rotate_alone(struct peer_hold *h)
     return 0;
 }
 
-/* The key is used at once when the ring knows it and its time is there. */
+/* Goes over to the new key if the ring knows it and its time has come; reports when it will. */
 static int turn(struct peer_change *c, uint64_t not_before_ms, bool is_now)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -145,7 +146,7 @@ static int rotate_ring_key(struct peer_change *c, uint64_t from_ms)
     explicit_bzero(bytes, sizeof(bytes));
     from_ms = (from_ms + BUCKET_MS - 1) / BUCKET_MS * BUCKET_MS;
     struct manifest_ring_key edit = {key.id, from_ms};
-    /* whether it may be at all, before a file changes */
+    /* on a copy first, before a file changes */
     enum err e = manifest_copy(&c->m, &trial) == ERR_OK
                      ? ring_edit_ring_key(&trial, &edit, &why)
                      : errinfo_nomem(&why, "ring");

@@ -1,5 +1,5 @@
 /*
- * peer_commands - the subcommands of `gillnet peer`, and what they share.
+ * peer_commands - the subcommands of `gillnet peer`, and their shared functions.
  *
  * Threads: one.
  */
@@ -17,7 +17,7 @@ cli_run_fn peer_cmd_init, peer_cmd_ring, peer_cmd_admin_key, peer_cmd_invite,
 
 extern const char peer_kind_usage[];
 
-/* STATE/peers for one command that changes it; a running hub stands aside meanwhile. */
+/* STATE/peers for one command that changes it; a running hub pauses meanwhile. */
 struct peer_hold {
     int fd; /* to the hub; -1: none runs */
     struct filelock lock;
@@ -28,7 +28,7 @@ struct peer_hold {
 /* make: makes STATE and STATE/peers if they are missing. Returns 0 or an exit status after a
  * message; the caller calls peer_hold_drop in either case. */
 int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret);
-/* Lets a hub that stood aside go on with the new state. */
+/* Lets a paused hub go on with the new state. */
 void peer_hold_drop(struct peer_hold *h);
 /* STATE/peers alone, for commands that only read. */
 int peer_dir(struct cli *cli, char ret[FILE_PATH_MAX]);
@@ -52,8 +52,8 @@ int peer_change_make(struct peer_change *c, ring_edit_fn *edit, void *context,
                      const char *what);
 void peer_change_end(struct peer_change *c);
 
-/* ring_change, signed with hold->admin_key, too, if it is given. A key that is none of the ring's
- * administrators' is refused before anything is changed. */
+/* ring_change, signed with hold->admin_key, too, if it is given. Refuses a key of no administrator
+ * of the ring before anything is changed. */
 enum err peer_sign_change(const struct peer_hold *hold, ring_edit_fn *edit,
                           void *context, struct manifest *io, struct ring_outcome *ret,
                           struct errinfo *reterr);
@@ -62,7 +62,7 @@ enum err peer_sign_change(const struct peer_hold *hold, ring_edit_fn *edit,
 enum err peer_sign_waiting(const struct peer_hold *hold, struct ring_outcome *ret,
                            struct errinfo *reterr);
 
-/* Prints the outcome of a change: in force, or the steps that are left. what: as above. */
+/* Prints whether a change is in force, or the steps that are left. what: as above. */
 void peer_print_outcome(const struct ring_outcome *o, const char *dir,
                         const char *what);
 /* Prints the differences of next from old, line by line. */

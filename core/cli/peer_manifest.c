@@ -1,4 +1,5 @@
-/* peer_manifest - `gillnet peer manifest`: what several administrators agree on. */
+/* peer_manifest - `gillnet peer manifest`: versions of the ring that several administrators
+ * sign. */
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
@@ -61,7 +62,7 @@ static int show_manifest(struct cli *cli, int argc, char **argv)
 
 /* ---- sign ---- */
 
-/* Signs text, which is path's; path NULL: what waits here. */
+/* Signs the text of the file path; path NULL: of the waiting version. */
 static int sign_text(const struct peer_hold *hold, const char *path, struct buf *text)
 {
     const char *dir = hold->dir;

@@ -1,4 +1,5 @@
-/* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: how a ring begins and grows. */
+/* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: creation and
+ * growth of a ring. */
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
@@ -22,7 +23,7 @@ static bool set_text(const char *value, char *ret, size_t size)
     return value == NULL || (size_t)snprintf(ret, size, "%s", value) < size;
 }
 
-/* The identity, made where there is none, and what this server calls itself. */
+/* Loads or makes the identity, and stores name and address of this server. */
 static enum err make_self(const char *dir, const struct self_options *o,
                           struct identity *ret, struct ring_self *retself,
                           bool *retis_new, struct errinfo *reterr)
@@ -67,7 +68,7 @@ static void print_unreachable(const struct ring_self *s)
     }
 }
 
-/* A server that is in a ring tells it its new address. */
+/* Changes the server's address in the ring's manifest, if it is in a ring. */
 static int change_address(const struct peer_hold *h, const struct identity *self,
                           const char *address)
 {
@@ -269,7 +270,7 @@ static bool ask_terminal(const char *question, char *ret, size_t size)
     return true;
 }
 
-/* In a terminal, what the command line leaves open. file: for the name of the key's. */
+/* Asks on a terminal for kind and key file, unless options name them. file: room for the name. */
 static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
                       char file[FILE_PATH_MAX])
 {
@@ -415,7 +416,7 @@ int peer_cmd_invite(struct cli *cli, int argc, char **argv)
     if (!cli_expiry(expires, &expires_s)) {
         return cli_usage("peer", "--expires: a time such as 12h or 1d");
     }
-    /* the file of invitations has a lock of its own: the hub goes on */
+    /* the file of invitations has a lock of its own, so the hub need not pause */
     status = peer_dir(cli, h.dir);
     return status == 0 ? invite(cli, argv[1], expires_s, &h) : status;
 }

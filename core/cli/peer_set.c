@@ -1,4 +1,4 @@
-/* peer_set - `gillnet peer set`: what the ring's manifest says of a member, or allows all of them. */
+/* peer_set - `gillnet peer set`: the terms of one member, or of all, in the ring's manifest. */
 
 #include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"

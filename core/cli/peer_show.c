@@ -1,4 +1,4 @@
-/* peer_show - `gillnet peer list` and `status`: who is in the ring, and how it goes. */
+/* peer_show - `gillnet peer list` and `status`: the members of the ring and their state. */
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
@@ -227,7 +227,7 @@ static void print_member(const json_t *row)
     print_refusals(row);
 }
 
-/* A publisher that is followed. */
+/* Prints a subscription. */
 static void print_subscription(const json_t *row)
 {
     print_cell(text_or_dash(row, "subscription"), 20);
@@ -256,7 +256,7 @@ static void print_status(json_t *rows)
     }
 }
 
-/* What the ring's kind means for counts, in front of the table. */
+/* Prints the effect of the ring's kind on counts. */
 static void print_kind(struct cli *cli)
 {
     struct manifest m = {.version = 0};

@@ -1,4 +1,4 @@
-/* peer_sign - changes of the ring that are signed with an administrator's key which is kept elsewhere. */
+/* peer_sign - one change of the ring, also signed with an administrator's key in another place. */
 
 #include "core/cli/peer_commands.h"
 
@@ -57,7 +57,7 @@ enum err peer_sign_change(const struct peer_hold *hold, ring_edit_fn *edit,
         return e;
     }
     e = peer_sign_waiting(hold, ret, reterr);
-    if (e == ERR_EXISTS) { /* signed by it already, with the key of the folder */
+    if (e == ERR_EXISTS) { /* this key is that of the folder and has signed */
         return ERR_OK;
     }
     if (e == ERR_OK && ret->is_in_force) {

@@ -67,7 +67,7 @@ const char *text_time(uint64_t seconds, char dst[TEXT_TIME_MAX])
     return dst;
 }
 
-/* False: no more lines, or ferror. *retn > TEXT_LINE_MAX: only the beginning of the line is there. */
+/* False: end of file, or ferror. *retn > TEXT_LINE_MAX: line holds the beginning only. */
 static bool read_text_line(FILE *from, char line[TEXT_LINE_MAX], size_t *retn)
 {
     size_t n = 0;

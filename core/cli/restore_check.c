@@ -1,4 +1,4 @@
-/* restore_check - what was unpacked from a back-up, read through by the rooms that its files are of. */
+/* restore_check - a check of the files that were unpacked. */
 #include "core/cli/restore_check.h"
 
 #include "core/base/arena.h"
@@ -17,7 +17,7 @@ enum { NAMES_MEMORY = 16 << 20 };
 
 typedef enum err check_fn(void *context, const char *path, struct errinfo *reterr);
 
-/* Each entry whose name ends so; a folder that is not there has none. */
+/* Checks each entry whose name has this end; a missing folder has none. */
 static enum err check_each(const char *dir, const char *end, check_fn *check,
                            void *context, struct errinfo *reterr)
 {

@@ -1,4 +1,5 @@
-/* setup_gillnetd - gillnetd's side: the file in conf.d, the folder of the socket, the running daemon. */
+/* setup_gillnetd - gillnetd's part of setup: the file in conf.d, the folder of the socket, the
+ * daemon. */
 #include <poll.h>
 
 #include "core/base/checksum.h"
@@ -14,7 +15,8 @@ static const char service_user[] = "_gillnet";
 
 /* ---- the user and the folder ---- */
 
-/* Whom gillnetd runs as: the process, else the owner of its folder, else the package's user. */
+/* The user of gillnetd: that of the process, else the owner of the state folder, else the package's
+ * user. */
 static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *reterr)
 {
     struct daemon_view view = {.has_page = false};
@@ -115,15 +117,15 @@ enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *ret
 
 /* ---- the file in conf.d ---- */
 
-/* What lies there of an earlier run. */
+/* The file of an earlier run. */
 struct drop_in {
     char path[FILE_PATH_MAX];
     char folder[FILE_PATH_MAX];
     struct buf text;
     bool is_there;
     bool is_intact;     /* as setup wrote it */
-    bool has_socket;    /* says where gillnetd listens */
-    bool has_authserv;  /* says whom it trusts */
+    bool has_socket;    /* has socket */
+    bool has_authserv;  /* has trusted_authserv */
     struct slice notes; /* its lines of folders */
 };
 
@@ -262,7 +264,7 @@ static void put_text(struct setup *s, const struct drop_in *d, struct buf *ret)
     buf_fini(&body);
 }
 
-/* Says each line of the text that is a setting. */
+/* Reports each line of the text that is a setting. */
 static void say_settings(struct setup *s, const char *path, struct slice text)
 {
     while (text.n > 0) {
@@ -274,7 +276,7 @@ static void say_settings(struct setup *s, const char *path, struct slice text)
     }
 }
 
-/* The configuration anew; what setup wrote must be in force. */
+/* Loads the configuration again; the new settings must be in force. */
 static enum err reread(struct setup *s, const char *path, struct errinfo *reterr)
 {
     struct socket_name now;
@@ -338,7 +340,7 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
 
 /* ---- undo ---- */
 
-/* gillnetd's own socket, which its service leaves there. */
+/* Removes the socket that gillnetd's service leaves there. */
 static void remove_socket(const char *dir)
 {
     char path[FILE_PATH_MAX];
@@ -462,7 +464,7 @@ bool setup_gillnetd_answers(const struct setup *s)
 static const char systemctl_path[] = "/usr/bin/systemctl";
 static const char unit[] = "gillnetd.service";
 
-/* systemd runs this machine and knows gillnetd, with the configuration that we look at. */
+/* Whether systemd runs this machine and knows gillnetd with this configuration. */
 static bool has_unit(const struct setup *s)
 {
     static const char *const argv[] = {systemctl_path, "cat", unit, NULL};
@@ -495,7 +497,7 @@ static enum err wait_for_answer(const struct setup *s, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* systemd has it start or restart. */
+/* Starts or restarts gillnetd by systemd. */
 static enum err by_unit(struct setup *s, bool runs, struct errinfo *reterr)
 {
     enum err e = ERR_OK;

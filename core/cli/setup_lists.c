@@ -1,4 +1,4 @@
-/* setup_lists - where gillnetd belongs in the lists of milters of main.cf and master.cf. */
+/* setup_lists - the place of gillnetd in the lists of milters of main.cf and master.cf. */
 
 #include "core/cli/setup.h"
 
@@ -43,7 +43,7 @@ static struct edit *add_edit(struct wire *w, bool is_service, const char *name)
 
 /* ---- a list of milters, taken apart ---- */
 
-/* Ours by any of its sockets: where it listens, or will. */
+/* Whether the entry is gillnetd, by its present or its wanted socket. */
 static bool is_at_ours(const struct wire *w, struct slice milter, bool *retis_right)
 {
     *retis_right = postfix_is_at(&w->p, &w->s->wanted, milter, w->p.is_chrooted);
@@ -62,7 +62,7 @@ static const struct milter_kind *kind_of_milter(const struct wire *w,
                : NULL;
 }
 
-/* "$name" or "${name}" stands for the milters of another setting. */
+/* Looks through "$name" or "${name}", the milters of another setting. */
 static enum err look_through(const struct wire *w, struct slice use,
                              const struct milter_kind **retkind, bool *retis_ours,
                              struct errinfo *reterr)
@@ -78,7 +78,7 @@ static enum err look_through(const struct wire *w, struct slice use,
         use = slice_of(use.p + 1, use.n - 2);
     }
     wire_copy(name, sizeof(name), use);
-    /* what smtpd_milters names will have ours in it */
+    /* smtpd_milters will have gillnetd */
     *retis_ours = strcmp(name, "smtpd_milters") == 0;
     e = wire_setting(w, name, true, value, reterr);
     list = slice_str(value);
@@ -143,7 +143,7 @@ static void write_chain(const struct milter_chain *c, const char *between,
     buf_fini(&text);
 }
 
-/* Whether the list with ours in its place differs from what stands there. */
+/* Whether the planned chain differs from the list. */
 static bool differs(const struct milter_chain *c, struct slice list)
 {
     struct slice milter;
@@ -203,7 +203,8 @@ static enum err plan_main(struct wire *w, const char *name,
                        : e;
 }
 
-/* A service at which people hand in mail, and not one for mail that was examined before. */
+/* Whether users submit mail at the service, in contrast to one for mail that was examined
+ * before. */
 static bool is_submission(const struct wire *w, struct slice service)
 {
     static const char *const names[] = {"submission", "submissions", "smtps", "587",
@@ -284,7 +285,7 @@ enum err wire_plan(struct wire *w, struct errinfo *reterr)
     return e == ERR_OK ? plan_parameter(w, reterr) : e;
 }
 
-/* ---- the way back ---- */
+/* ---- undo ---- */
 
 static bool take_out(struct slice list, const char *between, char dst[WIRE_VALUE])
 {

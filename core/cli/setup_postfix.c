@@ -1,4 +1,4 @@
-/* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
+/* setup_postfix - `gillnet setup postfix`: changes of main.cf and master.cf, by postconf alone. */
 #include <sysexits.h>
 
 #include "core/base/user.h"

@@ -1,4 +1,4 @@
-/* setup_probe - the test message: an MTA takes it, gillnetd recognises and drops it. */
+/* setup_probe - the test message: the MTA accepts it, gillnetd recognises and drops it. */
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ static void pause_ms(int ms)
     (void)poll(NULL, 0, ms);
 }
 
-/* Whether gillnetd says of the probe what is expected, within wait_ms. */
+/* Whether gillnetd reports the expected state of the probe within wait_ms. */
 static bool is_state(const struct probe *p, const char *expected, int wait_ms)
 {
     char request[64];
@@ -58,7 +58,7 @@ static bool is_state(const struct probe *p, const char *expected, int wait_ms)
     }
 }
 
-/* Sends a line, unless NULL, and reads the reply to its last line; its code, or 0. */
+/* Sends a line (NULL: none) and reads the reply to its last line. Returns the code, or 0. */
 static int talk(struct probe *p, const char *line)
 {
     if (line != NULL && (send(fileno(p->mta), line, strlen(line), MSG_NOSIGNAL) < 0 ||
@@ -107,7 +107,7 @@ static bool dial(struct probe *p, const char *host, const char *port)
     return p->mta != NULL;
 }
 
-/* Connects and greets; false: gillnetd saw nothing of it, and reply says why. */
+/* Connects and greets. False: gillnetd did not see the greeting, and reply has the reason. */
 static bool greet_once(struct probe *p, const char *host, const char *port)
 {
     char line[96];
@@ -128,7 +128,7 @@ static bool greet_once(struct probe *p, const char *host, const char *port)
     return false;
 }
 
-/* A connection whose greeting gillnetd saw: what follows on it can reach nobody. */
+/* Connects until gillnetd has seen the greeting: mail on that connection reaches nobody. */
 static bool greet(struct probe *p, const char *host, const char *port)
 {
     uint64_t end_us = clock_mono_us() + TRY_FOR_US;

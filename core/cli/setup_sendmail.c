@@ -1,4 +1,5 @@
-/* setup_sendmail - `gillnet setup sendmail`: a line of sendmail.mc, and sendmail.cf made from it. */
+/* setup_sendmail - `gillnet setup sendmail`: a line of sendmail.mc, and sendmail.cf made from
+ * it. */
 #include <netdb.h>
 #include <signal.h>
 #include <sysexits.h>
@@ -92,8 +93,8 @@ static void put_line(struct buf *ret, struct slice line)
     buf_add_char(ret, '\n');
 }
 
-/* sendmail.mc with the line `ours` in front of the filter that follows it in the chain, else behind the
- * last filter, else in front of the mailers. A line of ours that stood there goes. */
+/* sendmail.mc with the line `ours` in front of the filter that follows it in the chain, else behind
+ * the last filter, else in front of the mailers. Drops an older line of gillnetd. */
 static void write_mc(struct mail *m, const char *ours, const char *before, bool is_last)
 {
     struct slice rest = buf_slice(&m->old_mc);
@@ -148,7 +149,7 @@ static enum err plan(struct mail *m, struct errinfo *reterr)
     while (at + 1 < m->chain.n && !m->chain.v[at].is_ours) {
         at++;
     }
-    /* a line of setup's own that says something else is written anew; one by hand is left */
+    /* an older line of setup is replaced; a line written by hand stays */
     if (is_tagged(slice_str(m->chain.v[at].text)) &&
         strcmp(m->chain.v[at].text, ours) != 0) {
         moves = true;
@@ -165,7 +166,7 @@ static enum err plan(struct mail *m, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* Without the lines that setup wrote. */
+/* Plans sendmail.mc without the lines of setup. */
 static void plan_undo(struct mail *m)
 {
     struct slice rest = buf_slice(&m->old_mc);
@@ -211,7 +212,7 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
             "/usr/share/sendmail/cf; name their folder with --cf-dir DIR");
     }
     if (slice_find_slice(buf_slice(&m->new_mc), SLICE_LIT("m4/cf.m4")) < m->new_mc.n) {
-        argv[1] = m->mc; /* it names its macros itself */
+        argv[1] = m->mc; /* the file names its macros */
         argv[2] = NULL;
     }
     buf_init(&made, MC_MAX);
@@ -250,7 +251,7 @@ static enum err make_cf(struct mail *m, struct errinfo *reterr)
     return make_by_m4(m, reterr);
 }
 
-/* The new sendmail.cf asks gillnetd, or asks it no more. */
+/* Checks that the new sendmail.cf names gillnetd, or after --undo does not. */
 static enum err check_cf(const struct mail *m, struct errinfo *reterr)
 {
     struct buf cf;
@@ -295,7 +296,7 @@ static pid_t daemon_pid(const struct mail *m)
     return pid > 1 && kill((pid_t)pid, 0) == 0 ? (pid_t)pid : 0;
 }
 
-/* SIGHUP: Sendmail begins anew with its new sendmail.cf. */
+/* Sends SIGHUP, with which Sendmail reads its new sendmail.cf. */
 static void reload_sendmail(struct mail *m)
 {
     pid_t pid = daemon_pid(m);
@@ -332,9 +333,9 @@ static enum err apply(struct mail *m, struct errinfo *reterr)
     return e;
 }
 
-/* ---- the rest ---- */
+/* ---- the command ---- */
 
-/* RunAsUser, if it is not root, must be let in to the socket. */
+/* Reports a RunAsUser other than root: it needs access to the socket. */
 static void look_at_user(struct mail *m)
 {
     struct slice user = sendmail_cf_value(buf_slice(&m->old_cf), "O RunAsUser=");

@@ -16,7 +16,7 @@ struct stat_found {
     const struct count_numbers *counts;
     const struct state_lists *lists;
     json_t *alerts; /* rows of the alerts that fire in the hub; NULL: no hub answers */
-    json_t *feeds;  /* rows of feed_rows; NULL: none are configured */
+    json_t *feeds;  /* rows of feed_rows; NULL: the configuration has no feeds */
 };
 /* Prints about ten lines: state, mail of the day, lists, feeds, counts, peers, then each fault with
  * what to do. */

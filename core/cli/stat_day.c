@@ -1,4 +1,4 @@
-/* stat_day - the last day of gillnetd, shortly. */
+/* stat_day - gillnetd's last day in a few lines. */
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/humanize.h"

@@ -1,4 +1,4 @@
-/* stat_summary - what `gillnet stat` says first. */
+/* stat_summary - the first lines of `gillnet stat`. */
 #include "core/cli/feed_commands.h"
 #include "core/cli/humanize.h"
 #include "core/cli/print.h"
@@ -7,7 +7,7 @@
 
 enum { TROUBLE_SHOWN = 400 };
 
-/* ---- how much is wrong ---- */
+/* ---- number of faults ---- */
 
 static bool is_old(const struct config *c, const struct list_reader *r)
 {
@@ -174,7 +174,7 @@ static void print_others(const struct cli *cli)
                  n);
 }
 
-/* ---- what is wrong, and what to do ---- */
+/* ---- faults and advice ---- */
 
 static void print_count_trouble(void *context, bool is_serious, const char *text,
                                 const char *advice)

@@ -25,10 +25,10 @@ struct synopsis_line {
     bool repeats; /* the last position may stand several times */
 };
 
-/* Cuts the first line off *rest; without the command's own name. False: none is left. */
+/* Cuts the first line off *rest, without the command's own name. False: *rest is empty. */
 bool synopsis_next(struct slice *rest, struct synopsis_line *ret);
 
-/* Cuts the first alternative off *rest. False: none is left. */
+/* Cuts the first alternative off *rest. False: *rest is empty. */
 bool synopsis_alternative(struct slice *rest, struct slice *ret);
 
 /* True for a word that is typed as it stands: "import", "--force", not FILE. */

@@ -138,10 +138,10 @@ static int take_snapshot(struct backup *b)
         return cli_fail(&why);
     }
     if (status == 0 && b->snapshot.nleft_out > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: left out %zu files that are none of gillnet's, the "
-                      "first is %s\n",
-                      b->snapshot.nleft_out, b->snapshot.left_out);
+        (void)fprintf(
+            stderr,
+            "gillnet: skipped %zu files that do not belong to gillnet, first: %s\n",
+            b->snapshot.nleft_out, b->snapshot.left_out);
     }
     return status;
 }

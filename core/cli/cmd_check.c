@@ -172,8 +172,7 @@ static void say_no_lists(const struct check *c)
     const struct listset *lists = list_manager_acquire(c->hold);
     if (listset_total(lists) == 0) {
         (void)fputs(
-            "gillnet: there are no lists: nothing is known of any link, address "
-            "or attachment; `gillnet list import` or a feed makes one\n",
+            "gillnet: no lists: no link, address or attachment can be found; make one by `gillnet list import` or a feed\n",
             stderr);
     }
     list_manager_release(c->hold, &lists);

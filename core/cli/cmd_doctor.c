@@ -78,7 +78,7 @@ static bool check_config(struct doctor *d)
         config_load(NULL, NULL, &cli->config, &none) == ERR_OK) {
         doctor_say(
             d, DOCTOR_WARN, "configuration", "run as root to have all of it looked at",
-            "this user may not read %s; what follows is about the built-in defaults",
+            "this user may not read %s; the checks below use the built-in defaults",
             cli->config_file);
         d->is_hidden = true;
         return socket_name_read(slice_str(cli->config->socket), &d->socket);

@@ -68,7 +68,7 @@ static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_TIMEOUT, path, 0, "%.*s", SLICE_ARGS(why));
     }
     return errinfo_set(reterr, ERR_TIMEOUT, path, 0,
-                       "the hub does not stand aside; see its log, or stop it first");
+                       "the hub does not pause; see its log, or stop it first");
 }
 
 int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
@@ -188,8 +188,7 @@ void peer_print_changes(FILE *to, const struct manifest *old,
     }
     for (unsigned i = 0; old != NULL && i < old->nmembers; i++) {
         if (manifest_find(next, &old->members[i].origin) == NULL) {
-            (void)fprintf(to, "  member %s is not there any more\n",
-                          old->members[i].name);
+            (void)fprintf(to, "  member %s leaves\n", old->members[i].name);
         }
     }
     if (old == NULL || old->nadmins != next->nadmins ||

@@ -41,14 +41,15 @@ static int print_done(const struct cli *cli, const struct restore_result *r)
     printf("%s: restored as it was at %s: %zu files, %" PRIu64 " bytes, server %s\n",
            cli->config->state_dir, text_time(c->time_s, time), c->n, c->bytes, c->node);
     if (r->former[0] != '\0') {
-        printf("What was there before lies in %s; remove it when all is well.\n",
-               r->former);
+        printf(
+            "The previous state was moved to %s. Remove it when the restored one works.\n",
+            r->former);
     }
     if (r->has_peers) {
-        (void)fputs("If this server still runs elsewhere, stop it there first: two "
-                    "servers with one identity\noverwrite each other's lists. What its "
-                    "peers have of its lists and counts comes back by itself.\n",
-                    stdout);
+        (void)fputs(
+            "If this server still runs elsewhere, stop it there first: two "
+            "servers with one identity\noverwrite each other's lists. Its lists and counts that peers hold come back by themselves.\n",
+            stdout);
     }
     (void)fputs("Start gillnetd and gillnet-hub, then run `gillnet doctor`.\n", stdout);
     return 0;

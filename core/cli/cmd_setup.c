@@ -126,8 +126,7 @@ void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_
     if (proving.n > 0) {
         setup_say(
             s, "why",
-            "gillnetd stands behind %.*s: what they prove (Authentication-Results) tells it "
-            "which senders are genuine; allow.domains and allow.addresses need that",
+            "gillnetd stands behind %.*s: their results (Authentication-Results) show which senders are genuine; allow.domains and allow.addresses need that",
             SLICE_ARGS(buf_slice(&names)));
     } else {
         setup_say(

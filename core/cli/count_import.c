@@ -338,8 +338,7 @@ static int import(struct import *x)
     if (e == ERR_LOCKED) {
         errinfo_set(
             &why, e, path, 0,
-            "gillnetd counts there; stop it for the import, and what comes in is "
-            "counted from its next start on");
+            "gillnetd counts there; stop it for the import; the imported counts are used from its next start");
     }
     THEN(e, runset_open(x->runs, NULL, NULL, &x->set, &why));
     status = e == ERR_OK ? take_in(x) : cli_fail(&why);

@@ -143,7 +143,7 @@ static void print_disk(const struct count_numbers *n)
         (void)puts("counting: nothing was counted yet");
         return;
     }
-    (void)puts("counting: gillnetd does not count now; what was counted is kept");
+    (void)puts("counting: gillnetd does not count now; the counts are kept");
     printf("  on disk %s in %" PRIu64 " runs of 10 minutes and %" PRIu64
            " of days, %" PRIu64 " damaged\n",
            humanize_bytes((double)v[STAT_count_disk_bytes], text),
@@ -230,11 +230,10 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
                        "fortnight like this",
                        fill * 100, n->fill_ahead * 100);
     }
-    (void)snprintf(
-        advice, sizeof(advice),
-        "set count.messages_per_day to %" PRIu64
-        " and restart gillnetd; what was counted is taken over from the runs",
-        n->advised_messages);
+    (void)snprintf(advice, sizeof(advice),
+                   "set count.messages_per_day to %" PRIu64
+                   " and restart gillnetd; the counts are read from the runs",
+                   n->advised_messages);
     fn(context, fill > FILL_MOST, text, advice);
 }
 
@@ -245,7 +244,7 @@ void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
 
     if (n->value[STAT_count_volatile] != 0) {
         fn(context, true,
-           "the disk refuses: what is counted now is lost when gillnetd ends",
+           "counts cannot be written to the disk and are lost when gillnetd stops",
            "make room for counts/ in the state folder, or mend its rights");
     }
     if (n->value[STAT_count_clock_suspended] != 0) {

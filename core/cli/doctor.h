@@ -29,7 +29,7 @@ struct doctor {
     bool broken; /* the report could not be written */
 };
 
-/* Writes one line of the report; what: name of the check. advice: may be "". */
+/* Writes one line of the report. what is the name of the check; advice may be "". */
 void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
                 const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -71,10 +71,9 @@ static void check_gillnetd(struct doctor *d)
         return; /* doctor_daemon reports that */
     }
     if (view.stats.value[STAT_count_bucket_runs] > 0 && !find_runs(d, dir)) {
-        doctor_say(
-            d, DOCTOR_FAIL, "counts",
-            "restart gillnetd: it makes the folder anew, and what was in it is lost",
-            "gillnetd has runs open, but their folder is gone");
+        doctor_say(d, DOCTOR_FAIL, "counts",
+                   "restart gillnetd: it makes a new folder; the old runs are lost",
+                   "gillnetd has runs open, but their folder is gone");
     }
     uint64_t size = view.stats.value[STAT_count_messages_per_day];
     if (size == 0) {

@@ -97,7 +97,7 @@ static void check_member(struct doctor *d, const json_t *row, unsigned *nmembers
     } else if (json_is_true(json_object_get(row, "is_stale"))) {
         doctor_say(d, DOCTOR_WARN, "ring",
                    "is its hub running and reachable? gillnet peer status there",
-                   "nothing was heard of %.64s for three minutes%s%s",
+                   "%.64s has not answered for three minutes%s%s",
                    json_text_of(row, "name"), why[0] != '\0' ? ": " : "", why);
     }
 }

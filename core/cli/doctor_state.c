@@ -220,7 +220,7 @@ static void check_key(struct doctor *d, const struct list_reader *reader,
     if (list_reader_key(reader)->id == d->cli->keys.ring[0].id) {
         return;
     }
-    (void)snprintf(advice, sizeof(advice), "make it anew: gillnet list rekey %.*s",
+    (void)snprintf(advice, sizeof(advice), "run gillnet list rekey %.*s",
                    SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
     doctor_say(d, DOCTOR_WARN, what, advice,
                "it is made with a former ring key: found here, but not by the servers "
@@ -263,13 +263,13 @@ static void check_open_list(struct doctor *d, const struct list_reader *reader,
         age_s = clock_wall_us() / 1000000 - s.updated_s;
     }
     if (list_reader_fault(reader) != NULL) {
-        doctor_say(d, DOCTOR_WARN, what, "make it anew: gillnet list rebuild", "%s",
+        doctor_say(d, DOCTOR_WARN, what, "run gillnet list rebuild", "%s",
                    list_reader_fault(reader));
     }
     check_filters(d, reader, what);
     if (config->max_age_s > 0 && age_s > config->max_age_s) {
         doctor_say(d, DOCTOR_WARN, what,
-                   "is its feed still fetched? import it anew, or raise max_age",
+                   "is its feed still fetched? import it again, or raise max_age",
                    "last changed %llu hours ago, max_age is %llu",
                    (unsigned long long)age_s / 3600,
                    (unsigned long long)config->max_age_s / 3600);
@@ -297,8 +297,7 @@ static void check_list(struct doctor *d, struct slice name)
                          &why) != ERR_OK) {
         doctor_say_why(
             d, DOCTOR_FAIL, what,
-            "gillnet list verify says more; gillnet list rebuild makes index and "
-            "filter anew from the log",
+            "gillnet list verify says more; gillnet list rebuild makes index and filter from the log",
             &why);
         return;
     }
@@ -326,7 +325,7 @@ static void check_named_lists(struct doctor *d, const struct slice *names, size_
             !doctor_has_peers_list(d, c->lists[i].name)) {
             doctor_say(d, DOCTOR_WARN, "lists",
                        "import it, or mend the name in the configuration",
-                       "the configuration speaks of list %s, which is not there",
+                       "the configuration names list %s, which does not exist",
                        c->lists[i].name);
         }
     }
@@ -400,7 +399,7 @@ void doctor_daemon(struct doctor *d)
 
     if (daemon_look(d->cli->config, &view, &why) != ERR_OK) {
         doctor_say_why(d, DOCTOR_FAIL, "gillnetd",
-                       "restart gillnetd: it makes the page anew", &why);
+                       "restart gillnetd: it makes a new page", &why);
         return;
     }
     if (!view.is_running) {

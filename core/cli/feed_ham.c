@@ -47,8 +47,8 @@ static int print(const struct cli *cli, const struct giving *g)
     if (cli->json) {
         return json_status(json_pack("{s:I}", "messages", (json_int_t)g->messages));
     }
-    (void)printf("%" PRIu64 " messages are good mail from now on: what they have no "
-                 "feed can list\n",
+    (void)printf("%" PRIu64
+                 " messages are good mail from now on: no feed can list their values\n",
                  g->messages);
     if (g->messages > HAM_LOG_SLOTS) {
         (void)printf("more than the last %d are not kept\n", HAM_LOG_SLOTS);
@@ -74,8 +74,9 @@ static int replace_ham_log(struct cli *cli, const char *path, char **paths)
     int status = messages_each(cli, &envelope, paths, on_message, &g);
     ham_log_close(&g.journal);
     if (g.messages == 0 && status <= CLI_HIT) {
-        (void)fprintf(stderr, "gillnet: feed ham: no message was found there; what was "
-                              "given before stays\n");
+        (void)fprintf(
+            stderr,
+            "gillnet: feed ham: no message was found there; the former good mail stays\n");
         status = EX_NOINPUT;
     }
     if (status > CLI_HIT) {

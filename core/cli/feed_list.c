@@ -66,7 +66,7 @@ const char *feed_row_trouble(const json_t *row)
     bool is_unheard = json_is_true(json_object_get(row, "enabled")) &&
                       json_integer_value(json_object_get(row, "good_s")) == 0;
 
-    return *trouble == '\0' && is_unheard ? "nothing of it was fetched yet" : trouble;
+    return *trouble == '\0' && is_unheard ? "it has not been fetched yet" : trouble;
 }
 
 static void print_feed_row(const json_t *row)

@@ -232,9 +232,7 @@ static int test_feed(struct cli *cli, const struct config_feed *feed,
     if (feed_local_path(feed->url) == NULL) {
         return cli_error(
             EX_UNAVAILABLE,
-            "%s: a feed of the network is fetched by the hub, for "
-            "which it must run and the feed be enabled; a file of it can be "
-            "tested without: gillnet feed test FILE",
+            "%s: only the hub fetches this feed; start gillnet-hub and enable the feed, or test a file of it: gillnet feed test FILE",
             feed->name);
     }
     return test_body(cli, feed, true);

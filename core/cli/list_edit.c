@@ -115,10 +115,10 @@ static void note_unlisted(struct edit *e, struct slice value)
 {
     (void)fputs("gillnet: ", stderr);
     text_print(stderr, value, EVIDENCE_SHOWN);
-    (void)fprintf(stderr,
-                  ": list %s did not have it; it is revoked there all the same, so "
-                  "that no import lists it\n",
-                  e->list);
+    (void)fprintf(
+        stderr,
+        ": list %s did not have it; it is revoked, so that no import lists it\n",
+        e->list);
     e->status = e->status == 0 ? CLI_HIT : e->status;
 }
 
@@ -218,8 +218,7 @@ static int edit_list(struct edit *e, int argc, char **argv)
     if (e->writer && list_writer_trouble(e->writer)) {
         (void)cli_fail(list_writer_trouble(e->writer));
         (void)fputs(
-            "gillnet: what was acknowledged is safe; recent changes could not be "
-            "merged, which is tried again with the next ones\n",
+            "gillnet: acknowledged changes are safe; they could not be merged, and the next change tries it again\n",
             stderr);
     }
     list_writer_close(&e->writer);

@@ -144,10 +144,10 @@ static void say_guarded(const struct import *i)
                       i->file, i->guarded - BAD_SHOWN);
     }
     if (i->guarded > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: what is left out would hit good mail; --force "
-                      "imports it all the same\n",
-                      i->file);
+        (void)fprintf(
+            stderr,
+            "gillnet: %s: the lines left out would hit good mail; --force imports them\n",
+            i->file);
     }
 }
 

@@ -39,9 +39,9 @@ static void print_rekeyed(const char *name, const struct list_rekeyed *r, uint32
                r->without_text);
     }
     if (r->had_filters) {
-        printf("%s: filters that were merged into it are left out: they were made with "
-               "the former key; merge new ones\n",
-               name);
+        printf(
+            "%s: merged filters were made with the former key and are dropped; merge new ones\n",
+            name);
     }
 }
 

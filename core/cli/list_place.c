@@ -122,8 +122,7 @@ static bool is_sure(const char *name)
     char answer[ANSWER_MAX] = "";
     if (isatty(STDIN_FILENO) != 1) {
         (void)fprintf(stderr,
-                      "gillnet: list %s: nobody can be asked here whether it is to be "
-                      "deleted; give --force\n",
+                      "gillnet: list %s: deleting needs --force without a terminal\n",
                       name);
         return false;
     }

@@ -99,8 +99,7 @@ static int search(struct below *b, const struct list_reader *r)
     if (done.without_text > 0) {
         (void)fprintf(stderr,
                       "gillnet: list %s: %" PRIu64
-                      " entries keep no text: which of them lie below a name cannot be "
-                      "told\n",
+                      " entries keep no text and were not searched\n",
                       b->list, done.without_text);
     }
     return 0;

@@ -217,9 +217,10 @@ static void print_one(const struct show *s, const struct one *o)
         print_distinct(o);
     }
     if (h->ndamaged > 0) {
-        printf("  %u damaged runs could not be asked: it was at least as often; see "
-               "`gillnet count verify`\n",
-               h->ndamaged);
+        printf(
+            "  %u damaged runs could not be read, so the true counts may be higher; see "
+            "`gillnet count verify`\n",
+            h->ndamaged);
     }
 }
 

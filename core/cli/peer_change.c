@@ -38,9 +38,9 @@ static int drop_member(struct peer_change *c, const char *name)
     (void)snprintf(what, sizeof(what), "%.64s is dropped", name);
     int status = peer_change_make(c, ring_edit_state, &edit, what);
     if (status == 0 && c->outcome.is_in_force) {
-        (void)puts("What it said about lists and counts goes, here at once, elsewhere "
-                   "with the new version. It still knows the ring key: `gillnet peer "
-                   "rotate --ring-key` makes another.");
+        (void)puts(
+            "Its lists and counts are removed, here at once, elsewhere with the new version. It still knows the ring key: `gillnet peer "
+            "rotate --ring-key` makes another.");
     }
     return status;
 }
@@ -241,12 +241,13 @@ static int revoke_key(struct peer_change *c, const char *name, uint64_t key_id)
     (void)snprintf(what, sizeof(what), "A signing key of %.64s is revoked", edit.name);
     int status = peer_change_make(c, ring_edit_revoke, &edit, what);
     if (status == 0) {
-        (void)printf("What it signed is taken out. That server needs a new key. Here: "
-                     "`gillnet peer drop %s`, `gillnet peer invite %s`. There: stop "
-                     "gillnet-hub, move peers/manifest and peers/manifest.next in the "
-                     "state folder away, `gillnet peer rotate`, `gillnet peer join "
-                     "TOKEN`, start it.\n",
-                     edit.name, edit.name);
+        (void)printf(
+            "Everything that it signed is removed. That server needs a new key. Here: "
+            "`gillnet peer drop %s`, `gillnet peer invite %s`. There: stop "
+            "gillnet-hub, move peers/manifest and peers/manifest.next in the "
+            "state folder away, `gillnet peer rotate`, `gillnet peer join "
+            "TOKEN`, start it.\n",
+            edit.name, edit.name);
     }
     return status;
 }

@@ -98,7 +98,7 @@ static int sign_text(const struct peer_hold *hold, const char *path, struct buf 
                      "run on any member: gillnet peer manifest accept FILE\n",
                      path);
     } else if (e == ERR_OK) {
-        peer_print_outcome(&o, dir, "What waited here is signed");
+        peer_print_outcome(&o, dir, "The waiting version is signed");
     }
     manifest_fini(&m);
     manifest_fini(&old);
@@ -175,7 +175,7 @@ static int discard(struct cli *cli, int argc, char **argv)
                         ring_discard(h.dir, &why) != ERR_OK)) {
         status = cli_fail(&why);
     } else if (status == 0) {
-        (void)puts("What waited for signatures is given up; the ring stays as it is.");
+        (void)puts("The waiting version is discarded; the ring stays as it is.");
     }
     manifest_fini(&next);
     peer_hold_drop(&h);

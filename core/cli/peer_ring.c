@@ -197,15 +197,15 @@ static void print_next(const struct peer_hold *h, enum ring_kind kind)
                    : "Its kind is federation: a cap and a quorum bound what other "
                      "members' counts may do.");
     if (h->admin_key != NULL) {
-        (void)printf("The administrator's key is in %s. Take that file off this server "
-                     "and keep a copy: who has it decides who is in the ring. The hub "
-                     "runs without it. A server that joins waits until you sign: "
-                     "gillnet peer manifest sign --admin-key FILE\n",
-                     h->admin_key);
+        (void)printf(
+            "The administrator's key is in %s. Take that file off this server "
+            "and keep a copy: its holder decides who is in the ring. The hub runs without it. A server that joins waits until you sign: "
+            "gillnet peer manifest sign --admin-key FILE\n",
+            h->admin_key);
     } else {
-        (void)puts("The administrator's key is peers/admin.key, beside the hub: who "
-                   "has it decides who is in the ring. It may be moved off this "
-                   "server; then give each command that signs --admin-key FILE.");
+        (void)puts(
+            "The administrator's key is peers/admin.key, beside the hub: its holder decides who is in the ring. It may be moved off this "
+            "server; then give each command that signs --admin-key FILE.");
     }
     (void)puts("Keep a copy of identity.key in a safe place. Next: start gillnet-hub, "
                "and `gillnet peer invite NAME` for each other server.");
@@ -289,7 +289,7 @@ static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
     }
     if (cli->admin_key == NULL) {
         if (!ask_terminal(
-                "Who has the administrator's key decides who is in the ring. Write it "
+                "The holder of the administrator's key decides who is in the ring. Write it "
                 "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
                 file, FILE_PATH_MAX)) {
             return EX_NOINPUT;

@@ -294,10 +294,10 @@ int peer_cmd_status(struct cli *cli, int argc, char **argv)
     enum err e = control_ask_rows(hub, "status", first, &rows, &why);
     if (e != ERR_OK) {
         return e == ERR_NOT_FOUND
-                   ? cli_error(EX_UNAVAILABLE,
-                               "%s: the hub does not run; start gillnet-hub. Who is in "
-                               "the ring: gillnet peer list",
-                               hub)
+                   ? cli_error(
+                         EX_UNAVAILABLE,
+                         "%s: the hub does not run; start gillnet-hub. gillnet peer list shows the members",
+                         hub)
                    : cli_fail(&why);
     }
     if (strncmp(first, "ok", 2) != 0) {

@@ -1,6 +1,5 @@
 /*
- * restore_check - what was unpacked from a back-up, read through by the rooms that its files are
- * of.
+ * restore_check - a check of the files that were unpacked.
  *
  * The archive's sums prove that the files are those of the copy; this check proves that they are
  * whole: keys, every list with its index and filters, runs and journals of counts, lists of peers,

@@ -502,9 +502,11 @@ static enum err by_unit(struct setup *s, bool runs, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
-    setup_did(s, runs ? "restart gillnetd: it listens anew (systemctl restart gillnetd)"
-                      : "start gillnetd, now and at every boot (systemctl enable --now "
-                        "gillnetd)");
+    setup_did(
+        s,
+        runs ? "restart gillnetd, so that it listens there (systemctl restart gillnetd)"
+             : "start gillnetd, now and at every boot (systemctl enable --now "
+               "gillnetd)");
     if (s->is_dry) {
         return ERR_OK;
     }
@@ -538,7 +540,7 @@ enum err setup_gillnetd(struct setup *s, struct errinfo *reterr)
             s->is_undo ? "" : "; then run this again: it sends a test message");
     } else if (runs && s->nfiles > 0 && !s->is_dry && is_asked(s, "reload")) {
         s->gillnetd_was_told = true;
-        setup_did(s, "let gillnetd read its configuration anew");
+        setup_did(s, "let gillnetd reload its configuration");
     }
     return ERR_OK;
 }

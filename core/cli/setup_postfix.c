@@ -96,7 +96,7 @@ static enum err reload_postfix(struct wire *w, struct errinfo *reterr)
     if (w->nedits == 0) {
         return ERR_OK;
     }
-    setup_did(w->s, "let Postfix read its configuration anew (postfix reload)");
+    setup_did(w->s, "let Postfix reload its configuration (postfix reload)");
     return w->s->is_dry ? ERR_OK : postfix_command(w, "reload", reterr);
 }
 

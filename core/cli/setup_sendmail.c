@@ -308,7 +308,7 @@ static void reload_sendmail(struct mail *m)
         return;
     }
     if (m->new_mc.n > 0) {
-        setup_did(m->s, "let Sendmail begin anew with it (SIGHUP to process %ld)",
+        setup_did(m->s, "let Sendmail restart with it (SIGHUP to process %ld)",
                   (long)pid);
         if (!m->s->is_dry) {
             (void)kill(pid, SIGHUP);

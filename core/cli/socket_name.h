@@ -19,7 +19,7 @@ struct socket_name {
     char port[SOCKET_NAME_PORT];
 };
 
-/* False: text has none of these spellings. */
+/* False: text has another form. */
 bool socket_name_read(struct slice text, struct socket_name *ret);
 
 /* Whether a client of the socket `theirs` reaches a server on `ours`. folder: in front of a

@@ -58,7 +58,7 @@ static void print_head(const struct daemon_view *d, unsigned n)
     char when[TEXT_TIME_MAX];
 
     if (d == NULL) {
-        (void)puts("NOT WELL: it cannot be told whether gillnetd runs");
+        (void)puts("NOT WELL: the state of gillnetd is not known");
         return;
     }
     if (!d->has_page) {
@@ -146,9 +146,9 @@ static void print_counts(const struct count_numbers *c)
     if (c->value[STAT_count_messages_per_day] == 0) {
         bool is_kept = c->is_of_disk && (c->running_since_s != 0 ||
                                          c->value[STAT_count_disk_bytes] != 0);
-        (void)puts(
-            is_kept ? "counting: gillnetd does not count now; what was counted is kept"
-                    : "counting: off, or not begun");
+        (void)puts(is_kept
+                       ? "counting: gillnetd does not count now; the counts are kept"
+                       : "counting: off, or not begun");
         return;
     }
     double fill = c->door_fill > c->cells_fill ? c->door_fill : c->cells_fill;
@@ -170,8 +170,7 @@ static void print_others(const struct cli *cli)
              memcmp(o.v[i].origin, o.self, ORIGIN_BYTES) != 0;
     }
     origins_fini(&o);
-    (void)printf("peers: %u whose lists or counts are heard; `gillnet peer status`\n",
-                 n);
+    (void)printf("peers: %u share lists or counts; `gillnet peer status`\n", n);
 }
 
 /* ---- faults and advice ---- */
@@ -186,8 +185,8 @@ static void print_count_trouble(void *context, bool is_serious, const char *text
 static void print_list_faults(const struct cli *cli, const struct state_lists *lists)
 {
     if (lists->status != 0) {
-        (void)puts("fault: lists: not all can be opened; `gillnet stat --all` and "
-                   "`gillnet doctor` say why");
+        (void)puts(
+            "fault: some lists cannot be opened; `gillnet stat --all` and `gillnet doctor` say why");
     }
     for (size_t i = 0; i < lists->n; i++) {
         const char *name = list_reader_name(lists->v[i]);

@@ -42,35 +42,25 @@ const struct cli_command *cli_command_next(const struct cli_command *command)
 
 static int status_of(enum err code)
 {
-    switch (code) {
-    case ERR_OK:
-        return CLI_CLEAN;
-    case ERR_LIMIT:
-    case ERR_SYNTAX:
-    case ERR_RANGE:
-    case ERR_CORRUPT:
-    case ERR_VERSION:
-        return EX_DATAERR;
-    case ERR_NOT_FOUND:
-        return EX_NOINPUT;
-    case ERR_EXISTS:
-        return EX_CANTCREAT;
-    case ERR_IO:
-    case ERR_NOSPACE:
-        return EX_IOERR;
-    case ERR_KEY:
-        return EX_CONFIG;
-    case ERR_LOCKED:
-    case ERR_TIMEOUT:
-        return EX_TEMPFAIL;
-    case ERR_DENIED:
-        return EX_NOPERM;
-    case ERR_UNSUPPORTED:
-        return EX_UNAVAILABLE;
-    case ERR_NOMEM:
-        break;
-    }
-    return EX_OSERR;
+    static const int status[] = {
+        [-ERR_OK] = CLI_CLEAN,
+        [-ERR_NOMEM] = EX_OSERR,
+        [-ERR_LIMIT] = EX_DATAERR,
+        [-ERR_SYNTAX] = EX_DATAERR,
+        [-ERR_RANGE] = EX_DATAERR,
+        [-ERR_NOT_FOUND] = EX_NOINPUT,
+        [-ERR_EXISTS] = EX_CANTCREAT,
+        [-ERR_IO] = EX_IOERR,
+        [-ERR_NOSPACE] = EX_IOERR,
+        [-ERR_CORRUPT] = EX_DATAERR,
+        [-ERR_VERSION] = EX_DATAERR,
+        [-ERR_KEY] = EX_CONFIG,
+        [-ERR_LOCKED] = EX_TEMPFAIL,
+        [-ERR_DENIED] = EX_NOPERM,
+        [-ERR_UNSUPPORTED] = EX_UNAVAILABLE,
+        [-ERR_TIMEOUT] = EX_TEMPFAIL,
+    };
+    return status[-code];
 }
 
 int cli_fail(const struct errinfo *info)
@@ -88,16 +78,30 @@ int cli_status(enum err e, const struct errinfo *info)
     return e == ERR_OK ? 0 : cli_fail(info);
 }
 
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
+{
+    (void)fputs("gillnet: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+}
+
 int cli_error(int status, const char *format, ...)
 {
     va_list args;
 
-    (void)fputs("gillnet: ", stderr);
     va_start(args, format);
-    (void)vfprintf(stderr, format, args);
+    say(format, args);
     va_end(args);
-    (void)fputc('\n', stderr);
     return status;
+}
+
+void cli_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
 }
 
 int cli_nomem(void)
@@ -371,9 +375,7 @@ int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n
     config_release(&cli.config);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE) {
-            (void)fputs(
-                "gillnet: standard output cannot be written; is the disk full?\n",
-                stderr);
+            cli_say("standard output cannot be written; is the disk full?");
         }
         return EX_IOERR;
     }

@@ -105,6 +105,10 @@ struct cli_form {
     int most;
     const char *why; /* message if there are fewer or more */
 };
+#define CLI_FORM(command, table, least, most, why) \
+    ((struct cli_form){command, table, LENGTH(table), least, most, why})
+#define CLI_WORDS(command, least, most, why) \
+    ((struct cli_form){command, NULL, 0, least, most, why})
 /* cli_options, then counts the arguments. Returns 0, or an exit status after a message. */
 int cli_arguments(struct cli_form form, int *argc, char **argv);
 
@@ -120,6 +124,8 @@ int cli_status(enum err e, const struct errinfo *info);
 /* Prints "gillnet: " and the message; returns status. */
 int cli_error(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same without a status. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* cli_error for memory that is used up. */
 int cli_nomem(void);
 /* Prints why and the synopsis of the command; returns EX_USAGE. */

@@ -65,9 +65,7 @@ static int take_lists(struct backup *b)
            (e = filelock_take(&lock, path, &why)) == ERR_LOCKED &&
            clock_mono_us() < end_us) {
         if (!is_told) {
-            (void)fputs("gillnet: the lists are being changed; waiting for the end of "
-                        "it\n",
-                        stderr);
+            cli_say("the lists are being changed; waiting for the end of it");
             is_told = true;
         }
         (void)nanosleep(&step, NULL);
@@ -138,10 +136,8 @@ static int take_snapshot(struct backup *b)
         return cli_fail(&why);
     }
     if (status == 0 && b->snapshot.nleft_out > 0) {
-        (void)fprintf(
-            stderr,
-            "gillnet: skipped %zu files that do not belong to gillnet, first: %s\n",
-            b->snapshot.nleft_out, b->snapshot.left_out);
+        cli_say("skipped %zu files that do not belong to gillnet, first: %s",
+                b->snapshot.nleft_out, b->snapshot.left_out);
     }
     return status;
 }

@@ -171,9 +171,8 @@ static void say_no_lists(const struct check *c)
 {
     const struct listset *lists = list_manager_acquire(c->hold);
     if (listset_total(lists) == 0) {
-        (void)fputs(
-            "gillnet: no lists: no link, address or attachment can be found; make one by `gillnet list import` or a feed\n",
-            stderr);
+        cli_say(
+            "no lists: no link, address or attachment can be found; make one by `gillnet list import` or a feed");
     }
     list_manager_release(c->hold, &lists);
 }
@@ -212,10 +211,10 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         {"--rcpt", NULL, NULL, &c.envelope.rcpt},
         {"--auth", NULL, &c.envelope.is_authenticated, NULL},
     };
-    int status = cli_arguments(
-        (struct cli_form){"check", table, LENGTH(table), 1, CLI_MANY,
-                          "name a file, a folder, or - for standard input"},
-        &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("check", table, 1, CLI_MANY,
+                               "name a file, a folder, or - for standard input"),
+                      &argc, argv);
 
     THEN(status, open_lists(&c));
     THEN(status, counts_open(cli, c.is_counting, &c.counts));

@@ -14,9 +14,9 @@ static void print_advice(const struct config *c)
     struct config_advice a;
 
     for (size_t i = 0; config_advice(c, i, &a); i++) {
-        (void)fprintf(stderr, "gillnet: warning: %s%s%s%s; %s\n",
-                      a.list == NULL ? "" : "list ", a.list == NULL ? "" : a.list,
-                      a.list == NULL ? "" : ": ", a.what, a.todo);
+        cli_say("warning: %s%s%s%s; %s", a.list == NULL ? "" : "list ",
+                a.list == NULL ? "" : a.list, a.list == NULL ? "" : ": ", a.what,
+                a.todo);
     }
 }
 

@@ -22,9 +22,8 @@ static int show_state(struct cli *cli, int argc, char **argv)
     struct count_numbers n;
     struct errinfo why = {.code = ERR_OK};
 
-    int status = cli_arguments(
-        (struct cli_form){"count", NULL, 0, 0, 0, "stat takes no arguments"}, &argc,
-        argv);
+    int status =
+        cli_arguments(CLI_WORDS("count", 0, 0, "stat takes no arguments"), &argc, argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {

@@ -149,8 +149,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
         {"--mta-user", &d.mta_user, NULL, NULL},
         {"--sendmail-cf", &d.sendmail_cf, NULL, NULL},
     };
-    int status = cli_arguments(
-        (struct cli_form){"doctor", table, LENGTH(table), 0, 0, options}, &argc, argv);
+    int status = cli_arguments(CLI_FORM("doctor", table, 0, 0, options), &argc, argv);
 
     if (status == 0 && d.postconf != NULL && *d.postconf != '/') {
         status = cli_usage("doctor", options);

@@ -22,10 +22,8 @@ const struct config_feed *feed_cmd_find(struct cli *cli, const char *name)
             return &cli->config->feeds[i];
         }
     }
-    (void)fprintf(stderr,
-                  "gillnet: the configuration has no feed \"%.64s\"; gillnet feed list "
-                  "shows them\n",
-                  name);
+    cli_say("the configuration has no feed \"%.64s\"; gillnet feed list shows them",
+            name);
     return NULL;
 }
 

@@ -40,8 +40,7 @@ int list_cmd_type(const char *name, uint16_t *ret)
 static void say_waiting(void *context, const struct errinfo *who)
 {
     (void)context;
-    (void)fprintf(stderr, "gillnet: waiting, up to %d s: %s\n", (int)LIST_LOCK_WAIT_S,
-                  who->text);
+    cli_say("waiting, up to %d s: %s", (int)LIST_LOCK_WAIT_S, who->text);
 }
 
 void list_cmd_wait(struct list_lock_wait *ret)

@@ -213,11 +213,8 @@ static int run_query(struct query *q, char **values)
 
     THEN(status, state_open_peers(q->cli, &lists));
     if (status == 0 && lists.nlists == 0) {
-        (void)fprintf(
-            stderr,
-            "gillnet: there are no lists in %s/lists, so nothing is listed; see "
-            "that state_dir is right, or import one with `gillnet list "
-            "import`\n",
+        cli_say(
+            "there are no lists in %s/lists, so nothing is listed; see that state_dir is right, or import one with `gillnet list import`",
             q->cli->config->state_dir);
     }
     if (status == 0) {

@@ -34,10 +34,9 @@ static bool print_result(struct publishing_run *r, const struct publish_result *
 {
     progress_clear(&r->progress);
     if (p->without_text > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: %" PRIu64
-                      " entries have no text and are not published (keep_text)\n",
-                      r->list, p->without_text);
+        cli_say("%s: %" PRIu64
+                " entries have no text and are not published (keep_text)",
+                r->list, p->without_text);
     }
     if (r->cli->json) {
         return json_line(json_pack(

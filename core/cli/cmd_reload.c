@@ -87,9 +87,8 @@ int cmd_reload(struct cli *cli, int argc, char **argv)
 {
     struct reply daemon;
     struct reply hub;
-    int status = cli_arguments(
-        (struct cli_form){"reload", NULL, 0, 0, 0, "it takes no arguments"}, &argc,
-        argv);
+    int status =
+        cli_arguments(CLI_WORDS("reload", 0, 0, "it takes no arguments"), &argc, argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {

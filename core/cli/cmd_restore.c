@@ -88,9 +88,9 @@ int cmd_restore(struct cli *cli, int argc, char **argv)
 {
     bool force = false;
     const struct cli_option table[] = {{"--force", NULL, &force, NULL}};
-    int status = cli_arguments((struct cli_form){"restore", table, LENGTH(table), 1, 1,
-                                                 "name the file of one back-up, or -"},
-                               &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("restore", table, 1, 1, "name the file of one back-up, or -"), &argc,
+        argv);
 
     THEN(status, cli_config(cli));
     status =

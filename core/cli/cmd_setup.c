@@ -60,11 +60,8 @@ int setup_fail(struct setup *s, const struct errinfo *why)
     if (s->nfiles > 0 || s->nfolders > 0) {
         setup_put_back(s);
         setup_gillnetd_again(s);
-        (void)fprintf(
-            stderr,
-            "gillnet: everything is as it was; mend what is said above, then run "
-            "`gillnet setup %s` again (with --dry-run it only shows what it would "
-            "change)\n",
+        cli_say(
+            "everything is as it was; mend what is said above, then run `gillnet setup %s` again (with --dry-run it only shows what it would change)",
             s->mta);
     }
     return status;

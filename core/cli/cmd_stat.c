@@ -15,21 +15,6 @@
 #include "core/list/list.h"
 #include "core/telemetry/stats.h"
 
-enum { WHEN_MAX = 32 };
-
-/* "2026-11-21 11:27:20Z"; "never" for 0. */
-static const char *when_text(uint64_t seconds, char dst[WHEN_MAX])
-{
-    time_t t = (time_t)seconds;
-    struct tm tm;
-
-    if (seconds == 0 || gmtime_r(&t, &tm) == NULL ||
-        strftime(dst, WHEN_MAX, "%Y-%m-%d %H:%M:%SZ", &tm) == 0) {
-        (void)snprintf(dst, WHEN_MAX, "never");
-    }
-    return dst;
-}
-
 /* ---- gillnetd ---- */
 
 static bool print_daemon_json(const struct daemon_view *d)
@@ -137,14 +122,14 @@ static bool print_list_json(const struct list_line *l)
 static void print_list(const struct list_line *l)
 {
     const struct list_stat *s = &l->numbers.stat;
-    char when[WHEN_MAX];
+    char when[TEXT_TIME_MAX];
 
     (void)printf("list %.*s", SLICE_ARGS(l->name));
     if (l->is_open) {
         (void)printf(": %" PRIu64 " entries, %" PRIu64 " revoked, %" PRIu64
                      " recent, generation %" PRIu64 ", changed %s%s",
                      s->entries, s->revoked, s->recent, s->generation,
-                     when_text(s->updated_s, when),
+                     text_time(s->updated_s, when),
                      l->is_old ? " (older than its max_age)" : "");
     }
     if (!l->config->enabled) {
@@ -310,8 +295,8 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     bool wants_all = false;
     const struct cli_option options[] = {{"--all", NULL, &wants_all, NULL}};
     int status = cli_arguments(
-        (struct cli_form){"stat", options, 1, 0, 0, "it takes no arguments but --all"},
-        &argc, argv);
+        CLI_FORM("stat", options, 0, 0, "it takes no arguments but --all"), &argc,
+        argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {

@@ -259,10 +259,10 @@ static bool show_url(void *context, struct slice text, unsigned line)
 int cmd_url(struct cli *cli, int argc, char **argv)
 {
     struct reader r = {.cli = cli};
-    int status = cli_arguments(
-        (struct cli_form){"url", NULL, 0, 1, CLI_MANY,
-                          "give URLs, or - for one a line from standard input"},
-        &argc, argv);
+    int status =
+        cli_arguments(CLI_WORDS("url", 1, CLI_MANY,
+                                "give URLs, or - for one a line from standard input"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;

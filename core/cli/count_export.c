@@ -124,9 +124,7 @@ static int print_runs(struct export *x, const char *dir)
     }
     runset_close(&set);
     if (x->foreign > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " runs of another ring key were left out\n",
-                      x->foreign);
+        cli_say("%" PRIu64 " runs of another ring key were left out", x->foreign);
     }
     if (x->failed == ERR_IO) {
         return EX_IOERR;
@@ -151,11 +149,11 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
         {"--prefix", &x.prefix, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
-    int status = cli_arguments(
-        (struct cli_form){"count", table, LENGTH(table), 0, 0,
-                          "export takes --day, --prefix, or --filter with its "
-                          "sizes, and nothing else"},
-        &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("count", table, 0, 0,
+                               "export takes --day, --prefix, or --filter with its "
+                               "sizes, and nothing else"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;

@@ -110,7 +110,7 @@ static bool read_item_line(void *context, struct slice value, unsigned line)
     if (e != ERR_OK) {
         x->bad++;
         if (x->bad <= SAID_MAX) {
-            (void)fprintf(stderr, "gillnet: %s:%u: %s\n", x->file, line, why.text);
+            cli_say("%s:%u: %s", x->file, line, why.text);
         }
     } else if (is_old(x, &item)) {
         x->nold++;
@@ -280,10 +280,10 @@ static int write_runs(struct import *x)
         first = end;
     }
     if (left_out > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " buckets are left out: an import from this "
-                      "source is part of their days already\n",
-                      left_out);
+        cli_say(
+            "%" PRIu64
+            " buckets are left out: an import from this source is part of their days already",
+            left_out);
     }
     return left_out > 0 || x->bad > 0 ? EX_DATAERR : CLI_CLEAN;
 }
@@ -313,11 +313,9 @@ static int take_in(struct import *x)
     }
     status = write_runs(x);
     if (x->nold > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %" PRIu64
-                      " lines are left out: they are older than the "
-                      "fortnight that is kept\n",
-                      x->nold);
+        cli_say("%" PRIu64
+                " lines are left out: they are older than the fortnight that is kept",
+                x->nold);
     }
     printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,
            x->written, x->bad);
@@ -353,10 +351,10 @@ int count_cmd_import(struct cli *cli, int argc, char **argv)
 {
     struct import x = {.cli = cli};
     const struct cli_option table[] = {{"--source", &x.source, NULL, NULL}};
-    int status = cli_arguments(
-        (struct cli_form){"count", table, LENGTH(table), 1, 1,
-                          "import takes one file, or - for standard input"},
-        &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("count", table, 1, 1,
+                               "import takes one file, or - for standard input"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;

@@ -128,9 +128,8 @@ int count_cmd_verify(struct cli *cli, int argc, char **argv)
     char runs[FILE_PATH_MAX];
     char counts[FILE_PATH_MAX];
 
-    int status = cli_arguments(
-        (struct cli_form){"count", NULL, 0, 0, 0, "verify takes no arguments"}, &argc,
-        argv);
+    int status = cli_arguments(CLI_WORDS("count", 0, 0, "verify takes no arguments"),
+                               &argc, argv);
 
     THEN(status, cli_keys(cli, false));
     THEN(status, count_cmd_runs_dir(cli, runs));

@@ -74,9 +74,7 @@ static int replace_ham_log(struct cli *cli, const char *path, char **paths)
     int status = messages_each(cli, &envelope, paths, on_message, &g);
     ham_log_close(&g.journal);
     if (g.messages == 0 && status <= CLI_HIT) {
-        (void)fprintf(
-            stderr,
-            "gillnet: feed ham: no message was found there; the former good mail stays\n");
+        cli_say("feed ham: no message was found there; the former good mail stays");
         status = EX_NOINPUT;
     }
     if (status > CLI_HIT) {

@@ -133,9 +133,8 @@ int feed_cmd_list(struct cli *cli, int argc, char **argv)
     json_decref(rows);
     if (!runs && !cli->json && cli->config->nfeeds > 0) {
         (void)fflush(stdout);
-        (void)fputs("gillnet: the hub does not run, so nothing is fetched: systemctl "
-                    "start gillnet-hub\n",
-                    stderr);
+        cli_say(
+            "the hub does not run, so nothing is fetched: systemctl start gillnet-hub");
     }
     return ok ? 0 : EX_OSERR;
 }

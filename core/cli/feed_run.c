@@ -60,8 +60,7 @@ int feed_cmd_update(struct cli *cli, int argc, char **argv)
     bool is_forced = false;
     const struct cli_option table[] = {{"--force", NULL, &is_forced, NULL}};
     int status = cli_arguments(
-        (struct cli_form){"feed", table, 1, 1, CLI_MANY, "update: name feeds"}, &argc,
-        argv);
+        CLI_FORM("feed", table, 1, CLI_MANY, "update: name feeds"), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -245,9 +245,8 @@ int feed_cmd_test(struct cli *cli, int argc, char **argv)
                                        {"--format", &o.format, NULL, NULL},
                                        {"--column", &o.column, NULL, NULL},
                                        {"--type", &o.type, NULL, NULL}};
-    int status = cli_arguments((struct cli_form){"feed", table, LENGTH(table), 1, 1,
-                                                 "test: name a feed or a file"},
-                               &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("feed", table, 1, 1, "test: name a feed or a file"), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -37,12 +37,9 @@ int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *na
     enum err e = list_age(w, last_met, &m, m.now_s, &aged, &info);
     lookup_stats_view_free(&m.view);
     if (aged.periods > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: %u periods that nobody met were dropped with "
-                      "%" PRIu64 " entries; %" PRIu64
-                      " of theirs that a person listed or "
-                      "revoked stay\n",
-                      name, aged.periods, aged.entries, aged.kept);
+        cli_say("list %s: %u periods that nobody met were dropped with %" PRIu64
+                " entries; %" PRIu64 " of theirs that a person listed or revoked stay",
+                name, aged.periods, aged.entries, aged.kept);
     }
     return cli_status(e, &info);
 }
@@ -61,9 +58,8 @@ static int age_one(struct cli *cli, const char *name)
 
 int list_cmd_age(struct cli *cli, int argc, char **argv)
 {
-    int status = cli_arguments(
-        (struct cli_form){"list", NULL, 0, 1, CLI_MANY, "age: name a list"}, &argc,
-        argv);
+    int status =
+        cli_arguments(CLI_WORDS("list", 1, CLI_MANY, "age: name a list"), &argc, argv);
 
     if (status != 0) {
         return status;

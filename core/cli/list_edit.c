@@ -95,10 +95,8 @@ static int open_list(struct edit *e)
                   !list_is_there(config->state_dir, name);
 
     if (is_new && e->may_create) {
-        (void)fprintf(
-            stderr,
-            "gillnet: list %s is new: a hit weighs %g, as list_defaults says; a "
-            "group in lists gives it another weight, or category = \"allow\"\n",
+        cli_say(
+            "list %s is new: a hit weighs %g, as list_defaults says; a group in lists gives it another weight, or category = \"allow\"",
             e->list, config_list_find(config, name)->weight);
     } else if (is_new) {
         return cli_error(EX_NOINPUT,
@@ -174,10 +172,8 @@ static void edit_stdin(struct edit *e)
     while (input_line(&in, &line, &is_too_long)) {
         number++;
         if (is_too_long) {
-            (void)fprintf(stderr,
-                          "gillnet: standard input:%lu: the line is longer than %d "
-                          "bytes\n",
-                          number, INPUT_LINE_MAX);
+            cli_say("standard input:%lu: the line is longer than %d bytes", number,
+                    INPUT_LINE_MAX);
             e->status = EX_DATAERR;
             continue;
         }
@@ -194,7 +190,7 @@ static void edit_stdin(struct edit *e)
         }
     }
     if (in.has_failed) {
-        (void)fputs("gillnet: standard input: reading failed\n", stderr);
+        cli_say("standard input: reading failed");
         e->status = EX_NOINPUT;
     }
 }
@@ -217,9 +213,8 @@ static int edit_list(struct edit *e, int argc, char **argv)
     (void)flush_staged(e);
     if (e->writer && list_writer_trouble(e->writer)) {
         (void)cli_fail(list_writer_trouble(e->writer));
-        (void)fputs(
-            "gillnet: acknowledged changes are safe; they could not be merged, and the next change tries it again\n",
-            stderr);
+        cli_say(
+            "acknowledged changes are safe; they could not be merged, and the next change tries it again");
     }
     list_writer_close(&e->writer);
     (void)fclose(e->to_acks);

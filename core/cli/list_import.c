@@ -140,14 +140,12 @@ static json_t *unused_json(const struct feed_counts *c)
 static void say_guarded(const struct import *i)
 {
     if (i->guarded > BAD_SHOWN) {
-        (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more are left out\n",
-                      i->file, i->guarded - BAD_SHOWN);
+        cli_say("%s: ... and %" PRIu64 " more are left out", i->file,
+                i->guarded - BAD_SHOWN);
     }
     if (i->guarded > 0) {
-        (void)fprintf(
-            stderr,
-            "gillnet: %s: the lines left out would hit good mail; --force imports them\n",
-            i->file);
+        cli_say("%s: the lines left out would hit good mail; --force imports them",
+                i->file);
     }
 }
 
@@ -155,8 +153,8 @@ static void say_unused(const struct import *i, const struct feed_counts *c)
 {
     for (unsigned u = 0; u < FEED_UNUSED_COUNT; u++) {
         if (c->unused[u] > 0) {
-            (void)fprintf(stderr, "gillnet: %s: %" PRIu64 " of the ignored %s\n",
-                          i->file, c->unused[u], feed_unused_text((enum feed_unused)u));
+            cli_say("%s: %" PRIu64 " of the ignored %s", i->file, c->unused[u],
+                    feed_unused_text((enum feed_unused)u));
         }
     }
 }
@@ -221,8 +219,7 @@ static int import_fd(struct import *i, int fd, const struct feed_options *option
 
     progress_clear(&i->progress);
     if (i->bad > BAD_SHOWN) {
-        (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more bad lines\n",
-                      i->file, i->bad - BAD_SHOWN);
+        cli_say("%s: ... and %" PRIu64 " more bad lines", i->file, i->bad - BAD_SHOWN);
     }
     say_guarded(i);
     say_unused(i, &counts);
@@ -291,10 +288,10 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
         {"--allow-empty", NULL, &may_be_empty, NULL},
         {"--force", NULL, &i.is_forced, NULL},
     };
-    int status = cli_arguments(
-        (struct cli_form){"list", table, LENGTH(table), 2, 2,
-                          "import: name a list and a file (- for standard input)"},
-        &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("list", table, 2, 2,
+                               "import: name a list and a file (- for standard input)"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;

@@ -13,8 +13,8 @@ int list_cmd_rebuild(struct cli *cli, int argc, char **argv)
     struct list_writer *writer = NULL;
     struct progress progress;
     struct errinfo info = {.code = ERR_OK};
-    int status = cli_arguments(
-        (struct cli_form){"list", NULL, 0, 1, 1, "rebuild: name a list"}, &argc, argv);
+    int status =
+        cli_arguments(CLI_WORDS("list", 1, 1, "rebuild: name a list"), &argc, argv);
 
     THEN(status, list_cmd_check_name(argv[1]));
     THEN(status, list_cmd_open_writer(cli, argv[1], false, &writer));
@@ -135,8 +135,7 @@ static int verify_one(void *context, struct slice name)
         return CLI_CLEAN;
     }
     if (v.findings == 0) {
-        (void)fprintf(stderr, "gillnet: list %.*s: %s\n", SLICE_ARGS(name),
-                      err_text(e));
+        cli_say("list %.*s: %s", SLICE_ARGS(name), err_text(e));
     }
     return e == ERR_NOT_FOUND ? EX_NOINPUT : CLI_HIT;
 }

@@ -104,15 +104,12 @@ static void say_named(const struct config *c, const char *name)
 {
     const char *feed = feed_of(c, name);
     if (feed != NULL) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: the feed %s fills this list: its next update "
-                      "makes it again; change the configuration\n",
-                      name, feed);
+        cli_say(
+            "list %s: the feed %s fills this list: its next update makes it again; change the configuration",
+            name, feed);
     } else if (config_list_is_named(c, slice_str(name))) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: the configuration still names it; change it "
-                      "there, too\n",
-                      name);
+        cli_say("list %s: the configuration still names it; change it there, too",
+                name);
     }
 }
 
@@ -121,9 +118,7 @@ static bool is_sure(const char *name)
 {
     char answer[ANSWER_MAX] = "";
     if (isatty(STDIN_FILENO) != 1) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: deleting needs --force without a terminal\n",
-                      name);
+        cli_say("list %s: deleting needs --force without a terminal", name);
         return false;
     }
     (void)fprintf(stderr, "Delete the list %s and all that is in it? [y/N] ", name);
@@ -137,9 +132,8 @@ int list_cmd_delete(struct cli *cli, int argc, char **argv)
     const struct cli_option options[] = {{"--force", NULL, &is_forced, NULL}};
     struct list_lock_wait wait;
     struct errinfo info = {.code = ERR_OK};
-    int status = cli_arguments(
-        (struct cli_form){"list", options, 1, 1, 1, "delete: name a list"}, &argc,
-        argv);
+    int status = cli_arguments(CLI_FORM("list", options, 1, 1, "delete: name a list"),
+                               &argc, argv);
 
     THEN(status, list_cmd_check_name(argv[1]));
     THEN(status, cli_config(cli));
@@ -165,10 +159,8 @@ int list_cmd_rename(struct cli *cli, int argc, char **argv)
 {
     struct list_lock_wait wait;
     struct errinfo info = {.code = ERR_OK};
-    int status =
-        cli_arguments((struct cli_form){"list", NULL, 0, 2, 2,
-                                        "rename: name a list and its new name"},
-                      &argc, argv);
+    int status = cli_arguments(
+        CLI_WORDS("list", 2, 2, "rename: name a list and its new name"), &argc, argv);
 
     THEN(status, list_cmd_check_name(argv[1]));
     THEN(status, list_cmd_check_name(argv[2]));

@@ -136,8 +136,7 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
                                          {"--items", &given.items, NULL, NULL},
                                          {"--revoked", NULL, &is_revoked, NULL}};
     struct state_lists lists;
-    int status = cli_arguments((struct cli_form){"list", options, LENGTH(options), 1, 1,
-                                                 "export: name a list"},
+    int status = cli_arguments(CLI_FORM("list", options, 1, 1, "export: name a list"),
                                &argc, argv);
 
     if (status != 0) {

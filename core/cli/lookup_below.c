@@ -90,17 +90,13 @@ static int search(struct below *b, const struct list_reader *r)
         return cli_fail(&info);
     }
     if (done.is_cut) {
-        (void)fprintf(
-            stderr,
-            "gillnet: list %s: only the newest part of its log was searched for "
-            "entries below a name\n",
+        cli_say(
+            "list %s: only the newest part of its log was searched for entries below a name",
             b->list);
     }
     if (done.without_text > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: %" PRIu64
-                      " entries keep no text and were not searched\n",
-                      b->list, done.without_text);
+        cli_say("list %s: %" PRIu64 " entries keep no text and were not searched",
+                b->list, done.without_text);
     }
     return 0;
 }

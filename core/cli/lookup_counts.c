@@ -292,7 +292,7 @@ int lookup_counts(struct cli *cli, char **values)
     } else if (status == 0) {
         for (size_t i = 0; values[i] != NULL; i++) {
             if (value_is_only_counted(slice_str(values[i]))) {
-                (void)fputs("gillnet: nothing was counted yet\n", stderr);
+                cli_say("nothing was counted yet");
                 break;
             }
         }

@@ -233,9 +233,8 @@ static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
         shingle_keys_make(&keys.ring[0], clock_wall_us() / US_PER_SECOND, ret);
     } else if (e != ERR_NOT_FOUND) {
         (void)cli_fail(&why);
-        (void)fputs("gillnet: without the ring key text_band, template_sender and "
-                    "template_network are left out\n",
-                    stderr);
+        cli_say(
+            "without the ring key text_band, template_sender and template_network are left out");
     }
 }
 

@@ -104,8 +104,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
         if (e == ERR_OK) {
             const char *fault = list_reader_fault(s.v[s.n]);
             if (fault != NULL) {
-                (void)fprintf(stderr, "gillnet: list %s: %s\n",
-                              list_reader_name(s.v[s.n]), fault);
+                cli_say("list %s: %s", list_reader_name(s.v[s.n]), fault);
             }
             s.derived |= ask_derived(s.v[s.n], config_list_find(cli->config, name[i]));
             s.nown = ++s.n;

@@ -48,8 +48,7 @@ static int drop_member(struct peer_change *c, const char *name)
 int peer_cmd_drop(struct cli *cli, int argc, char **argv)
 {
     struct peer_change c;
-    int status = cli_arguments((struct cli_form){"peer", NULL, 0, 1, 1, "drop whom"},
-                               &argc, argv);
+    int status = cli_arguments(CLI_WORDS("peer", 1, 1, "drop whom"), &argc, argv);
 
     if (status != 0) {
         return status;
@@ -282,9 +281,8 @@ int peer_cmd_renew(struct cli *cli, int argc, char **argv)
     char when[TEXT_TIME_MAX];
     char what[WHAT_MAX];
 
-    int status = cli_arguments(
-        (struct cli_form){"peer", NULL, 0, 0, 0, "renew takes no arguments"}, &argc,
-        argv);
+    int status =
+        cli_arguments(CLI_WORDS("peer", 0, 0, "renew takes no arguments"), &argc, argv);
 
     if (status != 0) {
         return status;

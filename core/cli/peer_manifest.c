@@ -39,9 +39,8 @@ static int show_manifest(struct cli *cli, int argc, char **argv)
     struct manifest old = {.version = 0};
     char dir[FILE_PATH_MAX];
     const struct cli_option table[] = {{"--next", NULL, &is_next, NULL}};
-    int status = cli_arguments(
-        (struct cli_form){"peer", table, 1, 0, 0, "manifest show [--next]"}, &argc,
-        argv);
+    int status = cli_arguments(CLI_FORM("peer", table, 0, 0, "manifest show [--next]"),
+                               &argc, argv);
 
     THEN(status, peer_dir(cli, dir));
     if (status != 0) {
@@ -164,8 +163,7 @@ static int discard(struct cli *cli, int argc, char **argv)
     struct peer_hold h;
 
     int status = cli_arguments(
-        (struct cli_form){"peer", NULL, 0, 0, 0, "manifest discard takes no arguments"},
-        &argc, argv);
+        CLI_WORDS("peer", 0, 0, "manifest discard takes no arguments"), &argc, argv);
 
     if (status != 0) {
         return status;

@@ -340,9 +340,8 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
     char hex[2 * OBJECT_KEY_BYTES + 1];
     struct peer_hold h;
 
-    int status = cli_arguments(
-        (struct cli_form){"peer", NULL, 0, 0, 0, "admin-key takes no arguments"}, &argc,
-        argv);
+    int status = cli_arguments(CLI_WORDS("peer", 0, 0, "admin-key takes no arguments"),
+                               &argc, argv);
 
     if (status != 0) {
         return status;
@@ -405,10 +404,9 @@ int peer_cmd_invite(struct cli *cli, int argc, char **argv)
     uint32_t expires_s = 0;
     const struct cli_option table[] = {{"--expires", &expires, NULL, NULL}};
     struct peer_hold h = {.fd = -1, .lock = {-1}};
-    int status =
-        cli_arguments((struct cli_form){"peer", table, 1, 1, 1,
-                                        "invite whom: a name for the new member"},
-                      &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("peer", table, 1, 1, "invite whom: a name for the new member"), &argc,
+        argv);
 
     if (status != 0) {
         return status;

@@ -140,9 +140,8 @@ int peer_cmd_list(struct cli *cli, int argc, char **argv)
     struct manifest m;
     char dir[FILE_PATH_MAX];
     uint64_t now_ms = peer_now_ms();
-    int status = cli_arguments(
-        (struct cli_form){"peer", NULL, 0, 0, 0, "list takes no arguments"}, &argc,
-        argv);
+    int status =
+        cli_arguments(CLI_WORDS("peer", 0, 0, "list takes no arguments"), &argc, argv);
 
     THEN(status, peer_dir(cli, dir));
     THEN(status, peer_load(dir, &self, &m));
@@ -282,9 +281,8 @@ int peer_cmd_status(struct cli *cli, int argc, char **argv)
     json_t *rows = NULL;
     json_t *row = NULL;
     size_t i = 0;
-    int status = cli_arguments(
-        (struct cli_form){"peer", NULL, 0, 0, 0, "status takes no arguments"}, &argc,
-        argv);
+    int status = cli_arguments(CLI_WORDS("peer", 0, 0, "status takes no arguments"),
+                               &argc, argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {

@@ -225,10 +225,8 @@ int setup_postfix(struct setup *s)
     s->program = "Postfix";
     postfix_init(&w.p, s->postconf, s->postconf_dir);
     if (access(w.p.postconf, X_OK) != 0) {
-        (void)fprintf(
-            stderr,
-            "gillnet: %s cannot be run: is Postfix installed? Name another with "
-            "--postconf /PATH\n",
+        cli_say(
+            "%s cannot be run: is Postfix installed? Name another with --postconf /PATH",
             w.p.postconf);
         postfix_fini(&w.p);
         return EX_UNAVAILABLE;

@@ -457,10 +457,8 @@ static int open_files(struct mail *m)
         file_read(m->cf, &m->old_cf, &why) != ERR_OK) {
         int status = cli_fail(&why);
 
-        (void)fputs(
-            "gillnet: is Sendmail installed, and configured by a .mc file? Name another "
-            "with --sendmail-mc FILE and --sendmail-cf FILE\n",
-            stderr);
+        cli_say(
+            "is Sendmail installed, and configured by a .mc file? Name another with --sendmail-mc FILE and --sendmail-cf FILE");
         return status;
     }
     return 0;

@@ -40,7 +40,8 @@ static const char zsh_script[] =
     "    found=(\"${(@)found:#}\")\n"
     "    (( $#found )) && compadd -- \"${(@)found}\"\n"
     "}\n"
-    "if [ \"$funcstack[1]\" = _gillnet ]; then _gillnet \"$@\"; else compdef _gillnet gillnet; "
+    "if [ \"$funcstack[1]\" = _gillnet ]; then _gillnet \"$@\"; else compdef _gillnet "
+    "gillnet; "
     "fi\n";
 
 struct request {

@@ -48,7 +48,8 @@ static int print_done(const struct cli *cli, const struct restore_result *r)
     if (r->has_peers) {
         (void)fputs(
             "If this server still runs elsewhere, stop it there first: two "
-            "servers with one identity\noverwrite each other's lists. Its lists and counts that peers hold come back by themselves.\n",
+            "servers with one identity\noverwrite each other's lists. Its lists and "
+            "counts that peers hold come back by themselves.\n",
             stdout);
     }
     (void)fputs("Start gillnetd and gillnet-hub, then run `gillnet doctor`.\n", stdout);

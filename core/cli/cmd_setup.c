@@ -61,7 +61,8 @@ int setup_fail(struct setup *s, const struct errinfo *why)
         setup_put_back(s);
         setup_gillnetd_again(s);
         cli_say(
-            "everything is as it was; mend what is said above, then run `gillnet setup %s` again (with --dry-run it only shows what it would change)",
+            "everything is as it was; mend what is said above, then run `gillnet setup "
+            "%s` again (with --dry-run it only shows what it would change)",
             s->mta);
     }
     return status;
@@ -123,7 +124,8 @@ void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_
     if (proving.n > 0) {
         setup_say(
             s, "why",
-            "gillnetd stands behind %.*s: their results (Authentication-Results) show which senders are genuine; allow.domains and allow.addresses need that",
+            "gillnetd stands behind %.*s: their results (Authentication-Results) show "
+            "which senders are genuine; allow.domains and allow.addresses need that",
             SLICE_ARGS(buf_slice(&names)));
     } else {
         setup_say(
@@ -173,7 +175,8 @@ static void sum_up(struct setup *s)
     } else if (!s->is_undo) {
         setup_say(
             s, "note",
-            "`gillnet setup %s --undo` takes this away again; `gillnet doctor` looks at all of it",
+            "`gillnet setup %s --undo` takes this away again; `gillnet doctor` looks "
+            "at all of it",
             s->mta);
     }
 }

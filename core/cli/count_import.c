@@ -282,7 +282,8 @@ static int write_runs(struct import *x)
     if (left_out > 0) {
         cli_say(
             "%" PRIu64
-            " buckets are left out: an import from this source is part of their days already",
+            " buckets are left out: an import from this source is part of their days "
+            "already",
             left_out);
     }
     return left_out > 0 || x->bad > 0 ? EX_DATAERR : CLI_CLEAN;
@@ -336,7 +337,8 @@ static int import(struct import *x)
     if (e == ERR_LOCKED) {
         errinfo_set(
             &why, e, path, 0,
-            "gillnetd counts there; stop it for the import; the imported counts are used from its next start");
+            "gillnetd counts there; stop it for the import; the imported counts are "
+            "used from its next start");
     }
     THEN(e, runset_open(x->runs, NULL, NULL, &x->set, &why));
     status = e == ERR_OK ? take_in(x) : cli_fail(&why);

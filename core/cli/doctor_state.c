@@ -297,7 +297,8 @@ static void check_list(struct doctor *d, struct slice name)
                          &why) != ERR_OK) {
         doctor_say_why(
             d, DOCTOR_FAIL, what,
-            "gillnet list verify says more; gillnet list rebuild makes index and filter from the log",
+            "gillnet list verify says more; gillnet list rebuild makes index and "
+            "filter from the log",
             &why);
         return;
     }

@@ -232,7 +232,8 @@ static int test_feed(struct cli *cli, const struct config_feed *feed,
     if (feed_local_path(feed->url) == NULL) {
         return cli_error(
             EX_UNAVAILABLE,
-            "%s: only the hub fetches this feed; start gillnet-hub and enable the feed, or test a file of it: gillnet feed test FILE",
+            "%s: only the hub fetches this feed; start gillnet-hub and enable the "
+            "feed, or test a file of it: gillnet feed test FILE",
             feed->name);
     }
     return test_body(cli, feed, true);

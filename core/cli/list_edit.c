@@ -96,7 +96,8 @@ static int open_list(struct edit *e)
 
     if (is_new && e->may_create) {
         cli_say(
-            "list %s is new: a hit weighs %g, as list_defaults says; a group in lists gives it another weight, or category = \"allow\"",
+            "list %s is new: a hit weighs %g, as list_defaults says; a group in lists "
+            "gives it another weight, or category = \"allow\"",
             e->list, config_list_find(config, name)->weight);
     } else if (is_new) {
         return cli_error(EX_NOINPUT,
@@ -213,8 +214,8 @@ static int edit_list(struct edit *e, int argc, char **argv)
     (void)flush_staged(e);
     if (e->writer && list_writer_trouble(e->writer)) {
         (void)cli_fail(list_writer_trouble(e->writer));
-        cli_say(
-            "acknowledged changes are safe; they could not be merged, and the next change tries it again");
+        cli_say("acknowledged changes are safe; they could not be merged, and the next "
+                "change tries it again");
     }
     list_writer_close(&e->writer);
     (void)fclose(e->to_acks);

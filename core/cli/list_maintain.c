@@ -40,7 +40,8 @@ static void print_rekeyed(const char *name, const struct list_rekeyed *r, uint32
     }
     if (r->had_filters) {
         printf(
-            "%s: merged filters were made with the former key and are dropped; merge new ones\n",
+            "%s: merged filters were made with the former key and are dropped; merge "
+            "new ones\n",
             name);
     }
 }

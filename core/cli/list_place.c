@@ -104,9 +104,9 @@ static void say_named(const struct config *c, const char *name)
 {
     const char *feed = feed_of(c, name);
     if (feed != NULL) {
-        cli_say(
-            "list %s: the feed %s fills this list: its next update makes it again; change the configuration",
-            name, feed);
+        cli_say("list %s: the feed %s fills this list: its next update makes it again; "
+                "change the configuration",
+                name, feed);
     } else if (config_list_is_named(c, slice_str(name))) {
         cli_say("list %s: the configuration still names it; change it there, too",
                 name);

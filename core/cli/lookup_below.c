@@ -91,7 +91,8 @@ static int search(struct below *b, const struct list_reader *r)
     }
     if (done.is_cut) {
         cli_say(
-            "list %s: only the newest part of its log was searched for entries below a name",
+            "list %s: only the newest part of its log was searched for entries below a "
+            "name",
             b->list);
     }
     if (done.without_text > 0) {

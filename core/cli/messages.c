@@ -234,7 +234,8 @@ static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
     } else if (e != ERR_NOT_FOUND) {
         (void)cli_fail(&why);
         cli_say(
-            "without the ring key text_band, template_sender and template_network are left out");
+            "without the ring key text_band, template_sender and template_network are "
+            "left out");
     }
 }
 

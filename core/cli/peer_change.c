@@ -39,7 +39,8 @@ static int drop_member(struct peer_change *c, const char *name)
     int status = peer_change_make(c, ring_edit_state, &edit, what);
     if (status == 0 && c->outcome.is_in_force) {
         (void)puts(
-            "Its lists and counts are removed, here at once, elsewhere with the new version. It still knows the ring key: `gillnet peer "
+            "Its lists and counts are removed, here at once, elsewhere with the new "
+            "version. It still knows the ring key: `gillnet peer "
             "rotate --ring-key` makes another.");
     }
     return status;

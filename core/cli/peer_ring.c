@@ -199,12 +199,14 @@ static void print_next(const struct peer_hold *h, enum ring_kind kind)
     if (h->admin_key != NULL) {
         (void)printf(
             "The administrator's key is in %s. Take that file off this server "
-            "and keep a copy: its holder decides who is in the ring. The hub runs without it. A server that joins waits until you sign: "
+            "and keep a copy: its holder decides who is in the ring. The hub runs "
+            "without it. A server that joins waits until you sign: "
             "gillnet peer manifest sign --admin-key FILE\n",
             h->admin_key);
     } else {
         (void)puts(
-            "The administrator's key is peers/admin.key, beside the hub: its holder decides who is in the ring. It may be moved off this "
+            "The administrator's key is peers/admin.key, beside the hub: its holder "
+            "decides who is in the ring. It may be moved off this "
             "server; then give each command that signs --admin-key FILE.");
     }
     (void)puts("Keep a copy of identity.key in a safe place. Next: start gillnet-hub, "
@@ -289,7 +291,8 @@ static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
     }
     if (cli->admin_key == NULL) {
         if (!ask_terminal(
-                "The holder of the administrator's key decides who is in the ring. Write it "
+                "The holder of the administrator's key decides who is in the ring. "
+                "Write it "
                 "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
                 file, FILE_PATH_MAX)) {
             return EX_NOINPUT;

@@ -294,7 +294,8 @@ int peer_cmd_status(struct cli *cli, int argc, char **argv)
         return e == ERR_NOT_FOUND
                    ? cli_error(
                          EX_UNAVAILABLE,
-                         "%s: the hub does not run; start gillnet-hub. gillnet peer list shows the members",
+                         "%s: the hub does not run; start gillnet-hub. gillnet peer "
+                         "list shows the members",
                          hub)
                    : cli_fail(&why);
     }

@@ -535,7 +535,8 @@ enum err setup_gillnetd(struct setup *s, struct errinfo *reterr)
     } else if (runs && !is_heard) {
         setup_note(
             s,
-            "restart gillnetd: it does not listen on %s yet; until then mail passes unexamined%s",
+            "restart gillnetd: it does not listen on %s yet; until then mail passes "
+            "unexamined%s",
             s->cli->config->socket,
             s->is_undo ? "" : "; then run this again: it sends a test message");
     } else if (runs && s->nfiles > 0 && !s->is_dry && is_asked(s, "reload")) {

@@ -200,11 +200,11 @@ void setup_probe(struct setup *s, const char *host, const char *port)
             "looks at what is between them",
             s->program, p.rcpt);
     } else {
-        setup_say(
-            s, "test",
-            "%s took a message at %s port %s and showed it to gillnetd, which recognised and "
-            "dropped it: nobody got mail",
-            s->program, host, port);
+        setup_say(s, "test",
+                  "%s took a message at %s port %s and showed it to gillnetd, which "
+                  "recognised and "
+                  "dropped it: nobody got mail",
+                  s->program, host, port);
     }
     if (p.mta != NULL) {
         (void)talk(&p, "QUIT");

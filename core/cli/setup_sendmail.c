@@ -304,7 +304,8 @@ static void reload_sendmail(struct mail *m)
     if (pid == 0) {
         setup_note(
             m->s,
-            "Sendmail does not run; start it, then run this again: it sends a test message");
+            "Sendmail does not run; start it, then run this again: it sends a test "
+            "message");
         return;
     }
     if (m->new_mc.n > 0) {
@@ -344,7 +345,8 @@ static void look_at_user(struct mail *m)
     if (user.n > 0 && !slice_eq(user, SLICE_LIT("root")) && m->s->wanted.is_unix) {
         setup_say(
             m->s, "found",
-            "Sendmail runs as %.*s (RunAsUser): it must be in the group of gillnetd's socket: "
+            "Sendmail runs as %.*s (RunAsUser): it must be in the group of gillnetd's "
+            "socket: "
             "adduser %.*s _gillnet",
             SLICE_ARGS(user), SLICE_ARGS(user));
     }
@@ -458,7 +460,8 @@ static int open_files(struct mail *m)
         int status = cli_fail(&why);
 
         cli_say(
-            "is Sendmail installed, and configured by a .mc file? Name another with --sendmail-mc FILE and --sendmail-cf FILE");
+            "is Sendmail installed, and configured by a .mc file? Name another with "
+            "--sendmail-mc FILE and --sendmail-cf FILE");
         return status;
     }
     return 0;

@@ -186,7 +186,8 @@ static void print_list_faults(const struct cli *cli, const struct state_lists *l
 {
     if (lists->status != 0) {
         (void)puts(
-            "fault: some lists cannot be opened; `gillnet stat --all` and `gillnet doctor` say why");
+            "fault: some lists cannot be opened; `gillnet stat --all` and `gillnet "
+            "doctor` say why");
     }
     for (size_t i = 0; i < lists->n; i++) {
         const char *name = list_reader_name(lists->v[i]);

@@ -1,6 +1,7 @@
 /* daemon - gillnetd and the hub, seen from the command line. */
 #include "core/cli/daemon.h"
 
+#include <netdb.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -12,8 +13,6 @@
 
 static enum err refuse_connect(struct errinfo *reterr, int errnum, const char *path)
 {
-    char text[128] = "";
-
     if (errnum == ENOENT || errnum == ECONNREFUSED) {
         return errinfo_set(reterr, ERR_NOT_FOUND, path, 0,
                            "nobody listens there; is gillnetd running with this "
@@ -24,7 +23,7 @@ static enum err refuse_connect(struct errinfo *reterr, int errnum, const char *p
                            "no right to connect; run as root or as gillnetd's user");
     }
     return errinfo_set(reterr, err_of_errno(errnum), path, 0, "cannot connect: %s",
-                       strerror_r(errnum, text, sizeof(text)));
+                       strerrordesc_np(errnum));
 }
 
 /* The address of path; a long one as /proc/self/fd/FOLDER/NAME, *retdir then open. */
@@ -80,6 +79,40 @@ enum err control_connect(const char *path, int *retfd, struct errinfo *reterr)
     return ERR_OK;
 }
 
+enum err control_dial(const char *host, const char *port, int wait_s, int *retfd,
+                      struct errinfo *reterr)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    const struct timeval wait = {.tv_sec = wait_s};
+    struct addrinfo *found = NULL;
+    int failed = getaddrinfo(host, port, &hints, &found);
+    int fd = -1;
+
+    if (failed != 0) {
+        return errinfo_set(reterr, ERR_SYNTAX, host, 0, "%s", gai_strerror(failed));
+    }
+    errno = ECONNREFUSED;
+    for (const struct addrinfo *a = found; a != NULL && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+        if (fd >= 0) {
+            (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+            (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+        }
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            int errnum = errno;
+
+            fd_close(&fd);
+            errno = errnum;
+        }
+    }
+    int errnum = errno;
+    freeaddrinfo(found);
+    *retfd = fd;
+    return fd >= 0 ? ERR_OK
+                   : errinfo_set(reterr, err_of_errno(errnum), host, 0, "%s",
+                                 strerrordesc_np(errnum));
+}
+
 bool control_listens(const char *path)
 {
     int fd = -1;
@@ -91,8 +124,6 @@ bool control_listens(const char *path)
 
 static enum err broken(struct errinfo *reterr, int errnum, const char *path)
 {
-    char text[128] = "";
-
     if (errnum == EAGAIN) {
         return errinfo_set(reterr, ERR_TIMEOUT, path, 0,
                            "no answer within %d s; see the log of gillnetd",
@@ -100,7 +131,7 @@ static enum err broken(struct errinfo *reterr, int errnum, const char *path)
     }
     return errinfo_set(reterr, err_of_errno(errnum), path, 0,
                        "gillnetd broke the connection off: %s; see its log",
-                       strerror_r(errnum, text, sizeof(text)));
+                       strerrordesc_np(errnum));
 }
 
 static enum err exchange(int fd, const char *path, struct slice line,

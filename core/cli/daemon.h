@@ -23,6 +23,11 @@ enum { CONTROL_ANSWER_MAX = 1 << 20, CONTROL_WAIT_S = 60 };
  * address holds is reached through its folder. ERR_NOT_FOUND: nobody listens there. */
 enum err control_connect(const char *path, int *retfd, struct errinfo *reterr);
 
+/* Connects to host and port; wait_s, the limit of one try, stays on the socket. ERR_SYNTAX: there
+ * is no such address. */
+enum err control_dial(const char *host, const char *port, int wait_s, int *retfd,
+                      struct errinfo *reterr);
+
 /* Whether somebody listens at path. */
 bool control_listens(const char *path);
 

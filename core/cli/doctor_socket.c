@@ -1,8 +1,4 @@
 /* doctor_socket - whether this user and the users of MTAs reach the socket of gillnetd. */
-#include <netdb.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-
 #include "core/base/user.h"
 #include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
@@ -95,8 +91,6 @@ static void check_unix(struct doctor *d)
     int fd = -1;
 
     if (lstat(path, &st) != 0) {
-        char text[128] = "";
-
         if (errno == EACCES && geteuid() != 0) {
             doctor_say(d, DOCTOR_WARN, "socket",
                        "run as root to see whether it answers",
@@ -105,7 +99,7 @@ static void check_unix(struct doctor *d)
         }
         doctor_say(d, DOCTOR_FAIL, "socket",
                    "start gillnetd; its folder must exist and be writable for it",
-                   "%s: %s", path, strerror_r(errno, text, sizeof(text)));
+                   "%s: %s", path, strerrordesc_np(errno));
         return;
     }
     if (!S_ISSOCK(st.st_mode)) {
@@ -136,23 +130,6 @@ static void check_unix(struct doctor *d)
 
 /* ---- inet ---- */
 
-static int connect_inet(const struct addrinfo *a)
-{
-    struct timeval wait = {.tv_sec = CONNECT_WAIT_S};
-    int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-    int errnum = 0;
-
-    if (fd < 0) {
-        return errno;
-    }
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-    if (connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-        errnum = errno;
-    }
-    close(fd);
-    return errnum;
-}
-
 static bool is_anywhere(const char *host)
 {
     return *host == '\0' || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
@@ -160,25 +137,20 @@ static bool is_anywhere(const char *host)
 
 static void check_inet(struct doctor *d)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
     const char *host = is_anywhere(d->socket.host) ? "localhost" : d->socket.host;
-    char text[128] = "";
-    int errnum = ECONNREFUSED;
-    int failed = getaddrinfo(host, d->socket.port, &hints, &found);
+    struct errinfo why = {0};
+    int fd = -1;
+    enum err e = control_dial(host, d->socket.port, CONNECT_WAIT_S, &fd, &why);
 
-    if (failed != 0) {
-        doctor_say(d, DOCTOR_FAIL, "socket", "write an address and a port number",
-                   "%s port %s: %s", host, d->socket.port, gai_strerror(failed));
-        return;
-    }
-    for (const struct addrinfo *a = found; a != NULL && errnum != 0; a = a->ai_next) {
-        errnum = connect_inet(a);
-    }
-    freeaddrinfo(found);
-    if (errnum != 0) {
-        doctor_say(d, DOCTOR_FAIL, "socket", "start gillnetd", "%s port %s: %s", host,
-                   d->socket.port, strerror_r(errnum, text, sizeof(text)));
+    fd_close(&fd);
+    if (e != ERR_OK) {
+        doctor_say(d, DOCTOR_FAIL, "socket",
+                   e == ERR_SYNTAX ? "write an address and a port number"
+                                   : "start gillnetd",
+                   "%s port %s: %s", host, d->socket.port, why.text);
+        if (e == ERR_SYNTAX) {
+            return;
+        }
     } else {
         doctor_say(d, DOCTOR_OK, "socket", "", "%s port %s answers", host,
                    d->socket.port);

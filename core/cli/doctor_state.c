@@ -23,12 +23,11 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
 {
     struct stat st;
     char owner[USER_NAME_BYTES];
-    char text[128] = "";
 
     if (lstat(path, &st) != 0) {
         if (errno != ENOENT) {
             doctor_say(d, DOCTOR_WARN, "rights", "run as root or as gillnetd's user",
-                       "%s: %s", path, strerror_r(errno, text, sizeof(text)));
+                       "%s: %s", path, strerrordesc_np(errno));
         }
         return;
     }
@@ -160,7 +159,6 @@ void doctor_state(struct doctor *d)
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
-    char text[128] = "";
     struct stat st;
 
     if (*d->cli->config->file != '\0') {
@@ -168,8 +166,7 @@ void doctor_state(struct doctor *d)
     }
     errno = 0;
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        const char *why =
-            errno != 0 ? strerror_r(errno, text, sizeof(text)) : "not a folder";
+        const char *why = errno != 0 ? strerrordesc_np(errno) : "not a folder";
         char advice[FILE_PATH_MAX];
 
         (void)snprintf(advice, sizeof(advice),

@@ -48,13 +48,10 @@ static int drop_member(struct peer_change *c, const char *name)
 
 int peer_cmd_drop(struct cli *cli, int argc, char **argv)
 {
-    struct peer_change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     int status = cli_arguments(CLI_WORDS("peer", 1, 1, "drop whom"), &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    status = peer_change_begin(&c, cli);
+    THEN(status, peer_change_begin(&c, cli));
     THEN(status, drop_member(&c, argv[1]));
     peer_change_end(&c);
     return status;
@@ -174,7 +171,7 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
     bool is_now = false;
     const char *after = NULL;
     uint32_t at_s = 0;
-    struct peer_change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     const struct cli_option table[] = {
         {"--ring-key", NULL, &is_ring_key, NULL},
         {"--now", NULL, &is_now, NULL},
@@ -192,7 +189,7 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
     if (!cli_expiry(after != NULL ? after : is_ring_key ? "1d" : "1h", &at_s)) {
         return cli_usage("peer", "--after: a time such as 1h or 2d");
     }
-    c = (struct peer_change){.cli = cli, .hold = {.fd = -1, .lock = {-1}}};
+    c.cli = cli;
     status = peer_hold_take(cli, false, &c.hold);
     if (status == 0 && !is_ring_key) {
         struct manifest m;
@@ -256,7 +253,7 @@ int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
 {
     const char *key = NULL;
     uint64_t key_id = 0;
-    struct peer_change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     const struct cli_option table[] = {{"--key", &key, NULL, NULL}};
     int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
 
@@ -278,17 +275,13 @@ int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
 
 int peer_cmd_renew(struct cli *cli, int argc, char **argv)
 {
-    struct peer_change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     char when[TEXT_TIME_MAX];
     char what[WHAT_MAX];
-
     int status =
         cli_arguments(CLI_WORDS("peer", 0, 0, "renew takes no arguments"), &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    status = peer_change_begin(&c, cli);
+    THEN(status, peer_change_begin(&c, cli));
     if (status == 0) {
         uint64_t until_s =
             peer_now_ms() / MS_PER_S + MANIFEST_EXPIRY_DAYS * (uint64_t)86400;

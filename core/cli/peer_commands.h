@@ -44,8 +44,12 @@ struct peer_change {
     struct manifest m;
     struct ring_outcome outcome;
 };
-/* Takes the hold, loads identity and manifest. Returns 0 or an exit status after a message; the
- * caller calls peer_change_end in either case. */
+#define PEER_CHANGE_NONE                  \
+    {                                     \
+        .hold = {.fd = -1, .lock = {-1} } \
+    }
+/* Takes the hold, loads identity and manifest, into a change that is PEER_CHANGE_NONE. Returns 0 or
+ * an exit status after a message; the caller calls peer_change_end in either case. */
 int peer_change_begin(struct peer_change *c, struct cli *cli);
 /* Makes the change and prints its outcome. what: "b is dropped", without full stop. */
 int peer_change_make(struct peer_change *c, ring_edit_fn *edit, void *context,

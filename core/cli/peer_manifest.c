@@ -187,7 +187,7 @@ static int set_admins(struct cli *cli, int argc, char **argv)
     uint8_t keys[MANIFEST_ADMINS_MAX][OBJECT_KEY_BYTES];
     struct ring_admins admins = {.keys = keys};
     const char *threshold = NULL;
-    struct peer_change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     const struct cli_option table[] = {{"--threshold", &threshold, NULL, NULL}};
     int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
 

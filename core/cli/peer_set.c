@@ -58,7 +58,7 @@ static int check_wish(struct wish *w, bool is_ring)
 
 static int set(struct cli *cli, struct ring_terms *terms)
 {
-    struct peer_change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     char what[WHAT_MAX];
     int status = peer_change_begin(&c, cli);
 

@@ -69,7 +69,7 @@ enum err peer_sign_change(const struct peer_hold *hold, ring_edit_fn *edit,
 
 int peer_change_begin(struct peer_change *c, struct cli *cli)
 {
-    *c = (struct peer_change){.cli = cli, .hold = {.fd = -1, .lock = {-1}}};
+    c->cli = cli;
     int status = peer_hold_take(cli, false, &c->hold);
 
     return status == 0 ? peer_load(c->hold.dir, &c->self, &c->m) : status;

@@ -87,7 +87,6 @@ static int wait_for(pid_t pid)
 static enum err run_to_end(const char *const argv[], bool with_errors, unsigned wait_ms,
                            struct buf *retout, int *retstatus, struct errinfo *reterr)
 {
-    char text[128] = "";
     int fds[2];
     pid_t pid = -1;
     int errnum = 0;
@@ -95,14 +94,14 @@ static enum err run_to_end(const char *const argv[], bool with_errors, unsigned 
 
     if (pipe2(fds, O_CLOEXEC) != 0) {
         return errinfo_set(reterr, ERR_IO, argv[0], 0, "no pipe: %s",
-                           strerror_r(errno, text, sizeof(text)));
+                           strerrordesc_np(errno));
     }
     errnum = spawn(argv, fds[1], with_errors ? fds[1] : -1, &pid);
     close(fds[1]);
     if (errnum != 0) {
         close(fds[0]);
         return errinfo_set(reterr, err_of_errno(errnum), argv[0], 0, "cannot run: %s",
-                           strerror_r(errnum, text, sizeof(text)));
+                           strerrordesc_np(errnum));
     }
     is_complete = read_output(fds[0], wait_ms, retout);
     close(fds[0]);

@@ -47,12 +47,6 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
                        service_user);
 }
 
-static enum err fail_errno(const char *path, const char *what, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, err_of_errno(errno), path, 0, "%s: %s", what,
-                       strerrordesc_np(errno));
-}
-
 static enum err note_folder(struct setup *s, const char *path, const struct stat *st,
                             struct errinfo *reterr)
 {
@@ -106,11 +100,11 @@ enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *ret
     }
     e = note_folder(s, path, is_there ? &st : NULL, reterr);
     if (e == ERR_OK && !is_there && mkdir(path, 0700) != 0) {
-        e = fail_errno(path, "cannot be made", reterr);
+        e = errinfo_errno(reterr, path, "cannot be made");
     }
     /* the mode last: chown takes the set-group-id bit away */
     if (e == ERR_OK && (chown(path, uid, mta_gid) != 0 || chmod(path, MODE) != 0)) {
-        e = fail_errno(path, "cannot get its owner and mode", reterr);
+        e = errinfo_errno(reterr, path, "cannot get its owner and mode");
     }
     return e;
 }
@@ -303,7 +297,7 @@ static enum err write_drop_in(struct setup *s, const struct drop_in *d,
     enum err e = ERR_OK;
 
     if (mkdir(d->folder, 0755) != 0 && errno != EEXIST) {
-        return fail_errno(d->folder, "cannot be made", reterr);
+        return errinfo_errno(reterr, d->folder, "cannot be made");
     }
     e = setup_write(s, d->path, true, text, reterr);
     return e == ERR_OK ? reread(s, d->path, reterr) : e;
@@ -398,7 +392,7 @@ static enum err take_away(struct setup *s, const struct drop_in *d,
     enum err e = setup_keep(s, d->path, true, reterr);
 
     if (e == ERR_OK && unlink(d->path) != 0) {
-        e = fail_errno(d->path, "cannot be removed", reterr);
+        e = errinfo_errno(reterr, d->path, "cannot be removed");
     }
     if (e == ERR_OK) {
         config_release(&s->cli->config);

@@ -1,8 +1,6 @@
 /* setup_probe - the test message: the MTA accepts it, gillnetd recognises and drops it. */
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include "core/base/clock.h"
 #include "core/base/random.h"
@@ -77,29 +75,13 @@ static int talk(struct probe *p, const char *line)
 
 static bool dial(struct probe *p, const char *host, const char *port)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    const struct timeval wait = {.tv_sec = REPLY_WAIT_S};
-    struct addrinfo *found = NULL;
+    struct errinfo why = {0};
     int fd = -1;
 
-    if (getaddrinfo(host, port, &hints, &found) != 0) {
-        (void)snprintf(p->reply, sizeof(p->reply), "no such address");
+    if (control_dial(host, port, REPLY_WAIT_S, &fd, &why) != ERR_OK) {
+        (void)snprintf(p->reply, sizeof(p->reply), "%s", why.text);
         return false;
     }
-    for (const struct addrinfo *a = found; a != NULL && fd < 0; a = a->ai_next) {
-        fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-            (void)snprintf(p->reply, sizeof(p->reply), "%s", strerrordesc_np(errno));
-            close(fd);
-            fd = -1;
-        }
-    }
-    freeaddrinfo(found);
-    if (fd < 0) {
-        return false;
-    }
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
     p->mta = fdopen(fd, "r");
     if (p->mta == NULL) {
         close(fd);

@@ -6,10 +6,10 @@
  * findings, 64 and above (sysexits) an error. Data goes to standard output, messages to standard
  * error. Every command takes -c FILE before or after its name, and --json if it prints data (one
  * object a line). Commands read and write the state folder themselves; only where a daemon holds
- * the newest state do they ask it over its control socket (daemon.h).
+ * the newest state do they ask it over its control socket (services.h).
  *
  * Files in reading order: commands.def (the table), cli.c (the command line), options.c, print
- * (text, JSON, progress), humanize (numbers), daemon (gillnetd and the hub), open_lists, messages
+ * (text, JSON, progress), humanize (numbers), services (gillnetd and the hub), open_lists, messages
  * with mbox, count_source; then one group a command: lookup_*, list_*, count_*, feed_*, peer_*,
  * stat_*, doctor_*, setup_* with postfix, milters and run_program. synopsis explains mistyped words
  * and serves completion; program starts gillnet-hub and gillnet-lab.

@@ -5,8 +5,8 @@
 #include "core/cli/cli.h"
 #include "core/cli/count_commands.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon.h"
 #include "core/cli/print.h"
+#include "core/cli/services.h"
 
 int count_cmd_runs_dir(struct cli *cli, char ret[FILE_PATH_MAX])
 {

@@ -2,9 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/daemon.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/feed/show.h"
 
 enum {

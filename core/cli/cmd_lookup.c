@@ -115,7 +115,7 @@ static void print_match(const struct match *m)
 }
 
 /* False stops. */
-static bool print_one(struct lookup *l, const struct match *m)
+static bool print_or_skip(struct lookup *l, const struct match *m)
 {
     if (l->is_quiet || (m->found == NULL && l->file != NULL && !l->wants_all)) {
         return true;
@@ -145,7 +145,7 @@ static bool show_value(struct lookup *l, const struct query_result *r)
         left += is_shown(&r->v[i]);
     }
     if (left == 0) {
-        goes_on = print_one(l, &m);
+        goes_on = print_or_skip(l, &m);
     }
     for (size_t i = 0; goes_on && i < r->n; i++) {
         const struct query_match *f = &r->v[i];
@@ -159,7 +159,7 @@ static bool show_value(struct lookup *l, const struct query_result *r)
                 l->is_unsure || (f->answer == LIST_POSSIBLE && !f->from.is_member);
             best = best != LIST_CONFIRMED ? f->answer : best;
         }
-        goes_on = print_one(l, &m);
+        goes_on = print_or_skip(l, &m);
     }
     l->values++;
     l->listed += best == LIST_CONFIRMED;

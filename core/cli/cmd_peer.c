@@ -4,9 +4,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
-#include "core/cli/daemon.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/ring/trust/peer_file.h"
 
 enum { HUB_WAIT_S = 20, STATE_MODE = 02750, US_PER_MS = 1000, MS_PER_S = 1000 };

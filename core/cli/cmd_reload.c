@@ -4,8 +4,8 @@
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/daemon.h"
 #include "core/cli/print.h"
+#include "core/cli/services.h"
 
 /* The answer of one program. */
 struct reply {

@@ -3,9 +3,9 @@
 
 #include "core/backup/restore.h"
 #include "core/cli/cli.h"
-#include "core/cli/daemon.h"
 #include "core/cli/print.h"
 #include "core/cli/restore_check.h"
+#include "core/cli/services.h"
 
 static enum err check_restored(void *context, const char *state_dir,
                                struct errinfo *reterr)

@@ -81,31 +81,16 @@ static bool print_run(void *context, const struct run *run)
     return true;
 }
 
-static bool read_two(const char *text, size_t at, unsigned n, unsigned *ret)
-{
-    uint64_t v = 0;
-    bool is_number = slice_to_u64(slice_of(text + at, n), 10, UINT32_MAX, &v);
-
-    *ret = (unsigned)v;
-    return is_number;
-}
-
 bool count_cmd_day(const char *text, uint64_t *ret)
 {
-    unsigned year = 0;
-    unsigned month = 0;
-    unsigned day = 0;
+    struct tm tm = {.tm_year = 0};
     char back[TEXT_TIME_MAX];
 
-    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-' ||
-        !read_two(text, 0, 4, &year) || !read_two(text, 5, 2, &month) ||
-        !read_two(text, 8, 2, &day) || year < 1970 || month < 1 || month > 12) {
+    if (strlen(text) != 10 || strptime(text, "%Y-%m-%d", &tm) == NULL ||
+        tm.tm_year < 70) {
         return false;
     }
-    uint64_t y = month <= 2 ? year - 1 : year; /* years that begin in March */
-    uint64_t m = month <= 2 ? month + 9 : month - 3;
-    uint64_t days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day;
-    *ret = (days - 719469) * COUNT_DAY_S;
+    *ret = (uint64_t)timegm(&tm);
     text_time(*ret == 0 ? 1 : *ret, back);
     return memcmp(back, text, 10) == 0; /* 2026-02-30 reads as another day */
 }

@@ -122,8 +122,8 @@ static bool read_item_line(void *context, struct slice value, unsigned line)
 
 /* ---- writing ---- */
 
-/* Buckets before days, by time, then by key. */
-static int by_run(const void *a, const void *b)
+/* Buckets before days, by time. */
+static int by_period(const void *a, const void *b)
 {
     const struct item *x = a;
     const struct item *y = b;
@@ -131,33 +131,25 @@ static int by_run(const void *a, const void *b)
     if (x->len_s != y->len_s) {
         return x->len_s < y->len_s ? -1 : 1;
     }
-    if (x->start_s != y->start_s) {
-        return x->start_s < y->start_s ? -1 : 1;
-    }
-    return x->key < y->key ? -1 : x->key > y->key;
+    return x->start_s < y->start_s ? -1 : x->start_s > y->start_s;
 }
 
-static bool is_same_run(const struct item *a, const struct item *b)
+/* By period, then by key. */
+static int by_run(const void *a, const void *b)
 {
-    return a->len_s == b->len_s && a->start_s == b->start_s;
+    const struct item *x = a;
+    const struct item *y = b;
+    int order = by_period(a, b);
+
+    return order != 0 ? order : x->key < y->key ? -1 : x->key > y->key;
 }
 
 /* Whether the file has a key of this bucket, or day. */
 static bool has_run(const struct import *x, uint64_t start_s, uint32_t len_s)
 {
     const struct item wanted = {.start_s = start_s, .len_s = len_s};
-    size_t low = 0;
-    size_t high = x->n;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_run(&x->v[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < x->n && is_same_run(&x->v[low], &wanted);
+    return x->n > 0 && bsearch(&wanted, x->v, x->n, sizeof(x->v[0]), by_period) != NULL;
 }
 
 struct sources {
@@ -269,7 +261,7 @@ static int write_runs(struct import *x)
     }
     for (size_t first = 0; first < x->n;) {
         size_t end = first + 1;
-        while (end < x->n && is_same_run(&x->v[first], &x->v[end])) {
+        while (end < x->n && by_period(&x->v[first], &x->v[end]) == 0) {
             end++;
         }
         if (is_merged(x, &x->v[first])) {

@@ -4,7 +4,7 @@
 #include <sysexits.h>
 
 #include "core/base/buf.h"
-#include "core/cli/daemon.h"
+#include "core/cli/services.h"
 #include "core/count/count_protocol.h"
 #include "core/telemetry/stats.h"
 

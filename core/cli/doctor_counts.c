@@ -3,8 +3,8 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
+#include "core/cli/services.h"
 #include "core/count/runset.h"
 
 enum { US_PER_S = 1000000 };

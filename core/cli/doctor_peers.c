@@ -1,9 +1,9 @@
 /* doctor_peers - the ring and the publishers: the hub runs, members and publishers answer. */
 #include "core/base/clock.h"
 #include "core/base/dir_walk.h"
-#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/ring/trust/manifest.h"
 
 enum { US_PER_MS = 1000, DAY_MS = 86400000, WARN_DAYS = 14, WHY_MAX = 200 };

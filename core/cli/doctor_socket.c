@@ -1,7 +1,7 @@
 /* doctor_socket - whether this user and the users of MTAs reach the socket of gillnetd. */
 #include "core/base/user.h"
-#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
+#include "core/cli/services.h"
 
 enum { CONNECT_WAIT_S = 5 };
 

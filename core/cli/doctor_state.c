@@ -6,9 +6,9 @@
 #include "core/base/file.h"
 #include "core/base/statedir_try.h"
 #include "core/base/user.h"
-#include "core/cli/daemon.h"
 #include "core/cli/doctor.h"
 #include "core/cli/open_lists.h"
+#include "core/cli/services.h"
 #include "core/list/list.h"
 
 enum {
@@ -304,7 +304,7 @@ static void check_list(struct doctor *d, struct slice name)
     list_reader_close(&reader);
 }
 
-static bool has_name(const struct slice *names, size_t n, const char *name)
+static bool has_list_name(const struct slice *names, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         if (slice_eq(names[i], slice_str(name))) {
@@ -319,7 +319,7 @@ static void check_named_lists(struct doctor *d, const struct slice *names, size_
     const struct config *c = d->cli->config;
 
     for (size_t i = 0; i < c->nlists; i++) {
-        if (!has_name(names, n, c->lists[i].name) &&
+        if (!has_list_name(names, n, c->lists[i].name) &&
             !doctor_has_peers_list(d, c->lists[i].name)) {
             doctor_say(d, DOCTOR_WARN, "lists",
                        "import it, or mend the name in the configuration",

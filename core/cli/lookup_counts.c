@@ -196,7 +196,7 @@ static void print_shares(const struct one *o)
     (void)putchar('\n');
 }
 
-static void print_one(const struct show *s, const struct one *o)
+static void print_counted(const struct show *s, const struct one *o)
 {
     const struct count_history *h = &o->history;
     char first[TEXT_TIME_MAX];
@@ -241,7 +241,7 @@ static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *ret
         printf(": not counted as %s in the last fortnight\n",
                feature_type_name((uint16_t)o->type));
     } else {
-        print_one(s, o);
+        print_counted(s, o);
     }
     count_breakdown_fini(&o->shares);
 }

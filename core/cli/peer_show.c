@@ -2,9 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/daemon.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/ring/trust/invite.h"
 #include "core/store/origins.h"
 

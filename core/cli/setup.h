@@ -60,8 +60,7 @@ struct setup {
     struct setup_file files[SETUP_FILES_MAX];
     size_t nfolders;
     struct setup_folder folders[SETUP_MADE_MAX];
-    bool
-        gillnetd_was_told; /* it restarted or reloaded, and has to again if the files are restored */
+    bool gillnetd_was_told; /* to restart or reload; again if the files are restored */
     unsigned nchanges;
     unsigned nnotes; /* things left to the administrator */
     bool broken;     /* the report could not be written */

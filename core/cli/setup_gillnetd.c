@@ -5,8 +5,8 @@
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/base/user.h"
-#include "core/cli/daemon.h"
 #include "core/cli/run_program.h"
+#include "core/cli/services.h"
 #include "core/cli/setup.h"
 
 enum { CONF_MAX = 1 << 20, START_WAIT_US = 30 * 1000000, PAUSE_MS = 100 };

@@ -4,7 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/cli/daemon.h"
+#include "core/cli/services.h"
 #include "core/cli/setup.h"
 
 enum {

@@ -7,8 +7,8 @@
 #define CORE_CLI_STAT_H
 
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon.h"
 #include "core/cli/open_lists.h"
+#include "core/cli/services.h"
 
 /* The state that stat prints; borrowed. */
 struct stat_found {

@@ -1,13 +1,13 @@
 /*
- * daemon - gillnetd and the hub, seen from the command line: their control sockets, gillnetd's
+ * services - gillnetd and the hub, seen from the command line: their control sockets, gillnetd's
  * statistics page, and the configuration that they run.
  *
  * The protocol of a control socket: one line in, lines out, end of file. The first line of the
  * answer is "ok ..." or "error ...".
  * Threads: any.   Owns: nothing.
  */
-#ifndef CORE_CLI_DAEMON_H
-#define CORE_CLI_DAEMON_H
+#ifndef CORE_CLI_SERVICES_H
+#define CORE_CLI_SERVICES_H
 
 #include <jansson.h>
 

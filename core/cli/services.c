@@ -1,5 +1,5 @@
-/* daemon - gillnetd and the hub, seen from the command line. */
-#include "core/cli/daemon.h"
+/* services - gillnetd and the hub, seen from the command line. */
+#include "core/cli/services.h"
 
 #include <netdb.h>
 #include <signal.h>

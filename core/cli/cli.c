@@ -1,8 +1,6 @@
-#include "core/cli/cli.h"
 
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/base/nearest.h"
 #include "core/base/statedir.h"
 #include "core/base/version.h"

@@ -4,7 +4,6 @@
 #include "core/backup/bundle.h"
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
-#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
 

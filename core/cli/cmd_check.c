@@ -2,8 +2,6 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/cli/cli.h"
 #include "core/cli/count_source.h"
 #include "core/cli/messages.h"
 #include "core/cli/open_lists.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/dir_walk.h"
-#include "core/cli/cli.h"
 #include "core/cli/synopsis.h"
 #include "core/list/configured.h"
 

@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/doctor.h"
 #include "core/cli/print.h"
 #include "core/config/advice.h"

@@ -1,7 +1,6 @@
 /* cmd_extract - `gillnet extract`: the features of messages, or the table of their types. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/messages.h"
 #include "core/cli/print.h"
 

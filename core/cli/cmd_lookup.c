@@ -2,7 +2,6 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/cli.h"
 #include "core/cli/lookup.h"
 #include "core/cli/print.h"
 #include "core/list/query.h"

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/print.h"
 #include "core/cli/setup.h"
 

@@ -3,8 +3,6 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/cli/cli.h"
 #include "core/cli/count_numbers.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/list_commands.h"

@@ -4,7 +4,6 @@
 #include "core/base/array.h"
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
-#include "core/cli/cli.h"
 #include "core/cli/count_commands.h"
 #include "core/cli/print.h"
 #include "core/count/runset.h"

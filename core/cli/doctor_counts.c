@@ -1,7 +1,6 @@
 /* doctor_counts - the runs on disk, gillnetd's counting, and its size. */
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/count_numbers.h"
 #include "core/cli/doctor.h"
 #include "core/cli/services.h"

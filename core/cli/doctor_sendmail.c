@@ -1,7 +1,6 @@
 /* doctor_sendmail - whether sendmail.cf names gillnetd. */
 
 #include "core/base/buf.h"
-#include "core/base/file.h"
 #include "core/cli/doctor.h"
 #include "core/cli/milters.h"
 

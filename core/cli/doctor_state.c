@@ -3,7 +3,6 @@
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/statedir_try.h"
 #include "core/base/user.h"
 #include "core/cli/doctor.h"

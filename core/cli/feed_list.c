@@ -2,7 +2,6 @@
  * versions. */
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/print.h"
 #include "core/feed/show.h"

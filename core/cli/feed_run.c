@@ -1,7 +1,6 @@
 /* feed_run - `gillnet feed update` and `rollback`: by the hub, if it runs. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/feed_commands.h"
 #include "core/feed/local.h"
 #include "core/feed/show.h"

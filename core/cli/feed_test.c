@@ -2,7 +2,6 @@
  * would hit. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/messages.h"
 #include "core/cli/print.h"

@@ -1,8 +1,6 @@
 /* list_age - `gillnet list age`: periods of lists without hits for long are dropped. */
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/list/lookup_stats.h"

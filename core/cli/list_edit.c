@@ -4,7 +4,6 @@
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"
-#include "core/cli/cli.h"
 #include "core/cli/input.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/print.h"

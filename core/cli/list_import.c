@@ -2,7 +2,6 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/print.h"
 #include "core/feed/exclude.h"

@@ -1,7 +1,6 @@
 /* list_maintain - `gillnet list rebuild`, `rekey` and `verify`: work on the files of lists. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"

@@ -1,7 +1,6 @@
 /* list_merge - `gillnet list merge`: filters of several sites into one, or into a list. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
 #include "core/list/peer_filter.h"
 #include "core/list/place.h"

@@ -1,7 +1,6 @@
 /* list_place - `gillnet list`, `list delete` and `list rename`: the set of lists. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
-#include "core/cli/cli.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"

@@ -5,7 +5,6 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/mbox.h"
 #include "core/cli/print.h"
 #include "core/list/listed.h"

@@ -3,7 +3,6 @@
 
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/list/query.h"
 

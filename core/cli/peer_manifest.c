@@ -3,7 +3,6 @@
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
 
 enum { SIGNED_FILE_MODE = 0644, TEXT_MAX = MANIFEST_BYTES_MAX + 1 };

@@ -3,7 +3,6 @@
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
 #include "core/ring/trust/digest_key.h"

@@ -1,6 +1,5 @@
 /* peer_set - `gillnet peer set`: the terms of one member, or of all, in the ring's manifest. */
 
-#include "core/cli/cli.h"
 #include "core/cli/peer_commands.h"
 
 enum { WHAT_MAX = 128 };

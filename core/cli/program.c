@@ -1,6 +1,5 @@
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/cli/cli.h"
 
 enum { ARGS_MAX = 64, PROGRAM_NAME_MAX = 16 };

@@ -14,6 +14,7 @@ static char env_locale[] = "LC_ALL=C";
 /* err: where errors go, -1: nowhere. */
 static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
 {
+    size_t n = 1;
     char *args[RUN_ARGS_MAX] = {NULL}; /* posix_spawn(3) does not change the strings */
     char libraries[FILE_PATH_MAX + sizeof("LD_LIBRARY_PATH=")];
     const char *path =
@@ -22,9 +23,10 @@ static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
     posix_spawn_file_actions_t actions;
     int errnum = posix_spawn_file_actions_init(&actions);
 
-    for (size_t i = 0; argv[i] != NULL && i + 1 < RUN_ARGS_MAX; i++) {
-        memcpy(&args[i], &argv[i], sizeof(args[i]));
+    while (n + 1 < RUN_ARGS_MAX && argv[n] != NULL) {
+        n++;
     }
+    memcpy(args, argv, n * sizeof(*args));
     if (errnum != 0) {
         return errnum;
     }

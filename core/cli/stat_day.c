@@ -1,6 +1,5 @@
 /* stat_day - gillnetd's last day in a few lines. */
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/humanize.h"
 #include "core/cli/print.h"
 #include "core/cli/stat.h"

@@ -103,7 +103,7 @@ static void name_node(struct contents *c, const char *dir)
 /* The hub publishes its counts, and pauses while the links are made. */
 static int take_peers(struct backup *b)
 {
-    struct peer_hold hold = {.fd = -1, .lock = {-1}};
+    struct peer_hold hold = PEER_HOLD_NONE;
     struct errinfo why = {.code = ERR_OK};
     char dir[FILE_PATH_MAX];
     int status = peer_dir(b->cli, dir);

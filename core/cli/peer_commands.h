@@ -25,8 +25,9 @@ struct peer_hold {
     const char
         *admin_key; /* the file to sign with; NULL: dir/admin.key, if it exists */
 };
-/* make: makes STATE and STATE/peers if they are missing. Returns 0 or an exit status after a
- * message; the caller calls peer_hold_drop in either case. */
+#define PEER_HOLD_NONE ((struct peer_hold){.fd = -1, .lock = {-1}})
+/* Takes the hold, which is PEER_HOLD_NONE. make: makes STATE and STATE/peers if they are missing.
+ * Returns 0 or an exit status after a message; the caller calls peer_hold_drop in either case. */
 int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret);
 /* Lets a paused hub go on with the new state. */
 void peer_hold_drop(struct peer_hold *h);
@@ -44,10 +45,7 @@ struct peer_change {
     struct manifest m;
     struct ring_outcome outcome;
 };
-#define PEER_CHANGE_NONE                  \
-    {                                     \
-        .hold = {.fd = -1, .lock = {-1} } \
-    }
+#define PEER_CHANGE_NONE ((struct peer_change){.hold = PEER_HOLD_NONE})
 /* Takes the hold, loads identity and manifest, into a change that is PEER_CHANGE_NONE. Returns 0 or
  * an exit status after a message; the caller calls peer_change_end in either case. */
 int peer_change_begin(struct peer_change *c, struct cli *cli);

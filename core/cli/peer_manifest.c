@@ -107,7 +107,7 @@ static int sign_manifest(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct manifest next = {.version = 0};
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     struct buf text;
 
     if (argc > 2) {
@@ -135,7 +135,7 @@ static int accept_file(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct ring_outcome o = {.version = 0};
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     struct buf text;
 
     if (argc != 2) {
@@ -159,15 +159,12 @@ static int discard(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct manifest next = {.version = 0};
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
 
     int status = cli_arguments(
         CLI_WORDS("peer", 0, 0, "manifest discard takes no arguments"), &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    status = peer_hold_take(cli, false, &h);
+    THEN(status, peer_hold_take(cli, false, &h));
     if (status == 0 && (ring_next(h.dir, &next, &why) == ERR_NOT_FOUND ||
                         ring_discard(h.dir, &why) != ERR_OK)) {
         status = cli_fail(&why);

@@ -129,7 +129,7 @@ int peer_cmd_init(struct cli *cli, int argc, char **argv)
         {"--name", &o.name, NULL, NULL},
         {"--address", &o.address, NULL, NULL},
     };
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     int status = cli_arguments(
         (struct cli_form){"peer", table, 2, 0, 0, "init takes options only"}, &argc,
         argv);
@@ -314,7 +314,7 @@ int peer_cmd_ring(struct cli *cli, int argc, char **argv)
         {"--kind", &kind, NULL, NULL},
         {"--admin", NULL, NULL, &wish.admins},
     };
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     int status = cli_options(cli_command("peer"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
@@ -340,15 +340,12 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
     uint8_t secret[OBJECT_KEY_BYTES];
     uint8_t key[OBJECT_KEY_BYTES];
     char hex[2 * OBJECT_KEY_BYTES + 1];
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
 
     int status = cli_arguments(CLI_WORDS("peer", 0, 0, "admin-key takes no arguments"),
                                &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    status = peer_hold_take(cli, true, &h);
+    THEN(status, peer_hold_take(cli, true, &h));
     THEN(status,
          cli_status(ring_admin_key(h.dir, h.admin_key, true, secret, key, &why), &why));
     peer_hold_drop(&h);
@@ -405,7 +402,7 @@ int peer_cmd_invite(struct cli *cli, int argc, char **argv)
     const char *expires = "1d";
     uint32_t expires_s = 0;
     const struct cli_option table[] = {{"--expires", &expires, NULL, NULL}};
-    struct peer_hold h = {.fd = -1, .lock = {-1}};
+    struct peer_hold h = PEER_HOLD_NONE;
     int status = cli_arguments(
         CLI_FORM("peer", table, 1, 1, "invite whom: a name for the new member"), &argc,
         argv);

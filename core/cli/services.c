@@ -208,10 +208,9 @@ enum err control_ask_rows(const char *path, const char *request,
     enum err e = control_ask(path, request, &answer, reterr);
     if (e == ERR_OK) {
         struct slice rest = buf_slice(&answer);
+        struct slice first = slice_head(slice_cut(&rest, '\n'), CONTROL_FIRST_MAX);
 
-        (void)snprintf(
-            retfirst, CONTROL_FIRST_MAX, "%.*s",
-            SLICE_ARGS(slice_head(slice_cut(&rest, '\n'), CONTROL_FIRST_MAX)));
+        (void)snprintf(retfirst, CONTROL_FIRST_MAX, "%.*s", SLICE_ARGS(first));
         *ret = json_array();
         while (rest.n > 0) {
             struct slice line = slice_cut(&rest, '\n');

@@ -1,14 +1,12 @@
-#include "core/cli/cli.h"
 
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/base/nearest.h"
 #include "core/base/statedir.h"
 #include "core/base/version.h"
-#include "core/cli/mistyped.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
+#include "core/cli/synopsis.h"
 #include "core/feed/feed.h"
 #include "core/message/feature/feature.h"
 
@@ -42,35 +40,25 @@ const struct cli_command *cli_command_next(const struct cli_command *command)
 
 static int status_of(enum err code)
 {
-    switch (code) {
-    case ERR_OK:
-        return CLI_CLEAN;
-    case ERR_LIMIT:
-    case ERR_SYNTAX:
-    case ERR_RANGE:
-    case ERR_CORRUPT:
-    case ERR_VERSION:
-        return EX_DATAERR;
-    case ERR_NOT_FOUND:
-        return EX_NOINPUT;
-    case ERR_EXISTS:
-        return EX_CANTCREAT;
-    case ERR_IO:
-    case ERR_NOSPACE:
-        return EX_IOERR;
-    case ERR_KEY:
-        return EX_CONFIG;
-    case ERR_LOCKED:
-    case ERR_TIMEOUT:
-        return EX_TEMPFAIL;
-    case ERR_DENIED:
-        return EX_NOPERM;
-    case ERR_UNSUPPORTED:
-        return EX_UNAVAILABLE;
-    case ERR_NOMEM:
-        break;
-    }
-    return EX_OSERR;
+    static const int status[] = {
+        [-ERR_OK] = CLI_CLEAN,
+        [-ERR_NOMEM] = EX_OSERR,
+        [-ERR_LIMIT] = EX_DATAERR,
+        [-ERR_SYNTAX] = EX_DATAERR,
+        [-ERR_RANGE] = EX_DATAERR,
+        [-ERR_NOT_FOUND] = EX_NOINPUT,
+        [-ERR_EXISTS] = EX_CANTCREAT,
+        [-ERR_IO] = EX_IOERR,
+        [-ERR_NOSPACE] = EX_IOERR,
+        [-ERR_CORRUPT] = EX_DATAERR,
+        [-ERR_VERSION] = EX_DATAERR,
+        [-ERR_KEY] = EX_CONFIG,
+        [-ERR_LOCKED] = EX_TEMPFAIL,
+        [-ERR_DENIED] = EX_NOPERM,
+        [-ERR_UNSUPPORTED] = EX_UNAVAILABLE,
+        [-ERR_TIMEOUT] = EX_TEMPFAIL,
+    };
+    return status[-code];
 }
 
 int cli_fail(const struct errinfo *info)
@@ -81,6 +69,42 @@ int cli_fail(const struct errinfo *info)
     text_show(stderr, errinfo_format(info, line, sizeof(line)));
     (void)fputc('\n', stderr);
     return status_of(info->code);
+}
+
+int cli_status(enum err e, const struct errinfo *info)
+{
+    return e == ERR_OK ? 0 : cli_fail(info);
+}
+
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
+{
+    (void)fputs("gillnet: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+}
+
+int cli_error(int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    return status;
+}
+
+void cli_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+int cli_nomem(void)
+{
+    return cli_error(EX_OSERR, "out of memory");
 }
 
 static void print_synopsis(FILE *to, const struct cli_command *command)
@@ -97,10 +121,14 @@ static void print_synopsis(FILE *to, const struct cli_command *command)
     }
 }
 
-int cli_usage(const struct cli_command *command, const char *why)
+int cli_usage(const char *command, const char *why)
 {
-    (void)fprintf(stderr, "gillnet %s: %s\n", command->name, why);
-    print_synopsis(stderr, command);
+    const struct cli_command *row = cli_command(command);
+
+    (void)fprintf(stderr, "gillnet %s: %s\n", command, why);
+    if (row != NULL) {
+        print_synopsis(stderr, row);
+    }
     return EX_USAGE;
 }
 
@@ -126,7 +154,7 @@ int cli_config(struct cli *cli)
         cli_fail(&errors.v[i]);
     }
     if (errors.n == 0) {
-        (void)fputs("gillnet: out of memory\n", stderr);
+        (void)cli_nomem();
     }
     config_errors_free(&errors);
     return EX_CONFIG;
@@ -136,7 +164,7 @@ static bool has_key_folder(const struct cli *cli)
 {
     char dir[FILE_PATH_MAX];
 
-    return file_path(dir, "%s/keys", cli->config->state_dir) == ERR_OK &&
+    return path_make(dir, NULL, "%s/keys", cli->config->state_dir) == ERR_OK &&
            access(dir, F_OK) == 0;
 }
 
@@ -157,7 +185,7 @@ int cli_keys(struct cli *cli, bool create)
             "there are no keys here yet; the first `gillnet list import`, "
             "`gillnet peer ring create` or start of gillnetd makes them");
     }
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
 /* ---- the command line ---- */
@@ -182,8 +210,12 @@ static void print_help(void)
         stdout);
 }
 
-static int print_command_help(const struct cli_command *command)
+int cli_help(const struct cli_command *command)
 {
+    if (command == NULL) {
+        print_help();
+        return CLI_CLEAN;
+    }
     print_synopsis(stdout, command);
     (void)printf("%s\n", command->help);
     if (strcmp(command->name, "lookup") == 0) {
@@ -192,19 +224,9 @@ static int print_command_help(const struct cli_command *command)
     return CLI_CLEAN;
 }
 
-int cli_help(const struct cli_command *command)
-{
-    if (command != NULL) {
-        return print_command_help(command);
-    }
-    print_help();
-    return CLI_CLEAN;
-}
-
 static int bad_usage(const char *why)
 {
-    (void)fprintf(stderr, "gillnet: %s\nTry `gillnet --help`.\n", why);
-    return EX_USAGE;
+    return cli_error(EX_USAGE, "%s\nTry `gillnet --help`.", why);
 }
 
 int cli_unknown(const char *word)
@@ -266,22 +288,33 @@ static void take_options(struct cli *cli, struct args *a)
 }
 
 /* The function that runs a command here; NULL: another program runs it. */
-static int (*runner_of(const struct cli_command *command,
-                       const struct cli_runner *runners, size_t n))(struct cli *, int,
-                                                                    char **)
+static cli_run_fn *runner_of(const struct cli_command *command,
+                             const struct cli_runner *runners, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(runners[i].name, command->name) == 0) {
             return runners[i].run;
         }
     }
-    return NULL;
+    return runners == NULL ? command->run : NULL;
+}
+
+int cli_subcommand(struct cli *cli, const char *command, const struct cli_runner *table,
+                   size_t n, int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < n; i++) {
+        if (strcmp(argv[1], table[i].name) == 0) {
+            return table[i].run(cli, argc - 1, argv + 1);
+        }
+    }
+    return cli_usage(command,
+                     argc > 1 ? "there is no such subcommand" : "say what to do");
 }
 
 static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *runners,
                     size_t n)
 {
-    int (*run)(struct cli *, int, char **) = NULL;
+    cli_run_fn *run = NULL;
     const struct cli_command *command = NULL;
     int status = 0;
 
@@ -294,20 +327,16 @@ static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *ru
         return bad_usage("-c needs a file");
     }
     if (a->argc == 0) {
-        if (a->wants_help) {
-            print_help();
-            return CLI_CLEAN;
-        }
-        return bad_usage("name a command");
+        return a->wants_help ? cli_help(NULL) : bad_usage("name a command");
     }
     command = cli_command(a->argv[0]);
     if (command == NULL) {
         return cli_unknown(a->argv[0]);
     }
     if (a->wants_help) {
-        return print_command_help(command);
+        return cli_help(command);
     }
-    run = runners == NULL ? command->run : runner_of(command, runners, n);
+    run = runner_of(command, runners, n);
     if (run == NULL) {
         return cli_unknown(a->argv[0]);
     }
@@ -315,16 +344,15 @@ static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *ru
     return status != 0 ? status : run(cli, a->argc, a->argv);
 }
 
-/* Commands that write to the state folder: what root leaves there the services must be able to use. */
-static void settle(const struct cli *cli, const char *command)
+/* After commands that write to the state folder: the services must be able to use root's files. */
+static void settle_state_dir(const struct cli *cli, const char *command)
 {
     static const char *const writers[] = {"check", "list",   "feed",   "peer",
                                           "count", "backup", "restore"};
 
-    for (size_t i = 0; i < LENGTH(writers); i++) {
-        if (cli->config != NULL && strcmp(command, writers[i]) == 0) {
-            statedir_settle(cli->config->state_dir);
-        }
+    if (cli->config != NULL &&
+        name_index(slice_str(command), writers, LENGTH(writers)) >= 0) {
+        statedir_settle(cli->config->state_dir);
     }
 }
 
@@ -340,14 +368,12 @@ int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n
     int status = argc > 0 ? dispatch(&cli, &a, runners, n) : EX_USAGE;
 
     if (argc > 0 && a.argc > 0) {
-        settle(&cli, a.argv[0]);
+        settle_state_dir(&cli, a.argv[0]);
     }
     config_release(&cli.config);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE) {
-            (void)fputs(
-                "gillnet: standard output cannot be written; is the disk full?\n",
-                stderr);
+            cli_say("standard output cannot be written; is the disk full?");
         }
         return EX_IOERR;
     }

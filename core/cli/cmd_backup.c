@@ -4,11 +4,8 @@
 #include "core/backup/bundle.h"
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 
 enum {
     BACKUP_MODE = 0600, /* it holds the keys */
@@ -25,7 +22,7 @@ struct backup {
     struct progress progress;
 };
 
-static void on_progress(void *context, const char *what, double share)
+static void show_progress(void *context, const char *what, double share)
 {
     struct backup *b = context;
 
@@ -49,7 +46,7 @@ static enum err to_stdout(void *context, struct slice bytes)
 
 /* ---- what must be of one moment ---- */
 
-/* Lists, and what feeds and reports did to them: nobody changes a list meanwhile. */
+/* Takes lists, feeds and reports under the lock of lists, so that they are of one moment. */
 static int take_lists(struct backup *b)
 {
     const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
@@ -59,7 +56,7 @@ static int take_lists(struct backup *b)
     char path[FILE_PATH_MAX];
     bool is_told = false;
 
-    if (file_path(path, "%s/lists/LOCK", b->snapshot.state_dir) != ERR_OK) {
+    if (path_make(path, NULL, "%s/lists/LOCK", b->snapshot.state_dir) != ERR_OK) {
         return EX_SOFTWARE;
     }
     enum err e = ERR_OK;
@@ -67,9 +64,7 @@ static int take_lists(struct backup *b)
            (e = filelock_take(&lock, path, &why)) == ERR_LOCKED &&
            clock_mono_us() < end_us) {
         if (!is_told) {
-            (void)fputs("gillnet: the lists are being changed; waiting for the end of "
-                        "it\n",
-                        stderr);
+            cli_say("the lists are being changed; waiting for the end of it");
             is_told = true;
         }
         (void)nanosleep(&step, NULL);
@@ -78,10 +73,10 @@ static int take_lists(struct backup *b)
     THEN(e, snapshot_take(&b->snapshot, "feeds", &why));
     THEN(e, snapshot_take(&b->snapshot, "lists", &why));
     filelock_drop(&lock);
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
-/* What this server is called in its ring. */
+/* The name of this server in its ring. */
 static void name_node(struct contents *c, const char *dir)
 {
     struct identity self;
@@ -105,10 +100,10 @@ static void name_node(struct contents *c, const char *dir)
     identity_wipe(&self);
 }
 
-/* The hub publishes what was counted and stands aside for as long as the links take. */
+/* The hub publishes its counts, and pauses while the links are made. */
 static int take_peers(struct backup *b)
 {
-    struct peer_hold hold = {.fd = -1, .lock = {-1}};
+    struct peer_hold hold = PEER_HOLD_NONE;
     struct errinfo why = {.code = ERR_OK};
     char dir[FILE_PATH_MAX];
     int status = peer_dir(b->cli, dir);
@@ -120,37 +115,28 @@ static int take_peers(struct backup *b)
     if (status == 0) {
         b->snapshot.contents.is_shared = hold.fd >= 0;
         name_node(&b->snapshot.contents, dir);
-        status =
-            snapshot_take(&b->snapshot, "peers", &why) == ERR_OK ? 0 : cli_fail(&why);
+        status = cli_status(snapshot_take(&b->snapshot, "peers", &why), &why);
     }
     peer_hold_drop(&hold);
     return status;
 }
 
-static int take(struct backup *b)
+static int take_snapshot(struct backup *b)
 {
     struct errinfo why = {.code = ERR_OK};
     int status = take_lists(b);
 
-    if (status == 0) {
-        status =
-            snapshot_take(&b->snapshot, "counts", &why) == ERR_OK ? 0 : cli_fail(&why);
-    }
-    status = status == 0 ? take_peers(b) : status;
-    if (status == 0) {
-        status =
-            snapshot_take(&b->snapshot, "keys", &why) == ERR_OK ? 0 : cli_fail(&why);
-    }
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "counts", &why), &why));
+    THEN(status, take_peers(b));
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "keys", &why), &why));
     if (status == 0 && b->snapshot.contents.n == 0) {
         (void)errinfo_set(&why, ERR_NOT_FOUND, b->snapshot.state_dir, 0,
                           "there is nothing in it to back up; is state_dir right?");
         return cli_fail(&why);
     }
     if (status == 0 && b->snapshot.nleft_out > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: left out %zu files that are none of gillnet's, the "
-                      "first is %s\n",
-                      b->snapshot.nleft_out, b->snapshot.left_out);
+        cli_say("skipped %zu files that do not belong to gillnet, first: %s",
+                b->snapshot.nleft_out, b->snapshot.left_out);
     }
     return status;
 }
@@ -165,13 +151,10 @@ static int print_done(struct backup *b, FILE *to, const struct contents *c,
 
     progress_clear(&b->progress);
     if (b->cli->json && to == stdout) {
-        return json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "file",
-                                   b->file, "state", what, "node", c->node, "time_s",
-                                   (json_int_t)c->time_s, "files", (json_int_t)c->n,
-                                   "bytes", (json_int_t)c->bytes, "counts",
-                                   c->has_counts ? 1 : 0))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack(
+            "{s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "file", b->file, "state", what,
+            "node", c->node, "time_s", (json_int_t)c->time_s, "files", (json_int_t)c->n,
+            "bytes", (json_int_t)c->bytes, "counts", c->has_counts ? 1 : 0));
     }
     (void)fprintf(to, "%s: %s, %zu files, %" PRIu64 " bytes", b->file, what, c->n,
                   c->bytes);
@@ -199,8 +182,8 @@ static int write_file(struct backup *b)
         e = file_out_open(&b->out, b->file, BACKUP_MODE, &why);
     }
     if (e == ERR_OK) {
-        e = bundle_write(&b->snapshot, is_stdout ? to_stdout : to_file, b, on_progress,
-                         b, &why);
+        e = bundle_write(&b->snapshot, is_stdout ? to_stdout : to_file, b,
+                         show_progress, b, &why);
         if (!is_stdout && (e == ERR_OK || b->out.failed != ERR_OK)) {
             e = file_out_commit(&b->out, &why); /* its text names the file */
         } else if (!is_stdout) {
@@ -222,7 +205,7 @@ static int back_up(struct backup *b, bool with_counts)
     int status = cli_config(b->cli);
 
     if (status == 0 && strcmp(b->file, "-") == 0 && isatty(STDOUT_FILENO) == 1) {
-        return cli_usage(cli_command("backup"),
+        return cli_usage("backup",
                          "a backup holds keys and is no text: name a file, or let "
                          "another program read it");
     }
@@ -235,8 +218,8 @@ static int back_up(struct backup *b, bool with_counts)
         status = cli_fail(&why);
     } else {
         b->snapshot.contents.time_s = now_s;
-        status = take(b);
-        status = status == 0 ? write_file(b) : status;
+        status = take_snapshot(b);
+        THEN(status, write_file(b));
     }
     snapshot_close(&b->snapshot);
     return status;
@@ -244,7 +227,7 @@ static int back_up(struct backup *b, bool with_counts)
 
 static int verify(struct backup *b)
 {
-    const struct bundle_taker taker = {.progress = on_progress, .context = b};
+    const struct bundle_taker taker = {.progress = show_progress, .context = b};
     struct errinfo why = {.code = ERR_OK};
     struct contents c;
     const bool is_stdin = strcmp(b->file, "-") == 0;
@@ -274,14 +257,13 @@ int cmd_backup(struct cli *cli, int argc, char **argv)
     bool is_verify = false;
     const struct cli_option table[] = {{"--no-counts", NULL, &no_counts, NULL},
                                        {"--verify", NULL, &is_verify, NULL}};
-    const struct cli_command *command = cli_command("backup");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_options(cli_command("backup"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
     }
     if (argc != 2 || (no_counts && is_verify)) {
-        return cli_usage(command, "name the file of the backup, or - alone");
+        return cli_usage("backup", "name the file of the backup, or - alone");
     }
     b.file = argv[1];
     progress_init(&b.progress);

@@ -1,24 +1,18 @@
-/* cmd_check - `gillnet check`: what gillnetd would do with messages, and why. */
+/* cmd_check - `gillnet check`: the verdict of gillnetd on messages, with reasons. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/cli/cli.h"
 #include "core/cli/count_source.h"
 #include "core/cli/messages.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/options.h"
-#include "core/cli/print_counts.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/verdict/explain.h"
 
 struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct list_manager *hold;
-    struct hits_view *hits; /* what look-ups of gillnetd came to, or NULL */
+    struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
     bool is_counting;
     struct count_publisher counts;
@@ -27,7 +21,7 @@ struct check {
     char uncounted[FILE_PATH_MAX]; /* the first of them */
 };
 
-/* What came of a message. */
+/* The result of a message. */
 struct outcome {
     struct verdict verdict;
     struct list_hits hits;
@@ -39,8 +33,8 @@ static const char *silence_name(const struct list_hit *h)
     return list_suppression_name((enum list_suppression)h->silence);
 }
 
-static bool print_json(const struct check *c, const struct listset *set,
-                       const struct message *m, const struct outcome *o)
+static bool print_outcome_json(const struct check *c, const struct listset *set,
+                               const struct message *m, const struct outcome *o)
 {
     const struct explain_case explain = {.file = m->file,
                                          .verdict = &o->verdict,
@@ -55,8 +49,8 @@ static bool print_json(const struct check *c, const struct listset *set,
     return json_line(explain_json(&explain));
 }
 
-static void print_text(const struct check *c, const struct listset *set,
-                       const struct message *m, const struct outcome *o)
+static void print_outcome_text(const struct check *c, const struct listset *set,
+                               const struct message *m, const struct outcome *o)
 {
     const struct verdict *v = &o->verdict;
     const struct list_hits *hits = &o->hits;
@@ -108,9 +102,9 @@ static bool is_trusted(const struct check *c)
     return false;
 }
 
-/* Counts the message, or looks how often it was counted. */
-static void count(struct check *c, struct arena *arena, const struct message *m,
-                  struct message_counts *ret)
+/* Counts the message, or reads its counts. */
+static void count_or_look(struct check *c, struct arena *arena, const struct message *m,
+                          struct message_counts *ret)
 {
     const struct message_facts facts = {
         .rcpt = m->rcpt,
@@ -129,7 +123,7 @@ static void count(struct check *c, struct arena *arena, const struct message *m,
     }
 }
 
-/* gillnetd went away in between: what is to be given again. */
+/* Names the messages that were not counted because gillnetd stopped. */
 static void say_uncounted(const struct check *c)
 {
     if (c->nuncounted == 0) {
@@ -155,13 +149,13 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .auth = m->auth,
         .counts = &o.counts};
 
-    count(c, arena, m, &o.counts);
+    count_or_look(c, arena, m, &o.counts);
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
-    bool is_printed = !c->cli->json || print_json(c, lists, m, &o);
+    bool is_printed = !c->cli->json || print_outcome_json(c, lists, m, &o);
     if (!c->cli->json) {
-        print_text(c, lists, m, &o);
+        print_outcome_text(c, lists, m, &o);
     }
     list_manager_release(c->hold, &lists);
     if (!is_printed) {
@@ -170,15 +164,13 @@ static int check_message(void *context, struct arena *arena, const struct messag
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
 
-/* Without lists a message is clean for a reason that has nothing to do with it. */
+/* Without lists every message is clean. */
 static void say_no_lists(const struct check *c)
 {
     const struct listset *lists = list_manager_acquire(c->hold);
     if (listset_total(lists) == 0) {
-        (void)fputs(
-            "gillnet: there are no lists: nothing is known of any link, address "
-            "or attachment; `gillnet list import` or a feed makes one\n",
-            stderr);
+        cli_say("no lists: no link, address or attachment can be found; make one by "
+                "`gillnet list import` or a feed");
     }
     list_manager_release(c->hold, &lists);
 }
@@ -197,8 +189,7 @@ static int open_lists(struct check *c)
     c->hold = list_manager_new(c->cli->config->state_dir, &c->cli->keys);
     c->envelope.lists = c->hold;
     if (c->hold == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     if (has_keys && list_manager_refresh(c->hold, c->cli->config, &info) != ERR_OK) {
         return cli_fail(&info);
@@ -218,22 +209,14 @@ int cmd_check(struct cli *cli, int argc, char **argv)
         {"--rcpt", NULL, NULL, &c.envelope.rcpt},
         {"--auth", NULL, &c.envelope.is_authenticated, NULL},
     };
-    const struct cli_command *command = cli_command("check");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("check", table, 1, CLI_MANY,
+                               "name a file, a folder, or - for standard input"),
+                      &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    if (argc < 2) {
-        return cli_usage(command, "name a file, a folder, or - for standard input");
-    }
-    status = open_lists(&c);
-    if (status == 0) {
-        status = counts_open(cli, c.is_counting, &c.counts);
-    }
-    if (status == 0) {
-        status = messages_each(cli, &c.envelope, argv + 1, check_message, &c);
-    }
+    THEN(status, open_lists(&c));
+    THEN(status, counts_open(cli, c.is_counting, &c.counts));
+    THEN(status, messages_each(cli, &c.envelope, argv + 1, check_message, &c));
     int closed = counts_close(&c.counts);
     say_uncounted(&c);
     list_manager_free(&c.hold);

@@ -1,10 +1,8 @@
 /* cmd_completion - `gillnet completion bash|zsh`: a script that asks `gillnet completion words`. */
-#include <dirent.h>
 #include <sysexits.h>
 
 #include "core/base/buf.h"
-#include "core/base/file.h"
-#include "core/cli/cli.h"
+#include "core/base/dir_walk.h"
 #include "core/cli/synopsis.h"
 #include "core/list/configured.h"
 
@@ -41,7 +39,8 @@ static const char zsh_script[] =
     "    found=(\"${(@)found:#}\")\n"
     "    (( $#found )) && compadd -- \"${(@)found}\"\n"
     "}\n"
-    "if [ \"$funcstack[1]\" = _gillnet ]; then _gillnet \"$@\"; else compdef _gillnet gillnet; "
+    "if [ \"$funcstack[1]\" = _gillnet ]; then _gillnet \"$@\"; else compdef _gillnet "
+    "gillnet; "
     "fi\n";
 
 struct request {
@@ -74,24 +73,18 @@ static bool has_config(const struct request *r)
 static void offer_lists(const struct request *r)
 {
     char path[FILE_PATH_MAX];
-    DIR *dir = NULL;
-    const struct dirent *e = NULL;
 
     if (!has_config(r) ||
-        file_path(path, "%s/lists", r->cli->config->state_dir) != ERR_OK) {
+        path_make(path, NULL, "%s/lists", r->cli->config->state_dir) != ERR_OK) {
         return;
     }
-    dir = opendir(path);
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
-    while (dir != NULL && (e = readdir(dir)) != NULL) {
-        if (list_name_is_valid(slice_str(e->d_name))) {
-            offer(r, slice_str(e->d_name));
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        if (list_name_is_valid(slice_str(w.name))) {
+            offer(r, slice_str(w.name));
         }
     }
-    if (dir != NULL) {
-        (void)closedir(dir);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 static void offer_feeds(const struct request *r)
@@ -123,7 +116,7 @@ static void offer_commands(const struct request *r)
     }
 }
 
-/* What may stand for one alternative of a position or of an option's value. */
+/* Offers the words for one alternative of a position or of an option's value. */
 static void offer_meaning(const struct request *r, struct slice what)
 {
     if (slice_has_prefix(what, SLICE_LIT("FILE")) || slice_eq(what, SLICE_LIT("DIR")) ||
@@ -207,8 +200,8 @@ static bool takes_value(const struct cli_command *command, struct slice name)
     return false;
 }
 
-/* Sorts the words before the cursor. */
-static void read_words(struct request *r, int n, char **words)
+/* Sorts the words before the cursor into command, positions and option. */
+static void sort_typed_words(struct request *r, int n, char **words)
 {
     for (int i = 0; i < n - 1; i++) {
         struct slice word = slice_str(words[i]);
@@ -250,7 +243,7 @@ static void complete(struct cli *cli, int n, char **words)
 {
     struct request r = {.cli = cli, .typed = slice_str(n > 0 ? words[n - 1] : "")};
 
-    read_words(&r, n, words);
+    sort_typed_words(&r, n, words);
     if (slice_eq(r.option, SLICE_LIT("-c"))) {
         (void)puts(":files");
         return;
@@ -275,7 +268,7 @@ int cmd_completion(struct cli *cli, int argc, char **argv)
                strcmp(argv[2], "--") == 0) {
         complete(cli, argc - 3, argv + 3);
     } else {
-        return cli_usage(cli_command("completion"), "name the shell: bash or zsh");
+        return cli_usage("completion", "name the shell: bash or zsh");
     }
     return CLI_CLEAN;
 }

@@ -3,37 +3,36 @@
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/config/advice.h"
 
 enum { DUMP_MAX = 64 << 20 };
 
-/* To standard error: the configuration is good all the same. */
+/* To standard error: the configuration is valid. */
 static void print_advice(const struct config *c)
 {
     struct config_advice a;
 
     for (size_t i = 0; config_advice(c, i, &a); i++) {
-        (void)fprintf(stderr, "gillnet: warning: %s%s%s%s; %s\n",
-                      a.list == NULL ? "" : "list ", a.list == NULL ? "" : a.list,
-                      a.list == NULL ? "" : ": ", a.what, a.todo);
+        cli_say("warning: %s%s%s%s; %s", a.list == NULL ? "" : "list ",
+                a.list == NULL ? "" : a.list, a.list == NULL ? "" : ": ", a.what,
+                a.todo);
     }
 }
 
-static int check(struct cli *cli)
+static int check_config_file(struct cli *cli)
 {
     const struct config *c = cli->config;
 
     print_advice(c);
     if (cli->json) {
-        return json_line(json_pack("{s:s, s:b}", "file", c->file, "ok", 1)) ? CLI_CLEAN
-                                                                            : EX_OSERR;
+        return json_status(json_pack("{s:s, s:b}", "file", c->file, "ok", 1));
     }
     (void)printf("%s: ok\n", *c->file != '\0' ? c->file : "built-in defaults");
     return CLI_CLEAN;
 }
 
-/* Whether the line is of the key, or of the group, that a word names; any line without words. */
+/* Whether a word names the key or the group of the line; every line, if there are no words. */
 static bool is_wanted(struct slice line, bool json, int nwords, char **words)
 {
     struct slice key = slice_from(line, json ? strlen("{\"key\": \"") : 0);
@@ -50,7 +49,7 @@ static bool is_wanted(struct slice line, bool json, int nwords, char **words)
     return nwords == 0;
 }
 
-/* Prints what the words name. False: nothing. */
+/* Prints the keys that the words name. False: there are none. */
 static bool print_wanted(struct slice text, bool json, int nwords, char **words)
 {
     bool is_found = false;
@@ -74,11 +73,10 @@ static int dump(struct cli *cli, int nwords, char **words)
     buf_init(&text, DUMP_MAX);
     config_dump(cli->config, cli->json, &text);
     if (buf_failed(&text)) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        status = EX_OSERR;
+        status = cli_nomem();
     } else {
         if (!print_wanted(buf_slice(&text), cli->json, nwords, words)) {
-            status = cli_usage(cli_command("config"),
+            status = cli_usage("config",
                                "there is no such key; `gillnet config dump` shows all");
         }
     }
@@ -93,11 +91,11 @@ int cmd_config(struct cli *cli, int argc, char **argv)
     int status = 0;
 
     if (!is_check && !is_dump) {
-        return cli_usage(cli_command("config"), "say check or dump");
+        return cli_usage("config", "say check or dump");
     }
     status = cli_config(cli);
     if (status != 0) {
         return status;
     }
-    return is_check ? check(cli) : dump(cli, argc - 2, argv + 2);
+    return is_check ? check_config_file(cli) : dump(cli, argc - 2, argv + 2);
 }

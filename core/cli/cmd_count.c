@@ -2,40 +2,29 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/cli.h"
 #include "core/cli/count_commands.h"
-#include "core/cli/count_disk.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon_process.h"
-#include "core/cli/program.h"
-
-int count_cmd_usage(const char *why)
-{
-    return cli_usage(cli_command("count"), why);
-}
+#include "core/cli/print.h"
+#include "core/cli/services.h"
 
 int count_cmd_runs_dir(struct cli *cli, char ret[FILE_PATH_MAX])
 {
     struct errinfo why = {.code = ERR_OK};
 
-    if (file_path(ret, "%s/counts/runs", cli->config->state_dir) == ERR_OK) {
-        return 0;
-    }
-    errinfo_set(&why, ERR_LIMIT, cli->config->state_dir, 0, "the path is too long");
-    return cli_fail(&why);
+    return cli_status(path_make(ret, &why, "%s/counts/runs", cli->config->state_dir),
+                      &why);
 }
 
-static int cmd_state(struct cli *cli, int argc, char **argv)
+static int show_state(struct cli *cli, int argc, char **argv)
 {
     struct daemon_view d;
     struct count_numbers n;
     struct errinfo why = {.code = ERR_OK};
 
-    (void)argv;
-    if (argc != 1) {
-        return count_cmd_usage("stat takes no arguments");
-    }
-    int status = cli_config(cli);
+    int status =
+        cli_arguments(CLI_WORDS("count", 0, 0, "stat takes no arguments"), &argc, argv);
+
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }
@@ -48,7 +37,7 @@ static int cmd_state(struct cli *cli, int argc, char **argv)
         return cli_fail(&why);
     }
     if (cli->json) {
-        return json_line(count_numbers_json(&n)) ? CLI_CLEAN : EX_OSERR;
+        return json_status(count_numbers_json(&n));
     }
     if (d.has_page && !d.is_running) {
         (void)puts("gillnetd does not run; this is how it was");
@@ -59,26 +48,16 @@ static int cmd_state(struct cli *cli, int argc, char **argv)
 
 int cmd_count(struct cli *cli, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(struct cli *cli, int argc, char **argv);
-    } commands[] = {
-        {"stat", cmd_state},
+    static const struct cli_runner commands[] = {
+        {"stat", show_state},
         {"verify", count_cmd_verify},
         {"export", count_cmd_export},
         {"import", count_cmd_import},
     };
-    if (argc < 2) {
-        return count_cmd_usage("say what to do");
-    }
-    if (strcmp(argv[1], "merge") == 0 ||
-        (strcmp(argv[1], "export") == 0 && program_has_option(argv, "--filter"))) {
+    if (argc > 1 &&
+        (strcmp(argv[1], "merge") == 0 ||
+         (strcmp(argv[1], "export") == 0 && program_has_option(argv, "--filter")))) {
         return program_exec(cli, PROGRAM_LAB, argv);
     }
-    for (size_t i = 0; i < LENGTH(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(cli, argc - 1, argv + 1);
-        }
-    }
-    return count_cmd_usage("there is no such subcommand");
+    return cli_subcommand(cli, "count", commands, LENGTH(commands), argc, argv);
 }

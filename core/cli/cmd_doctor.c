@@ -1,10 +1,10 @@
-/* cmd_doctor - `gillnet doctor`: is everything wired up, and what to do where it is not. */
+/* cmd_doctor - `gillnet doctor`: checks of the whole installation, with advice. */
+#include <grp.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/doctor.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/config/advice.h"
 
 enum { DETAIL_MAX = 1024 };
@@ -34,25 +34,35 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *what,
     }
 }
 
-static bool take_options(struct doctor *d, int argc, char **argv)
+void doctor_say_why(struct doctor *d, enum doctor_level level, const char *what,
+                    const char *advice, const struct errinfo *why)
 {
-    for (int i = 1; i < argc; i += 2) {
-        if (i + 1 == argc) {
-            return false;
-        }
-        if (strcmp(argv[i], "--postconf-dir") == 0) {
-            d->postconf_dir = argv[i + 1];
-        } else if (strcmp(argv[i], "--postconf") == 0 && argv[i + 1][0] == '/') {
-            d->postconf = argv[i + 1];
-        } else if (strcmp(argv[i], "--mta-user") == 0) {
-            d->mta_user = argv[i + 1];
-        } else if (strcmp(argv[i], "--sendmail-cf") == 0) {
-            d->sendmail_cf = argv[i + 1];
-        } else {
-            return false;
+    char text[DETAIL_MAX];
+
+    doctor_say(d, level, what, advice, "%s", errinfo_format(why, text, sizeof(text)));
+}
+
+int doctor_call_as(const struct trial_user *user, doctor_path_fn *fn, const char *path)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid < 0) {
+        return errno;
+    }
+    if (pid == 0) {
+        bool is_user = setgroups((size_t)user->ngroups, user->groups) == 0 &&
+                       setresgid(user->gid, user->gid, user->gid) == 0 &&
+                       setresuid(user->uid, user->uid, user->uid) == 0;
+
+        _exit(is_user ? fn(path) : EPERM);
+    }
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            return errno;
         }
     }
-    return true;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
 static bool check_config(struct doctor *d)
@@ -67,7 +77,7 @@ static bool check_config(struct doctor *d)
         config_load(NULL, NULL, &cli->config, &none) == ERR_OK) {
         doctor_say(
             d, DOCTOR_WARN, "configuration", "run as root to have all of it looked at",
-            "this user may not read %s; what follows is about the built-in defaults",
+            "this user may not read %s; the checks below use the built-in defaults",
             cli->config_file);
         d->is_hidden = true;
         return socket_name_read(slice_str(cli->config->socket), &d->socket);
@@ -96,13 +106,13 @@ static bool check_config(struct doctor *d)
     return true;
 }
 
-/* An ordinary user hears once what is left out, instead of a fault a file. */
+/* Reports to an ordinary user once which checks are left out, instead of a fault a file. */
 static bool may_look_inside(struct doctor *d)
 {
     const char *dir = d->cli->config->state_dir;
 
     if (d->is_hidden) {
-        return false; /* where the state folder is nobody told */
+        return false; /* the place of the state folder is not known */
     }
     if (geteuid() == 0 || access(dir, R_OK | X_OK) == 0 || errno != EACCES) {
         return true;
@@ -128,12 +138,23 @@ static void look_inside(struct doctor *d)
 
 int cmd_doctor(struct cli *cli, int argc, char **argv)
 {
+    static const char options[] =
+        "the options are --postconf-dir DIR, --postconf /PATH, "
+        "--sendmail-cf FILE and --mta-user NAME";
     struct doctor d = {.cli = cli};
+    const struct cli_option table[] = {
+        {"--postconf-dir", &d.postconf_dir, NULL, NULL},
+        {"--postconf", &d.postconf, NULL, NULL},
+        {"--mta-user", &d.mta_user, NULL, NULL},
+        {"--sendmail-cf", &d.sendmail_cf, NULL, NULL},
+    };
+    int status = cli_arguments(CLI_FORM("doctor", table, 0, 0, options), &argc, argv);
 
-    if (!take_options(&d, argc, argv)) {
-        return cli_usage(cli_command("doctor"),
-                         "the options are --postconf-dir DIR, --postconf /PATH, "
-                         "--sendmail-cf FILE and --mta-user NAME");
+    if (status == 0 && d.postconf != NULL && *d.postconf != '/') {
+        status = cli_usage("doctor", options);
+    }
+    if (status != 0) {
+        return status;
     }
     if (check_config(&d)) {
         if (may_look_inside(&d)) {

@@ -1,12 +1,8 @@
-/* cmd_extract - `gillnet extract`: the features of messages, and the table of their types. */
+/* cmd_extract - `gillnet extract`: the features of messages, or the table of their types. */
 #include <sysexits.h>
 
-#include "core/cli/cli.h"
 #include "core/cli/messages.h"
-#include "core/cli/options.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 
 static int print_message(void *context, struct arena *arena, const struct message *m)
 {
@@ -106,8 +102,7 @@ int cmd_extract(struct cli *cli, int argc, char **argv)
         {"--from", &envelope.from, NULL, NULL},
         {"--rcpt", NULL, NULL, &envelope.rcpt},
     };
-    const struct cli_command *command = cli_command("extract");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_options(cli_command("extract"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
@@ -116,7 +111,7 @@ int cmd_extract(struct cli *cli, int argc, char **argv)
         return print_types(cli);
     }
     if (argc < 2) {
-        return cli_usage(command, "name a file, a folder, or - for standard input");
+        return cli_usage("extract", "name a file, a folder, or - for standard input");
     }
     status = cli_config(cli);
     return status != 0 ? status

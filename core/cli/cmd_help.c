@@ -46,7 +46,7 @@ int cmd_help(struct cli *cli, int argc, char **argv)
 {
     (void)cli;
     if (argc > 2) {
-        return cli_usage(cli_command("help"), "name one command or key");
+        return cli_usage("help", "name one command or key");
     }
     if (argc == 1 || cli_command(argv[1]) != NULL) {
         return cli_help(argc == 1 ? NULL : cli_command(argv[1]));

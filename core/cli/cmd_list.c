@@ -1,25 +1,21 @@
-/* cmd_list - `gillnet list`: which subcommand, and what they share. */
+/* cmd_list - `gillnet list`: the subcommands, and their shared functions. */
 #include <sysexits.h>
 
+#include "core/base/arena.h"
 #include "core/cli/list_commands.h"
 #include "core/list/configured.h"
 
-int list_cmd_usage(const char *why)
-{
-    return cli_usage(cli_command("list"), why);
-}
+enum { NAMES_ARENA = 16 << 20 };
 
 int list_cmd_check_name(const char *name)
 {
     if (list_name_is_valid(slice_str(name))) {
         return 0;
     }
-    (void)fprintf(
-        stderr,
-        "gillnet: \"%.64s\" cannot be the name of a list: use up to 32 of a-z, "
-        "0-9, - and _, beginning with a letter or digit\n",
-        name);
-    return EX_USAGE;
+    return cli_error(EX_USAGE,
+                     "\"%.64s\" cannot be the name of a list: use up to 32 of a-z, "
+                     "0-9, - and _, beginning with a letter or digit",
+                     name);
 }
 
 int list_cmd_type(const char *name, uint16_t *ret)
@@ -32,11 +28,10 @@ int list_cmd_type(const char *name, uint16_t *ret)
     }
     info = feature_info_by_name(slice_str(name));
     if (info == NULL) {
-        (void)fprintf(stderr,
-                      "gillnet: --type: there is no type \"%.64s\"; `gillnet extract "
-                      "--types` shows them\n",
-                      name);
-        return EX_USAGE;
+        return cli_error(EX_USAGE,
+                         "--type: there is no type \"%.64s\"; `gillnet extract "
+                         "--types` shows them",
+                         name);
     }
     *ret = (uint16_t)info->type;
     return 0;
@@ -45,8 +40,7 @@ int list_cmd_type(const char *name, uint16_t *ret)
 static void say_waiting(void *context, const struct errinfo *who)
 {
     (void)context;
-    (void)fprintf(stderr, "gillnet: waiting, up to %d s: %s\n", (int)LIST_LOCK_WAIT_S,
-                  who->text);
+    cli_say("waiting, up to %d s: %s", (int)LIST_LOCK_WAIT_S, who->text);
 }
 
 void list_cmd_wait(struct list_lock_wait *ret)
@@ -76,12 +70,33 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     return 0;
 }
 
+int list_cmd_each(struct cli *cli, list_cmd_name_fn *fn, void *context)
+{
+    struct arena *arena = arena_new(NAMES_ARENA);
+    struct errinfo info = {.code = ERR_OK};
+    struct slice *names = NULL;
+    size_t n = 0;
+    int status = CLI_CLEAN;
+    enum err e = arena == NULL
+                     ? errinfo_nomem(&info, "lists")
+                     : list_names(cli->config->state_dir, arena, &names, &n, &info);
+
+    if (e != ERR_OK) {
+        n = 0;
+        status = e == ERR_NOT_FOUND ? CLI_CLEAN : cli_fail(&info);
+    }
+    for (size_t i = 0; i < n; i++) {
+        int one = fn(context, names[i]);
+
+        status = one > status ? one : status;
+    }
+    arena_free(&arena);
+    return status;
+}
+
 int cmd_list(struct cli *cli, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(struct cli *cli, int argc, char **argv);
-    } commands[] = {
+    static const struct cli_runner commands[] = {
         {"import", list_cmd_import}, {"add", list_cmd_add},
         {"revoke", list_cmd_revoke}, {"export", list_cmd_export},
         {"stat", list_cmd_stat},     {"rebuild", list_cmd_rebuild},
@@ -89,13 +104,7 @@ int cmd_list(struct cli *cli, int argc, char **argv)
         {"age", list_cmd_age},       {"rekey", list_cmd_rekey},
         {"delete", list_cmd_delete}, {"rename", list_cmd_rename},
     };
-    if (argc < 2) {
-        return list_cmd_overview(cli);
-    }
-    for (size_t i = 0; i < LENGTH(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(cli, argc - 1, argv + 1);
-        }
-    }
-    return list_cmd_usage("there is no such subcommand");
+    return argc < 2
+               ? list_cmd_overview(cli)
+               : cli_subcommand(cli, "list", commands, LENGTH(commands), argc, argv);
 }

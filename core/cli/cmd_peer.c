@@ -1,23 +1,18 @@
-/* cmd_peer - `gillnet peer`: which subcommand, and what they share. */
+/* cmd_peer - `gillnet peer`: the subcommands, and their shared functions. */
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
-#include "core/cli/daemon_control.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/ring/trust/peer_file.h"
 
 enum { HUB_WAIT_S = 20, STATE_MODE = 02750, US_PER_MS = 1000, MS_PER_S = 1000 };
 
 const char peer_kind_usage[] =
     "--kind: own (servers of one owner) or federation (of several)";
-
-int peer_cmd_usage(const char *why)
-{
-    return cli_usage(cli_command("peer"), why);
-}
 
 uint64_t peer_now_ms(void)
 {
@@ -26,15 +21,10 @@ uint64_t peer_now_ms(void)
 
 unsigned peer_small_number(const char *text)
 {
-    unsigned n = 0;
+    uint64_t n = 0;
 
-    for (size_t i = 0; text[i] != '\0'; i++) {
-        if (text[i] < '0' || text[i] > '9' || i == 3) {
-            return 0;
-        }
-        n = n * 10 + (unsigned)(text[i] - '0');
-    }
-    return n;
+    (void)slice_to_u64(slice_str(text), 10, 999, &n);
+    return (unsigned)n;
 }
 
 /* ---- the folder ---- */
@@ -44,18 +34,13 @@ int peer_dir(struct cli *cli, char ret[FILE_PATH_MAX])
     struct errinfo why = {.code = ERR_OK};
     int status = cli_config(cli);
 
-    if (status != 0) {
-        return status;
-    }
-    if (file_path(ret, "%s/peers", cli->config->state_dir) != ERR_OK) {
-        (void)errinfo_set(&why, ERR_LIMIT, cli->config->state_dir, 0,
-                          "the path is too long");
-        return cli_fail(&why);
-    }
-    return 0;
+    return status != 0
+               ? status
+               : cli_status(path_make(ret, &why, "%s/peers", cli->config->state_dir),
+                            &why);
 }
 
-/* A hub that runs gives the folder up for as long as the connection lives. */
+/* Asks a running hub to pause while the connection is open. */
 static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
 {
     struct timeval wait = {.tv_sec = HUB_WAIT_S};
@@ -83,7 +68,7 @@ static enum err ask_hub(const char *path, int *retfd, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_TIMEOUT, path, 0, "%.*s", SLICE_ARGS(why));
     }
     return errinfo_set(reterr, ERR_TIMEOUT, path, 0,
-                       "the hub does not stand aside; see its log, or stop it first");
+                       "the hub does not pause; see its log, or stop it first");
 }
 
 int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
@@ -108,23 +93,18 @@ int peer_hold_take(struct cli *cli, bool make, struct peer_hold *ret)
                         "init`, or with `gillnet peer ring create`");
     }
     THEN(e, ask_hub(cli->config->hub.control_socket, &ret->fd, &why));
-    if (e == ERR_OK && file_path(lock, "%s/LOCK", ret->dir) != ERR_OK) {
-        e = errinfo_set(&why, ERR_LIMIT, ret->dir, 0, "the path is too long");
-    }
+    THEN(e, path_make(lock, &why, "%s/LOCK", ret->dir));
     if (e == ERR_OK && access(lock, F_OK) != 0) { /* for the folder's user */
         e = peer_file_write(ret->dir, "LOCK", SLICE_NONE, PEER_FILE_MODE, &why);
     }
     THEN(e, filelock_take(&ret->lock, lock, &why));
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
 void peer_hold_drop(struct peer_hold *h)
 {
     filelock_drop(&h->lock);
-    if (h->fd >= 0) {
-        (void)close(h->fd);
-    }
-    h->fd = -1;
+    fd_close(&h->fd);
 }
 
 int peer_load(const char *dir, struct identity *retself, struct manifest *retm)
@@ -208,8 +188,7 @@ void peer_print_changes(FILE *to, const struct manifest *old,
     }
     for (unsigned i = 0; old != NULL && i < old->nmembers; i++) {
         if (manifest_find(next, &old->members[i].origin) == NULL) {
-            (void)fprintf(to, "  member %s is not there any more\n",
-                          old->members[i].name);
+            (void)fprintf(to, "  member %s leaves\n", old->members[i].name);
         }
     }
     if (old == NULL || old->nadmins != next->nadmins ||
@@ -239,9 +218,9 @@ void peer_print_changes(FILE *to, const struct manifest *old,
     }
 }
 
-/* ---- which one ---- */
+/* ---- the subcommands ---- */
 
-/* --admin-key FILE or --admin-key=FILE, of every command that signs, out of argv. */
+/* Takes --admin-key FILE or --admin-key=FILE, an option of all commands that sign, out of argv. */
 static int take_admin_key(struct cli *cli, int *argc, char **argv)
 {
     static const char option[] = "--admin-key";
@@ -260,7 +239,7 @@ static int take_admin_key(struct cli *cli, int *argc, char **argv)
             cli->admin_key = i + 1 < *argc ? argv[++i] : "";
         }
         if (cli->admin_key[0] == '\0') {
-            return peer_cmd_usage("--admin-key: the file of the key");
+            return cli_usage("peer", "--admin-key: the file of the key");
         }
     }
     argv[kept] = NULL;
@@ -270,40 +249,29 @@ static int take_admin_key(struct cli *cli, int *argc, char **argv)
 
 int cmd_peer(struct cli *cli, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        bool signs; /* takes --admin-key */
-        int (*run)(struct cli *cli, int argc, char **argv);
-    } commands[] = {
-        {"init", true, peer_cmd_init},
-        {"ring", true, peer_cmd_ring},
-        {"admin-key", true, peer_cmd_admin_key},
-        {"invite", false, peer_cmd_invite},
-        {"join", false, peer_cmd_join},
-        {"list", false, peer_cmd_list},
-        {"status", false, peer_cmd_status},
-        {"drop", true, peer_cmd_drop},
-        {"rotate", true, peer_cmd_rotate},
-        {"revoke-key", true, peer_cmd_revoke_key},
-        {"manifest", true, peer_cmd_manifest},
-        {"renew", true, peer_cmd_renew},
-        {"set", true, peer_cmd_set},
+    static const char *const unsigned_commands[] = {"invite", "join", "list", "status"};
+    static const struct cli_runner commands[] = {
+        {"init", peer_cmd_init},
+        {"ring", peer_cmd_ring},
+        {"admin-key", peer_cmd_admin_key},
+        {"invite", peer_cmd_invite},
+        {"join", peer_cmd_join},
+        {"list", peer_cmd_list},
+        {"status", peer_cmd_status},
+        {"drop", peer_cmd_drop},
+        {"rotate", peer_cmd_rotate},
+        {"revoke-key", peer_cmd_revoke_key},
+        {"manifest", peer_cmd_manifest},
+        {"renew", peer_cmd_renew},
+        {"set", peer_cmd_set},
     };
     int status = take_admin_key(cli, &argc, argv);
 
-    if (status != 0) {
-        return status;
+    if (status == 0 && cli->admin_key != NULL && argc > 1 &&
+        name_index(slice_str(argv[1]), unsigned_commands, LENGTH(unsigned_commands)) >=
+            0) {
+        status = cli_usage("peer", "--admin-key: this command signs nothing");
     }
-    if (argc < 2) {
-        return peer_cmd_usage("say what to do");
-    }
-    for (size_t i = 0; i < LENGTH(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            if (cli->admin_key != NULL && !commands[i].signs) {
-                return peer_cmd_usage("--admin-key: this command signs nothing");
-            }
-            return commands[i].run(cli, argc - 1, argv + 1);
-        }
-    }
-    return peer_cmd_usage("there is no such subcommand");
+    THEN(status, cli_subcommand(cli, "peer", commands, LENGTH(commands), argc, argv));
+    return status;
 }

@@ -2,11 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
+#include "core/cli/peer_commands.h"
+#include "core/cli/print.h"
 #include "core/config/unit.h"
 #include "core/ring/publish/publish.h"
 
@@ -22,7 +20,7 @@ struct publishing_run {
     const char *withdrawn; /* list that is to go; NULL: none */
 };
 
-static void on_progress(void *context, const char *stage, double share)
+static void show_list_progress(void *context, const char *stage, double share)
 {
     struct publishing_run *r = context;
     char text[64];
@@ -35,10 +33,9 @@ static bool print_result(struct publishing_run *r, const struct publish_result *
 {
     progress_clear(&r->progress);
     if (p->without_text > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: %" PRIu64
-                      " entries have no text and are not published (keep_text)\n",
-                      r->list, p->without_text);
+        cli_say("%s: %" PRIu64
+                " entries have no text and are not published (keep_text)",
+                r->list, p->without_text);
     }
     if (r->cli->json) {
         return json_line(json_pack(
@@ -60,7 +57,7 @@ static bool print_result(struct publishing_run *r, const struct publish_result *
     return true;
 }
 
-/* What the administrator of the web server and the subscribers need to know. */
+/* Prints instructions for the administrator of the web server and the subscribers. */
 static bool print_help(const struct publishing_run *r)
 {
     char key[2 * OBJECT_KEY_BYTES + 1];
@@ -118,8 +115,8 @@ static int publish_all(struct publishing_run *r, struct publish *p,
     return print_help(r) ? 0 : EX_OSERR;
 }
 
-static int run(struct publishing_run *r, struct publish_options *o,
-               const char *const *given, size_t ngiven)
+static int publish_lists_given(struct publishing_run *r, struct publish_options *o,
+                               const char *const *given, size_t ngiven)
 {
     const char *known[REPOSITORY_LISTS_MAX] = {NULL};
     char names[REPOSITORY_LISTS_MAX][LIST_NAME_MAX + 1];
@@ -136,14 +133,13 @@ static int run(struct publishing_run *r, struct publish_options *o,
     }
     size_t n = publish_lists(p, known);
     r->is_first = n == 0 && r->withdrawn == NULL;
-    for (size_t i = 0; i < n; i++) { /* they move while lists are brought */
+    for (size_t i = 0; i < n; i++) { /* publish_list moves the strings */
         (void)snprintf(names[i], sizeof(names[i]), "%s", known[i]);
         known[i] = names[i];
     }
     int status = 0;
     if (ngiven == 0 && n == 0 && r->withdrawn == NULL) {
-        status = cli_usage(cli_command("publish"),
-                           "nothing is published there yet: name the lists");
+        status = cli_usage("publish", "nothing is published there yet: name the lists");
     } else {
         status =
             ngiven > 0 ? publish_all(r, p, given, ngiven) : publish_all(r, p, known, n);
@@ -160,53 +156,41 @@ static int read_valid(const char *text, uint64_t *retms)
     if (text != NULL &&
         (!unit_time_us(text, &us) || us < (uint64_t)VALID_LEAST_S * 1000000 ||
          us > (uint64_t)VALID_MOST_S * 1000000)) {
-        return cli_usage(cli_command("publish"),
-                         "--valid: a time such as 2d, from 1m to 90d");
+        return cli_usage("publish", "--valid: a time such as 2d, from 1m to 90d");
     }
     *retms = us / 1000;
     return 0;
 }
 
-static int load(struct publishing_run *r)
+static int load_identity(struct publishing_run *r)
 {
     char dir[FILE_PATH_MAX];
     struct errinfo why = {.text = ""};
-    int status = cli_config(r->cli);
+    int status = cli_keys(r->cli, false);
 
-    if (status == 0) {
-        status = cli_keys(r->cli, false);
-    }
-    if (status != 0) {
-        return status;
-    }
-    if (file_path(dir, "%s/peers", r->cli->config->state_dir) != ERR_OK) {
-        (void)errinfo_set(&why, ERR_LIMIT, dir, 0, "the path is too long");
-        return cli_fail(&why);
-    }
-    return identity_load(dir, &r->self, &why) == ERR_OK ? 0 : cli_fail(&why);
+    THEN(status, peer_dir(r->cli, dir));
+    THEN(status, cli_status(identity_load(dir, &r->self, &why), &why));
+    return status;
 }
 
 int cmd_publish(struct cli *cli, int argc, char **argv)
 {
     struct publishing_run r = {.cli = cli, .list = ""};
-    struct publish_options o = {.progress = on_progress, .context = &r};
+    struct publish_options o = {.progress = show_list_progress, .context = &r};
     const char *valid = NULL;
     const struct cli_option table[] = {{"--valid", &valid, NULL, NULL},
                                        {"--withdraw", &r.withdrawn, NULL, NULL},
                                        {"--anew", NULL, &o.is_anew, NULL}};
     int status = cli_options(cli_command("publish"), table, LENGTH(table), &argc, argv);
-    if (status == 0) {
-        status = read_valid(valid, &o.valid_ms);
-    }
+    THEN(status, read_valid(valid, &o.valid_ms));
     if (status != 0) {
         return status;
     }
     if (argc < 2 || argc - 2 > REPOSITORY_LISTS_MAX) {
         return cli_usage(
-            cli_command("publish"),
-            "name the folder that a web server serves, and up to 64 lists");
+            "publish", "name the folder that a web server serves, and up to 64 lists");
     }
-    status = load(&r);
+    status = load_identity(&r);
     if (status != 0) {
         return status;
     }
@@ -217,7 +201,8 @@ int cmd_publish(struct cli *cli, int argc, char **argv)
     o.keys = &cli->keys;
     o.now_ms = clock_wall_us() / 1000;
     progress_init(&r.progress);
-    status = run(&r, &o, (const char *const *)argv + 2, (size_t)argc - 2);
+    status =
+        publish_lists_given(&r, &o, (const char *const *)argv + 2, (size_t)argc - 2);
     progress_clear(&r.progress);
     identity_wipe(&r.self);
     return status;

@@ -1,19 +1,20 @@
-/* cmd_reload - `gillnet reload`: asks gillnetd and the hub over their control sockets and prints the answers. */
+/* cmd_reload - `gillnet reload`: asks gillnetd and the hub over their control sockets and prints
+ * the answers. */
 #include <sysexits.h>
 
 #include "core/base/buf.h"
 #include "core/cli/cli.h"
-#include "core/cli/daemon_control.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
+#include "core/cli/services.h"
 
-/* What one program said. */
+/* The answer of one program. */
 struct reply {
     struct buf text;
-    struct errinfo why; /* code ERR_OK: it said something */
+    struct errinfo why; /* code ERR_OK: it answered */
     bool is_ok;         /* it runs the file's configuration now */
 };
 
-static void ask(const char *path, struct reply *ret)
+static void ask_reload(const char *path, struct reply *ret)
 {
     *ret = (struct reply){.why = {.code = ERR_OK}};
     buf_init(&ret->text, CONTROL_ANSWER_MAX);
@@ -54,8 +55,8 @@ static void print_reply(const char *who, const struct reply *r)
 }
 
 /* Prints both, and gives the worse status; a hub that does not run is none. */
-static int report(const struct cli *cli, const struct reply *daemon,
-                  const struct reply *hub)
+static int report_replies(const struct cli *cli, const struct reply *daemon,
+                          const struct reply *hub)
 {
     const bool has_hub = hub->why.code != ERR_NOT_FOUND;
     int status = daemon->is_ok ? CLI_CLEAN : EX_CONFIG;
@@ -86,19 +87,16 @@ int cmd_reload(struct cli *cli, int argc, char **argv)
 {
     struct reply daemon;
     struct reply hub;
-    int status = 0;
+    int status =
+        cli_arguments(CLI_WORDS("reload", 0, 0, "it takes no arguments"), &argc, argv);
 
-    (void)argv;
-    if (argc != 1) {
-        return cli_usage(cli_command("reload"), "it takes no arguments");
-    }
-    status = cli_config(cli);
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }
-    ask(cli->config->control_socket, &daemon);
-    ask(cli->config->hub.control_socket, &hub);
-    status = report(cli, &daemon, &hub);
+    ask_reload(cli->config->control_socket, &daemon);
+    ask_reload(cli->config->hub.control_socket, &hub);
+    status = report_replies(cli, &daemon, &hub);
     buf_fini(&daemon.text);
     buf_fini(&hub.text);
     return status;

@@ -3,34 +3,25 @@
 
 #include "core/backup/restore.h"
 #include "core/cli/cli.h"
-#include "core/cli/daemon_control.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
+#include "core/cli/print.h"
 #include "core/cli/restore_check.h"
-#include "core/cli/text.h"
+#include "core/cli/services.h"
 
-static void on_progress(void *context, const char *what, double share)
-{
-    progress_show(context, what, share);
-}
-
-static enum err check(void *context, const char *state_dir, struct errinfo *reterr)
+static enum err check_restored(void *context, const char *state_dir,
+                               struct errinfo *reterr)
 {
     progress_show(context, "checking", 0);
     return restore_check(state_dir, reterr);
 }
 
-/* 0, or an exit status after a message. */
+/* Returns 0, or an exit status after a message: the program runs. */
 static int check_stopped(const char *program, const char *socket_path)
 {
     struct errinfo why = {.code = ERR_OK};
-    int fd = -1;
 
-    if (control_connect(socket_path, &fd, NULL) != ERR_OK) {
+    if (!control_listens(socket_path)) {
         return 0;
     }
-    (void)close(fd);
     (void)errinfo_set(&why, ERR_LOCKED, socket_path, 0,
                       "%s is running; stop gillnetd and gillnet-hub first", program);
     return cli_fail(&why);
@@ -42,24 +33,24 @@ static int print_done(const struct cli *cli, const struct restore_result *r)
     char time[TEXT_TIME_MAX];
 
     if (cli->json) {
-        return json_line(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "state_dir",
-                                   cli->config->state_dir, "former", r->former, "node",
-                                   c->node, "time_s", (json_int_t)c->time_s, "files",
-                                   (json_int_t)c->n, "bytes", (json_int_t)c->bytes))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack(
+            "{s:s, s:s, s:s, s:I, s:I, s:I}", "state_dir", cli->config->state_dir,
+            "former", r->former, "node", c->node, "time_s", (json_int_t)c->time_s,
+            "files", (json_int_t)c->n, "bytes", (json_int_t)c->bytes));
     }
     printf("%s: restored as it was at %s: %zu files, %" PRIu64 " bytes, server %s\n",
            cli->config->state_dir, text_time(c->time_s, time), c->n, c->bytes, c->node);
     if (r->former[0] != '\0') {
-        printf("What was there before lies in %s; remove it when all is well.\n",
-               r->former);
+        printf(
+            "The previous state was moved to %s. Remove it when the restored one works.\n",
+            r->former);
     }
     if (r->has_peers) {
-        (void)fputs("If this server still runs elsewhere, stop it there first: two "
-                    "servers with one identity\noverwrite each other's lists. What its "
-                    "peers have of its lists and counts comes back by itself.\n",
-                    stdout);
+        (void)fputs(
+            "If this server still runs elsewhere, stop it there first: two "
+            "servers with one identity\noverwrite each other's lists. Its lists and "
+            "counts that peers hold come back by themselves.\n",
+            stdout);
     }
     (void)fputs("Start gillnetd and gillnet-hub, then run `gillnet doctor`.\n", stdout);
     return 0;
@@ -75,8 +66,8 @@ static int restore(struct cli *cli, const char *file, bool force)
                                 .fd = STDIN_FILENO,
                                 .name = file,
                                 .force = force,
-                                .progress = on_progress,
-                                .check = check,
+                                .progress = progress_stage,
+                                .check = check_restored,
                                 .context = &progress};
 
     if (!is_stdin && (o.fd = open(file, O_RDONLY | O_CLOEXEC)) < 0) {
@@ -98,16 +89,13 @@ int cmd_restore(struct cli *cli, int argc, char **argv)
 {
     bool force = false;
     const struct cli_option table[] = {{"--force", NULL, &force, NULL}};
-    const struct cli_command *command = cli_command("restore");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("restore", table, 1, 1, "name the file of one backup, or -"), &argc,
+        argv);
 
-    if (status == 0 && argc != 2) {
-        status = cli_usage(command, "name the file of one backup, or -");
-    }
-    status = status == 0 ? cli_config(cli) : status;
+    THEN(status, cli_config(cli));
     status =
         status == 0 ? check_stopped("gillnetd", cli->config->control_socket) : status;
-    status = status == 0 ? check_stopped("gillnet-hub", cli->config->hub.control_socket)
-                         : status;
+    THEN(status, check_stopped("gillnet-hub", cli->config->hub.control_socket));
     return status == 0 ? restore(cli, argv[1], force) : status;
 }

@@ -1,9 +1,9 @@
-/* cmd_setup - `gillnet setup postfix|sendmail`: binds the MTA and gillnetd together, or takes them apart. */
+/* cmd_setup - `gillnet setup postfix|sendmail`: binds the MTA and gillnetd together, or takes them
+ * apart. */
 #include <stdarg.h>
 #include <sysexits.h>
 
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/cli/setup.h"
 
 enum { LINE_MAX_BYTES = 4096 };
@@ -59,23 +59,56 @@ int setup_fail(struct setup *s, const struct errinfo *why)
     if (s->nfiles > 0 || s->nfolders > 0) {
         setup_put_back(s);
         setup_gillnetd_again(s);
-        (void)fprintf(
-            stderr,
-            "gillnet: everything is as it was; mend what is said above, then run "
-            "`gillnet setup %s` again (with --dry-run it only shows what it would "
-            "change)\n",
+        cli_say(
+            "everything is as it was; mend what is said above, then run `gillnet setup "
+            "%s` again (with --dry-run it only shows what it would change)",
             s->mta);
     }
     return status;
 }
 
-void setup_say_order(struct setup *s, const struct milter_chain *c)
+void setup_say_found(struct setup *s, const struct milter_chain *c,
+                     const char *settings)
+{
+    struct buf text;
+
+    buf_init(&text, LINE_MAX_BYTES);
+    milter_chain_print(c, &text);
+    setup_say(s, "found", "%s, settings in %s, milters: %.*s", s->program, settings,
+              SLICE_ARGS(buf_slice(&text)));
+    buf_fini(&text);
+}
+
+void setup_test(struct setup *s, const char *host, const char *port, bool runs)
+{
+    char given[LINE_MAX_BYTES];
+    char *colon = NULL;
+
+    (void)snprintf(given, sizeof(given), "%s", s->smtp != NULL ? s->smtp : "");
+    colon = strrchr(given, ':');
+    if (colon != NULL) {
+        *colon = '\0';
+        host = given;
+        port = colon + 1;
+    }
+    if (s->is_dry) {
+        setup_say(s, "would",
+                  "send a test message to %s at %s port %s; gillnetd drops it",
+                  s->program, host, port);
+    } else if (runs && setup_gillnetd_answers(s)) {
+        setup_probe(s, host, port);
+    }
+}
+
+void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_name)
 {
     struct milter_chain proving = {.n = 0};
     struct buf names;
     bool is_read = false;
     bool is_behind = false;
 
+    s->nauthservs =
+        milter_chain_authservs(c, s->etc, mta_name, s->authservs, SETUP_AUTHSERVS);
     for (size_t i = 0; i < c->n; i++) {
         const struct milter_kind *k = c->v[i].kind;
 
@@ -90,7 +123,7 @@ void setup_say_order(struct setup *s, const struct milter_chain *c)
     if (proving.n > 0) {
         setup_say(
             s, "why",
-            "gillnetd stands behind %.*s: what they prove (Authentication-Results) tells it "
+            "gillnetd stands behind %.*s: their results (Authentication-Results) show "
             "which senders are genuine; allow.domains and allow.addresses need that",
             SLICE_ARGS(buf_slice(&names)));
     } else {
@@ -110,7 +143,7 @@ void setup_say_order(struct setup *s, const struct milter_chain *c)
 
 /* ---- the command ---- */
 
-static int begin(struct setup *s)
+static int begin_setup(struct setup *s)
 {
     int status = cli_config(s->cli);
 
@@ -118,20 +151,16 @@ static int begin(struct setup *s)
         return status;
     }
     if (!socket_name_read(slice_str(s->cli->config->socket), &s->now)) {
-        (void)fprintf(
-            stderr,
-            "gillnet: %s: socket \"%s\" cannot be understood; write unix:/PATH or "
-            "inet:HOST:PORT\n",
-            s->cli->config_file, s->cli->config->socket);
-        return EX_CONFIG;
+        return cli_error(EX_CONFIG,
+                         "%s: socket \"%s\" cannot be understood; write unix:/PATH or "
+                         "inet:HOST:PORT",
+                         s->cli->config_file, s->cli->config->socket);
     }
     s->wanted = s->now;
     if (!s->is_dry && geteuid() != 0) {
-        (void)fputs(
-            "gillnet: setup changes the MTA's settings: run it as root; --dry-run "
-            "shows what it would change\n",
-            stderr);
-        return EX_NOPERM;
+        return cli_error(EX_NOPERM,
+                         "setup changes the MTA's settings: run it as root; --dry-run "
+                         "shows what it would change");
     }
     return 0;
 }
@@ -145,7 +174,8 @@ static void sum_up(struct setup *s)
     } else if (!s->is_undo) {
         setup_say(
             s, "note",
-            "`gillnet setup %s --undo` takes this away again; `gillnet doctor` looks at all of it",
+            "`gillnet setup %s --undo` takes this away again; `gillnet doctor` looks "
+            "at all of it",
             s->mta);
     }
 }
@@ -164,18 +194,17 @@ int cmd_setup(struct cli *cli, int argc, char **argv)
         {"--etc", &s.etc, NULL, NULL},
         {"--smtp", &s.smtp, NULL, NULL},
     };
-    const struct cli_command *command = cli_command("setup");
-    int status = cli_options(command, table, LENGTH(table), &argc, argv);
+    int status = cli_options(cli_command("setup"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
     }
     if (argc != 2 ||
         (strcmp(argv[1], "postfix") != 0 && strcmp(argv[1], "sendmail") != 0)) {
-        return cli_usage(command, "name the MTA: postfix or sendmail");
+        return cli_usage("setup", "name the MTA: postfix or sendmail");
     }
     s.mta = argv[1];
-    status = begin(&s);
+    status = begin_setup(&s);
     if (status == 0) {
         status = strcmp(s.mta, "postfix") == 0 ? setup_postfix(&s) : setup_sendmail(&s);
         if (status == 0) {

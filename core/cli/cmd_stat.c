@@ -1,40 +1,17 @@
-/* cmd_stat - `gillnet stat`: the statistics page, its faults, the day, the counts, and every list. */
+/* cmd_stat - `gillnet stat`: the statistics page, its faults, the day, the counts, and every
+ * list. */
 #include <sysexits.h>
 
-#include "core/base/arena.h"
 #include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/cli/cli.h"
-#include "core/cli/count_disk.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon_process.h"
-#include "core/cli/feed_rows.h"
-#include "core/cli/list_numbers.h"
+#include "core/cli/feed_commands.h"
+#include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/running.h"
-#include "core/cli/stat_alerts.h"
-#include "core/cli/stat_day.h"
-#include "core/cli/stat_summary.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
+#include "core/cli/services.h"
+#include "core/cli/stat.h"
 #include "core/list/list.h"
 #include "core/telemetry/stats.h"
-
-enum { NAMES_MEMORY = 16 << 20, WHEN_MAX = 32 };
-
-/* "2026-11-21 11:27:20Z"; "never" for 0. */
-static const char *when_text(uint64_t seconds, char dst[WHEN_MAX])
-{
-    time_t t = (time_t)seconds;
-    struct tm tm;
-
-    if (seconds == 0 || gmtime_r(&t, &tm) == NULL ||
-        strftime(dst, WHEN_MAX, "%Y-%m-%d %H:%M:%SZ", &tm) == 0) {
-        (void)snprintf(dst, WHEN_MAX, "never");
-    }
-    return dst;
-}
 
 /* ---- gillnetd ---- */
 
@@ -65,7 +42,7 @@ static void print_numbers(const struct daemon_view *d)
     }
 }
 
-/* Which configuration the programs run; what differs from the file is a fault. */
+/* Prints the configuration that the programs run; a difference from the file is a fault. */
 static bool show_running(const struct cli *cli, const struct daemon_view *d)
 {
     struct running r;
@@ -109,7 +86,7 @@ static void look_at_counts(const struct cli *cli, const struct daemon_view *d,
                       clock_wall_us() / 1000000, ret);
     if (!d->is_running &&
         count_disk_look(cli->config->state_dir, ret, &why) != ERR_OK) {
-        cli_fail(&why); /* the others can still be shown */
+        cli_fail(&why); /* the rest can still be shown */
     }
 }
 
@@ -118,7 +95,6 @@ static void look_at_counts(const struct cli *cli, const struct daemon_view *d,
 struct list_line {
     struct slice name;
     const struct config_list *config;
-    struct list_stat stat;
     struct list_numbers numbers;
     const char *fault; /* NULL: none */
     bool is_open;
@@ -131,20 +107,9 @@ static bool print_list_json(const struct list_line *l)
                           json_text(l->name), "enabled", l->config->enabled ? 1 : 0,
                           "old", l->is_old ? 1 : 0, "category", l->config->category);
 
-    if (o != NULL && l->is_open) {
-        json_t *sizes = json_pack(
-            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries",
-            (json_int_t)l->stat.entries, "revoked", (json_int_t)l->stat.revoked,
-            "recent", (json_int_t)l->stat.recent, "generation",
-            (json_int_t)l->stat.generation, "levels", (json_int_t)l->stat.levels,
-            "updated", (json_int_t)l->stat.updated_s, "filter_bytes",
-            (json_int_t)l->stat.filter_bytes, "index_bytes",
-            (json_int_t)l->stat.index_bytes, "log_bytes",
-            (json_int_t)l->stat.log_bytes);
-
-        json_object_update(o, sizes);
-        json_decref(sizes);
-        o = list_numbers_json(o, &l->numbers);
+    if (l->is_open) {
+        o = list_numbers_json(o, json_integer((json_int_t)l->numbers.stat.updated_s),
+                              &l->numbers);
     }
     if (o != NULL && l->fault != NULL) {
         json_object_set_new(o, "fault", json_text(slice_str(l->fault)));
@@ -154,16 +119,16 @@ static bool print_list_json(const struct list_line *l)
 
 static void print_list(const struct list_line *l)
 {
-    char when[WHEN_MAX];
+    const struct list_stat *s = &l->numbers.stat;
+    char when[TEXT_TIME_MAX];
 
     (void)printf("list %.*s", SLICE_ARGS(l->name));
     if (l->is_open) {
-        (void)printf(
-            ": %llu entries, %llu revoked, %llu recent, generation %llu, changed %s%s",
-            (unsigned long long)l->stat.entries, (unsigned long long)l->stat.revoked,
-            (unsigned long long)l->stat.recent, (unsigned long long)l->stat.generation,
-            when_text(l->stat.updated_s, when),
-            l->is_old ? " (older than its max_age)" : "");
+        (void)printf(": %" PRIu64 " entries, %" PRIu64 " revoked, %" PRIu64
+                     " recent, generation %" PRIu64 ", changed %s%s",
+                     s->entries, s->revoked, s->recent, s->generation,
+                     text_time(s->updated_s, when),
+                     l->is_old ? " (older than its max_age)" : "");
     }
     if (!l->config->enabled) {
         (void)fputs(", not enabled", stdout);
@@ -178,22 +143,32 @@ static void print_list(const struct list_line *l)
     }
 }
 
-static bool show_list(struct cli *cli, struct slice name, const struct hits_view *hits)
+struct list_show {
+    struct cli *cli;
+    const struct hits_view *hits;
+    int status; /* of the keys */
+};
+
+static int show_list(void *context, struct slice name)
 {
+    struct list_show *show = context;
+    struct cli *cli = show->cli;
     struct list_line l = {.name = name, .config = config_list_find(cli->config, name)};
     struct list_reader *reader = NULL;
     struct errinfo why = {0};
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     bool ok = true;
 
+    THEN(show->status, cli_keys(cli, false));
+    if (show->status != 0) {
+        return show->status;
+    }
     if (list_reader_open(cli->config->state_dir, name, &cli->keys, &reader, &why) ==
         ERR_OK) {
         l.is_open = true;
-        list_reader_stat(reader, &l.stat);
-        list_numbers_get(reader, cli->config, hits, &l.numbers);
+        list_numbers_get(reader, cli->config, show->hits, &l.numbers);
         l.fault = list_reader_fault(reader);
-        l.is_old = l.config->max_age_s > 0 &&
-                   l.stat.updated_s + l.config->max_age_s < clock_wall_us() / 1000000;
+        l.is_old = list_is_old(cli->config, reader);
     } else {
         l.fault = errinfo_format(&why, text, sizeof(text));
     }
@@ -203,38 +178,34 @@ static bool show_list(struct cli *cli, struct slice name, const struct hits_view
         print_list(&l);
     }
     list_reader_close(&reader);
-    return ok;
+    return ok ? CLI_CLEAN : EX_OSERR;
 }
 
 static int show_lists(struct cli *cli)
 {
-    struct arena *arena = arena_new(NAMES_MEMORY);
-    struct errinfo why = {0};
-    struct slice *names = NULL;
-    size_t n = 0;
-    struct hits_view *hits = NULL;
-    int status = CLI_CLEAN;
+    struct hits_view *hits = state_hits(cli->config);
+    int status = list_cmd_each(cli, show_list, &(struct list_show){cli, hits, 0});
 
-    if (arena == NULL) {
-        return EX_OSERR;
-    }
-    if (list_names(cli->config->state_dir, arena, &names, &n, &why) != ERR_OK) {
-        status = why.code == ERR_NOT_FOUND ? CLI_CLEAN : cli_fail(&why);
-        n = 0;
-    }
-    if (n > 0) {
-        status = cli_keys(cli, false);
-    }
-    hits = state_hits(cli->config);
-    for (size_t i = 0; i < n && status == CLI_CLEAN; i++) {
-        status = show_list(cli, names[i], hits) ? CLI_CLEAN : EX_OSERR;
-    }
     lookup_stats_view_free(&hits);
-    arena_free(&arena);
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
+
+/* The rows of alerts of the hub's answer; NULL: no hub answers. */
+static json_t *ask_alerts(const struct cli *cli)
+{
+    char first[CONTROL_FIRST_MAX] = "";
+    json_t *rows = NULL;
+
+    if (control_ask_rows(cli->config->hub.control_socket, "alerts", first, &rows,
+                         NULL) == ERR_OK &&
+        strcmp(first, "ok") != 0) {
+        json_decref(rows);
+        rows = NULL;
+    }
+    return rows;
+}
 
 /* As JSON lines: rows of feeds or alerts. */
 static bool print_rows(json_t *rows, const char *type)
@@ -289,8 +260,8 @@ static int look_at_lists(struct cli *cli, struct state_lists *ret)
     return status == 0 ? state_open_peers(cli, ret) : status;
 }
 
-static int show(struct cli *cli, const struct daemon_view *d, bool is_known,
-                bool wants_all)
+static int show_stat(struct cli *cli, const struct daemon_view *d, bool is_known,
+                     bool wants_all)
 {
     struct state_lists lists = {.v = NULL};
     struct count_numbers counts;
@@ -300,7 +271,7 @@ static int show(struct cli *cli, const struct daemon_view *d, bool is_known,
     int status = 0;
 
     look_at_counts(cli, d, &counts);
-    f.alerts = stat_alerts(cli);
+    f.alerts = ask_alerts(cli);
     f.feeds = cli->config->nfeeds > 0 ? feed_rows(cli, &runs, &status) : NULL;
     if (cli->json) {
         status = show_json(cli, &f);
@@ -321,15 +292,11 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     struct errinfo why = {0};
     bool wants_all = false;
     const struct cli_option options[] = {{"--all", NULL, &wants_all, NULL}};
-    int status = cli_options(cli_command("stat"), options, 1, &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("stat", options, 0, 0, "it takes no arguments but --all"), &argc,
+        argv);
 
-    if (status != 0) {
-        return status;
-    }
-    if (argc != 1) {
-        return cli_usage(cli_command("stat"), "it takes no arguments but --all");
-    }
-    status = cli_config(cli);
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }
@@ -337,5 +304,5 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     if (!is_known) {
         cli_fail(&why); /* the lists can still be shown */
     }
-    return show(cli, &d, is_known, wants_all);
+    return show_stat(cli, &d, is_known, wants_all);
 }

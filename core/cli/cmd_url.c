@@ -1,11 +1,9 @@
-/* cmd_url - `gillnet url`: how URLs are read. */
+/* cmd_url - `gillnet url`: the parts, forms and targets of URLs. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/message/url/safebrowsing.h"
 #include "core/message/url/unwrap.h"
 #include "core/message/url/url.h"
@@ -15,7 +13,7 @@
 
 enum { URL_ARENA = 16 * 1024 * 1024 };
 
-/* All that is known of one URL. */
+/* The parts and forms of one URL. */
 struct reading {
     struct slice text;
     bool has_web; /* browsers open it */
@@ -35,7 +33,7 @@ struct reading {
 struct reader {
     struct cli *cli;
     struct arena *arena;
-    unsigned long bad;
+    uint64_t bad;
     bool is_output_bad;
 };
 
@@ -74,7 +72,7 @@ static enum err read_url(struct arena *arena, struct slice text, struct reading 
 
 /* ---- for programs ---- */
 
-/* A text, or null where there is none. */
+/* A text, or null if there is none. */
 static json_t *maybe(struct slice text)
 {
     return text.p == NULL ? json_null() : json_text(text);
@@ -117,7 +115,7 @@ static json_t *expressions_json(const struct reading *u)
     return all;
 }
 
-static bool print_json(struct reader *r, const struct reading *u)
+static bool print_url_json(struct reader *r, const struct reading *u)
 {
     struct slice none = SLICE_NONE;
     const struct weburl *web = &u->web;
@@ -137,19 +135,13 @@ static bool print_json(struct reader *r, const struct reading *u)
         "folded", json_text(u->folded), "template", json_text(u->template),
         "expressions", expressions_json(u), "targets", targets_json(r, u),
         "targets_cut", (int)u->is_cut);
-    int failed = json_object_update(object, rest);
 
-    json_decref(rest);
-    if (failed != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    return json_line(object);
+    return json_line(json_with(object, rest));
 }
 
 /* ---- for people ---- */
 
-static void print_row(const char *name, struct slice value)
+static void print_part(const char *name, struct slice value)
 {
     if (value.p != NULL) {
         printf("  %-12s ", name);
@@ -161,7 +153,7 @@ static void print_row(const char *name, struct slice value)
 static void print_key(const char *name, const struct reading *u, struct slice key)
 {
     if (!slice_eq(key, u->url.canonical)) {
-        print_row(name, key);
+        print_part(name, key);
     }
 }
 
@@ -171,41 +163,41 @@ static void print_web(const struct reading *u)
         (void)puts("  href         (browsers need a scheme, or open no such host)");
         return;
     }
-    print_row("href", u->web.href);
+    print_part("href", u->web.href);
     if (u->web.username.n > 0) {
-        print_row("username", u->web.username);
+        print_part("username", u->web.username);
     }
     if (u->web.password.n > 0) {
-        print_row("password", u->web.password);
+        print_part("password", u->web.password);
     }
 }
 
-static void print_text(struct reader *r, const struct reading *u)
+static void print_url_text(struct reader *r, const struct reading *u)
 {
     text_print(stdout, u->text, u->text.n);
     (void)puts(":");
     print_web(u);
-    print_row("scheme", u->url.scheme);
-    print_row("host", u->url.host.text);
+    print_part("scheme", u->url.scheme);
+    print_part("host", u->url.host.text);
     if (u->url.host.kind != HOST_NAME) {
         printf("  %-12s %s\n", "address", kind_name(u->url.host.kind));
     }
     if (u->url.port != 0) {
         printf("  %-12s %u\n", "port", u->url.port);
     }
-    print_row("path", u->url.path);
-    print_row("query", u->url.query);
-    print_row("fragment", u->has_web ? u->web.fragment : SLICE_NONE);
-    print_row("canonical", u->url.canonical);
+    print_part("path", u->url.path);
+    print_part("query", u->url.query);
+    print_part("fragment", u->has_web ? u->web.fragment : SLICE_NONE);
+    print_part("canonical", u->url.canonical);
     print_key("normal", u, u->normal);
     print_key("folded", u, u->folded);
     print_key("template", u, u->template);
-    print_row("registrable", u->registrable);
+    print_part("registrable", u->registrable);
     if (unwrap_is_shortener(u->url.host.text)) {
         (void)puts("  shortener    yes");
     }
     for (size_t i = 0; i < u->nexpressions; i++) {
-        print_row("expression", u->expressions[i]);
+        print_part("expression", u->expressions[i]);
     }
     for (size_t i = 0; i < u->ntargets; i++) {
         const struct unwrap_target *t = &u->targets[i];
@@ -214,8 +206,8 @@ static void print_text(struct reader *r, const struct reading *u)
         text_print(stdout, t->url, t->url.n);
         (void)putchar('\n');
         if (url_parse(r->arena, t->url, &url) == ERR_OK) {
-            print_row("  canonical", url.canonical);
-            print_row("  registrable", registrable_of(&url.host));
+            print_part("  canonical", url.canonical);
+            print_part("  registrable", registrable_of(&url.host));
         }
     }
     if (u->is_cut) {
@@ -237,9 +229,10 @@ static const char *why(enum err e)
     }
 }
 
-/* False stops. */
-static bool show(struct reader *r, struct slice text)
+/* A URL of the command line (line 0) or of standard input. False stops. */
+static bool show_url(void *context, struct slice text, unsigned line)
 {
+    struct reader *r = context;
     struct reading u = {.has_web = false};
     enum err e = ERR_OK;
 
@@ -248,63 +241,41 @@ static bool show(struct reader *r, struct slice text)
     if (e != ERR_OK) {
         r->bad++;
         (void)fputs("gillnet: ", stderr);
+        if (line != 0) {
+            (void)fprintf(stderr, "-:%u: ", line);
+        }
         text_print(stderr, text, TEXT_LINE_MAX);
         (void)fprintf(stderr, ": %s\n", why(e));
         return true;
     }
     if (r->cli->json) {
-        r->is_output_bad = !print_json(r, &u);
+        r->is_output_bad = !print_url_json(r, &u);
     } else {
-        print_text(r, &u);
+        print_url_text(r, &u);
     }
     return !r->is_output_bad && !ferror(stdout);
-}
-
-/* One URL a line; an exit status. */
-static int show_lines(struct reader *r)
-{
-    char line[TEXT_LINE_MAX];
-    size_t n = 0;
-
-    while (text_read_line(stdin, line, &n)) {
-        struct slice text = slice_trim(slice_of(line, n > TEXT_LINE_MAX ? 0 : n));
-        if (n > TEXT_LINE_MAX) {
-            (void)fprintf(stderr, "gillnet: a line is longer than %d bytes\n",
-                          TEXT_LINE_MAX);
-            r->bad++;
-        } else if (text.n > 0 && !show(r, text)) {
-            break;
-        }
-    }
-    if (ferror(stdin)) {
-        (void)fputs("gillnet: -: reading failed\n", stderr);
-        return EX_NOINPUT;
-    }
-    return CLI_CLEAN;
 }
 
 int cmd_url(struct cli *cli, int argc, char **argv)
 {
     struct reader r = {.cli = cli};
-    const struct cli_command *command = cli_command("url");
-    int status = cli_options(command, NULL, 0, &argc, argv);
+    int status =
+        cli_arguments(CLI_WORDS("url", 1, CLI_MANY,
+                                "give URLs, or - for one a line from standard input"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc < 2) {
-        return cli_usage(command, "give URLs, or - for one a line from standard input");
-    }
     r.arena = arena_new(URL_ARENA);
     if (r.arena == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     if (argc == 2 && strcmp(argv[1], "-") == 0) {
-        status = show_lines(&r);
+        status = text_each_line("-", show_url, &r, &r.bad);
     }
     for (int i = 1; i < argc && strcmp(argv[1], "-") != 0; i++) {
-        if (!show(&r, slice_str(argv[i]))) {
+        if (!show_url(&r, slice_str(argv[i]), 0)) {
             break;
         }
     }

@@ -3,8 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/count_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/count/runset.h"
 #include "core/count/textkey.h"
 
@@ -81,34 +80,16 @@ static bool print_run(void *context, const struct run *run)
     return true;
 }
 
-static bool read_two(const char *text, size_t at, unsigned n, unsigned *ret)
-{
-    *ret = 0;
-    for (size_t i = at; i < at + n; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        *ret = *ret * 10 + (unsigned)(text[i] - '0');
-    }
-    return true;
-}
-
 bool count_cmd_day(const char *text, uint64_t *ret)
 {
-    unsigned year = 0;
-    unsigned month = 0;
-    unsigned day = 0;
+    struct tm tm = {.tm_year = 0};
     char back[TEXT_TIME_MAX];
 
-    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-' ||
-        !read_two(text, 0, 4, &year) || !read_two(text, 5, 2, &month) ||
-        !read_two(text, 8, 2, &day) || year < 1970 || month < 1 || month > 12) {
+    if (strlen(text) != 10 || strptime(text, "%Y-%m-%d", &tm) == NULL ||
+        tm.tm_year < 70) {
         return false;
     }
-    uint64_t y = month <= 2 ? year - 1 : year; /* years that begin in March */
-    uint64_t m = month <= 2 ? month + 9 : month - 3;
-    uint64_t days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day;
-    *ret = (days - 719469) * COUNT_DAY_S;
+    *ret = (uint64_t)timegm(&tm);
     text_time(*ret == 0 ? 1 : *ret, back);
     return memcmp(back, text, 10) == 0; /* 2026-02-30 reads as another day */
 }
@@ -127,9 +108,7 @@ static int print_runs(struct export *x, const char *dir)
     }
     runset_close(&set);
     if (x->foreign > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " runs of another digest key were left out\n",
-                      x->foreign);
+        cli_say("%" PRIu64 " runs of another digest key were left out", x->foreign);
     }
     if (x->failed == ERR_IO) {
         return EX_IOERR;
@@ -154,23 +133,23 @@ int count_cmd_export(struct cli *cli, int argc, char **argv)
         {"--prefix", &x.prefix, NULL, NULL},
     };
     char dir[FILE_PATH_MAX];
-    int status = cli_options(cli_command("count"), table, LENGTH(table), &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("count", table, 0, 0,
+                               "export takes --day, --prefix, or --filter with its "
+                               "sizes, and nothing else"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc != 1) {
-        return count_cmd_usage("export takes --day, --prefix, or --filter with its "
-                               "sizes, and nothing else");
-    }
     if (x.day_text != NULL) {
         if (!count_cmd_day(x.day_text, &x.first_s)) {
-            return count_cmd_usage("--day: write a day (UTC) as 2026-11-21");
+            return cli_usage("count", "--day: write a day (UTC) as 2026-11-21");
         }
         x.end_s = x.first_s + COUNT_DAY_S;
     }
     status = cli_keys(cli, false);
-    status = status != 0 ? status : count_cmd_runs_dir(cli, dir);
+    THEN(status, count_cmd_runs_dir(cli, dir));
     if (status != 0) {
         return status;
     }

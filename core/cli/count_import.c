@@ -1,20 +1,15 @@
 /* count_import - `gillnet count import`: text keys with counts, into runs of their own. */
 #include <sysexits.h>
 
+#include "core/base/array.h"
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/cli/count_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/count/runset.h"
 #include "core/count/textkey.h"
 
-enum {
-    IMPORT_RECORDS_MAX = 1 << 25,
-    FIRST_ROOM = 4096,
-    SAID_MAX = 20,
-    US_PER_S = 1000000
-};
+enum { IMPORT_RECORDS_MAX = 1 << 25, SAID_MAX = 20, US_PER_S = 1000000 };
 
 /* One line. */
 struct item {
@@ -27,7 +22,7 @@ struct item {
 struct import {
     struct cli *cli;
     const char *file;
-    const char *source; /* what the runs are called by: the same again replaces them */
+    const char *source; /* name of the runs: a second import with it replaces them */
     char runs[FILE_PATH_MAX];
     uint8_t origin[RUN_ORIGIN_BYTES];
     uint64_t inc;
@@ -36,39 +31,32 @@ struct import {
     size_t room;
     uint64_t now_s;
     uint64_t bad;
-    uint64_t nold;    /* lines of periods that no window holds any more */
+    uint64_t nold;    /* lines of periods older than every window */
     uint64_t written; /* runs */
     uint64_t keys;    /* in them */
     struct runset *set;
+    int status; /* of a line that stopped the reading */
 };
 
 /* ---- reading ---- */
 
-static bool keep(struct import *x, const struct item *item, struct errinfo *reterr)
+static int keep_item(struct import *x, const struct item *item)
 {
-    if (x->n == IMPORT_RECORDS_MAX) {
-        errinfo_set(reterr, ERR_LIMIT, x->file, 0,
-                    "more than %d keys; split the file and give each part a --source",
+    struct errinfo why = {.code = ERR_OK};
+
+    if (!array_room(&x->v, &x->room, x->n + 1, IMPORT_RECORDS_MAX, sizeof(*x->v))) {
+        errinfo_set(&why, ERR_LIMIT, x->file, 0,
+                    "more than %d keys, or no memory for them; split the file and give "
+                    "each part a --source",
                     (int)IMPORT_RECORDS_MAX);
-        return false;
-    }
-    if (x->n == x->room) {
-        size_t room = x->room == 0 ? FIRST_ROOM : x->room * 2;
-        struct item *more = realloc(x->v, room * sizeof(*more));
-        if (more == NULL) {
-            errinfo_set(reterr, ERR_NOMEM, x->file, 0,
-                        "no memory for so many keys; split the file and give each part "
-                        "a --source");
-            return false;
-        }
-        x->v = more;
-        x->room = room;
+        return cli_fail(&why);
     }
     x->v[x->n++] = *item;
-    return true;
+    return 0;
 }
 
-/* What lies in the future would hold the clock of counting there and drive all else out. */
+/* A period of the future would set the clock of counting forward, and all other counts would
+ * expire. */
 static enum err refuse_future(const struct import *x, const struct item *item,
                               struct errinfo *reterr)
 {
@@ -97,16 +85,7 @@ static enum err read_item(struct slice line, struct item *ret, struct errinfo *r
     if (e != ERR_OK) {
         return e;
     }
-    ret->count = 0;
-    for (size_t i = 0; i < number.n; i++) {
-        unsigned digit = (unsigned)(unsigned char)number.p[i] - '0';
-        if (digit > 9 || ret->count > (UINT64_MAX / 2 - digit) / 10) {
-            ret->count = 0;
-            break;
-        }
-        ret->count = ret->count * 10 + digit;
-    }
-    if (ret->count == 0) {
+    if (!slice_to_u64(number, 10, UINT64_MAX / 2, &ret->count) || ret->count == 0) {
         return errinfo_set(reterr, ERR_SYNTAX, "", 0,
                            "behind the key stands its count, 1 or more");
     }
@@ -116,65 +95,34 @@ static enum err read_item(struct slice line, struct item *ret, struct errinfo *r
     return ERR_OK;
 }
 
-static int read_lines(struct import *x, FILE *f)
+/* False stops: x->status. */
+static bool read_item_line(void *context, struct slice value, unsigned line)
 {
-    char text[TEXT_LINE_MAX];
-    size_t n = 0;
-    unsigned line = 0;
+    struct import *x = context;
+    struct errinfo why = {.code = ERR_OK};
+    struct item item;
+    enum err e = read_item(value, &item, &why);
 
-    while (text_read_line(f, text, &n)) {
-        struct errinfo why = {.code = ERR_OK};
-        struct item item;
-        struct slice value =
-            slice_trim(slice_of(text, n < sizeof(text) ? n : sizeof(text)));
-
-        line++;
-        if (value.n == 0 || value.p[0] == '#') {
-            continue;
+    if (e == ERR_OK && item.start_s > x->now_s) {
+        e = refuse_future(x, &item, &why);
+    }
+    if (e != ERR_OK) {
+        x->bad++;
+        if (x->bad <= SAID_MAX) {
+            cli_say("%s:%u: %s", x->file, line, why.text);
         }
-        enum err e = read_item(value, &item, &why);
-        if (e == ERR_OK && item.start_s > x->now_s) {
-            e = refuse_future(x, &item, &why);
-        }
-        if (e != ERR_OK) {
-            x->bad++;
-            if (x->bad <= SAID_MAX) {
-                (void)fprintf(stderr, "gillnet: %s:%u: %s\n", x->file, line, why.text);
-            }
-        } else if (is_old(x, &item)) {
-            x->nold++;
-        } else if (!keep(x, &item, &why)) {
-            return cli_fail(&why);
-        }
+    } else if (is_old(x, &item)) {
+        x->nold++;
+    } else {
+        x->status = keep_item(x, &item);
     }
-    if (ferror(f)) {
-        (void)fprintf(stderr, "gillnet: %s:%u: reading failed\n", x->file, line);
-        return EX_NOINPUT;
-    }
-    return 0;
-}
-
-static int read_file(struct import *x)
-{
-    bool is_stdin = strcmp(x->file, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(x->file, "re");
-
-    if (f == NULL) {
-        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", x->file,
-                      err_text(err_of_errno(errno)));
-        return EX_NOINPUT;
-    }
-    int status = read_lines(x, f);
-    if (!is_stdin) {
-        (void)fclose(f);
-    }
-    return status;
+    return x->status == 0;
 }
 
 /* ---- writing ---- */
 
-/* Buckets before days, by time, then by key. */
-static int by_run(const void *a, const void *b)
+/* Buckets before days, by time. */
+static int by_period(const void *a, const void *b)
 {
     const struct item *x = a;
     const struct item *y = b;
@@ -182,33 +130,25 @@ static int by_run(const void *a, const void *b)
     if (x->len_s != y->len_s) {
         return x->len_s < y->len_s ? -1 : 1;
     }
-    if (x->start_s != y->start_s) {
-        return x->start_s < y->start_s ? -1 : 1;
-    }
-    return x->key < y->key ? -1 : x->key > y->key;
+    return x->start_s < y->start_s ? -1 : x->start_s > y->start_s;
 }
 
-static bool is_same_run(const struct item *a, const struct item *b)
+/* By period, then by key. */
+static int by_run(const void *a, const void *b)
 {
-    return a->len_s == b->len_s && a->start_s == b->start_s;
+    const struct item *x = a;
+    const struct item *y = b;
+    int order = by_period(a, b);
+
+    return order != 0 ? order : x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Whether the file has something of this bucket, or day. */
+/* Whether the file has a key of this bucket, or day. */
 static bool has_run(const struct import *x, uint64_t start_s, uint32_t len_s)
 {
     const struct item wanted = {.start_s = start_s, .len_s = len_s};
-    size_t low = 0;
-    size_t high = x->n;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_run(&x->v[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < x->n && is_same_run(&x->v[low], &wanted);
+    return x->n > 0 && bsearch(&wanted, x->v, x->n, sizeof(x->v[0]), by_period) != NULL;
 }
 
 struct sources {
@@ -221,7 +161,7 @@ static bool is_ours(const struct import *x, const struct run *run)
     return memcmp(run_id(run)->origin, x->origin, sizeof(x->origin)) == 0;
 }
 
-/* Of a bucket that came in earlier and does not now. */
+/* Adds a bucket of an earlier import that is not in this one. */
 static bool add_earlier(void *context, const struct run *run)
 {
     struct sources *s = context;
@@ -233,7 +173,7 @@ static bool add_earlier(void *context, const struct run *run)
     return true;
 }
 
-/* A day's run says which runs of buckets are in it, so that none is counted twice. */
+/* Names the runs of buckets that are in a day's run, so that each is counted once. */
 static void add_sources(struct import *x, struct run_writer *w, uint64_t day_s)
 {
     struct sources s = {.x = x, .w = w};
@@ -259,11 +199,11 @@ static enum err write_run(struct import *x, size_t first, size_t end,
                         .key_id = x->cli->keys.ring[0].id};
 
     memcpy(id.origin, x->origin, sizeof(id.origin));
-    if (runset_name(&id, name) != ERR_OK ||
-        file_path(path, "%s/%s", x->runs, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, x->runs, 0, "the path is too long");
-    }
-    enum err e = run_writer_new(path, &id, &w, reterr);
+    enum err e =
+        runset_name(&id, name) == ERR_OK
+            ? path_make(path, reterr, "%s/%s", x->runs, name)
+            : errinfo_set(reterr, ERR_LIMIT, x->runs, 0, "the path is too long");
+    THEN(e, run_writer_new(path, &id, &w, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -297,8 +237,8 @@ static bool look_for_source(void *context, const struct run *run)
     return !s->found;
 }
 
-/* Buckets of an earlier import that were merged into a day cannot be replaced any more, unless the
- * day is replaced too. */
+/* Whether an earlier import of the bucket was merged into a day. It cannot be replaced alone
+ * then. */
 static bool is_merged(struct import *x, const struct item *item)
 {
     struct search s = {.x = x, .start_s = item->start_s};
@@ -320,7 +260,7 @@ static int write_runs(struct import *x)
     }
     for (size_t first = 0; first < x->n;) {
         size_t end = first + 1;
-        while (end < x->n && is_same_run(&x->v[first], &x->v[end])) {
+        while (end < x->n && by_period(&x->v[first], &x->v[end]) == 0) {
             end++;
         }
         if (is_merged(x, &x->v[first])) {
@@ -331,10 +271,11 @@ static int write_runs(struct import *x)
         first = end;
     }
     if (left_out > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " buckets are left out: an import from this "
-                      "source is part of their days already\n",
-                      left_out);
+        cli_say(
+            "%" PRIu64
+            " buckets are left out: an import from this source is part of their days "
+            "already",
+            left_out);
     }
     return left_out > 0 || x->bad > 0 ? EX_DATAERR : CLI_CLEAN;
 }
@@ -356,47 +297,42 @@ static void name_source(struct import *x)
 static int take_in(struct import *x)
 {
     x->now_s = clock_wall_us() / US_PER_S;
-    int status = read_file(x);
+    int status = text_each_line(x->file, read_item_line, x, &x->bad);
 
+    THEN(status, x->status);
     if (status != 0) {
         return status;
     }
     status = write_runs(x);
     if (x->nold > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %" PRIu64 " lines are left out: they are older than "
-                      "14 days\n",
-                      x->nold);
+        cli_say("%" PRIu64
+                " lines are left out: they are older than 14 days",
+                x->nold);
     }
     printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,
            x->written, x->bad);
     return status;
 }
 
-/* With the counts' lock: gillnetd's sketch would not know what comes in beside it. */
+/* Holds the counts' lock: gillnetd's sketch would miss the imported counts. */
 static int import(struct import *x)
 {
     struct filelock lock = {.fd = -1};
     struct errinfo why = {.code = ERR_OK};
     char path[FILE_PATH_MAX];
     int status = 0;
-    enum err e = file_path(path, "%s/counts", x->cli->config->state_dir);
-    e = e != ERR_OK ? e : file_make_dir(path, 02750, &why);
-    e = e != ERR_OK ? e : file_path(path, "%s/counts/LOCK", x->cli->config->state_dir);
-    e = e != ERR_OK ? e : filelock_take(&lock, path, &why);
+    enum err e = path_make(path, &why, "%s/counts", x->cli->config->state_dir);
+    THEN(e, file_make_dir(path, 02750, &why));
+    THEN(e, path_make(path, &why, "%s/counts/LOCK", x->cli->config->state_dir));
+    THEN(e, filelock_take(&lock, path, &why));
     if (e == ERR_LOCKED) {
         errinfo_set(
             &why, e, path, 0,
-            "gillnetd counts there; stop it for the import, and what comes in is "
-            "counted from its next start on");
+            "gillnetd counts there; stop it for the import; the imported counts are "
+            "used from its next start");
     }
-    e = e != ERR_OK ? e : runset_open(x->runs, NULL, NULL, &x->set, &why);
-    if (e != ERR_OK) {
-        why.code = e;
-        status = cli_fail(&why);
-    } else {
-        status = take_in(x);
-    }
+    THEN(e, runset_open(x->runs, NULL, NULL, &x->set, &why));
+    status = e == ERR_OK ? take_in(x) : cli_fail(&why);
     if (x->set != NULL) {
         runset_close(&x->set);
     }
@@ -408,17 +344,17 @@ int count_cmd_import(struct cli *cli, int argc, char **argv)
 {
     struct import x = {.cli = cli};
     const struct cli_option table[] = {{"--source", &x.source, NULL, NULL}};
-    int status = cli_options(cli_command("count"), table, LENGTH(table), &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("count", table, 1, 1,
+                               "import takes one file, or - for standard input"),
+                      &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc != 2) {
-        return count_cmd_usage("import takes one file, or - for standard input");
-    }
     x.file = argv[1];
     status = cli_keys(cli, true);
-    status = status != 0 ? status : count_cmd_runs_dir(cli, x.runs);
+    THEN(status, count_cmd_runs_dir(cli, x.runs));
     if (status == 0) {
         name_source(&x);
         status = import(&x);

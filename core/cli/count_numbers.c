@@ -1,8 +1,10 @@
 /* count_numbers - the state of the counts from the statistics page. */
 #include "core/cli/count_numbers.h"
 
+#include "core/base/file.h"
 #include "core/cli/humanize.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
+#include "core/count/live.h"
 #include "core/count/runset.h"
 
 /* At the rate they were sized for, lines are filled to about 0.77 (size.h); beyond FILL_MOST new
@@ -32,7 +34,7 @@ static uint64_t round_up(double least)
     }
 }
 
-/* A fortnight of days like those so far: what was counted for a few days only will grow. */
+/* The fill after 14 days, if all days are like those so far. */
 static double look_ahead(double fill, uint64_t oldest_s, uint64_t now_s)
 {
     double days = oldest_s == 0 || oldest_s >= now_s
@@ -127,7 +129,7 @@ static void print_noise(const struct count_numbers *n)
     (void)putchar('\n');
 }
 
-/* Of counts that no gillnetd has in its hands. */
+/* Prints the counts of the disk, when no gillnetd runs. */
 static void print_disk(const struct count_numbers *n)
 {
     const uint64_t *v = n->value;
@@ -143,7 +145,7 @@ static void print_disk(const struct count_numbers *n)
         (void)puts("counting: nothing was counted yet");
         return;
     }
-    (void)puts("counting: gillnetd does not count now; what was counted is kept");
+    (void)puts("counting: gillnetd does not count now; the counts are kept");
     printf("  on disk %s in %" PRIu64 " runs of 10 minutes and %" PRIu64
            " of days, %" PRIu64 " damaged\n",
            humanize_bytes((double)v[STAT_count_disk_bytes], text),
@@ -190,7 +192,7 @@ void count_numbers_print(const struct count_numbers *n)
     count_numbers_troubles(n, print_trouble, NULL);
 }
 
-/* ---- what to do ---- */
+/* ---- advice ---- */
 
 static void say_noise(const struct count_numbers *n, count_trouble_fn *fn,
                       void *context)
@@ -231,11 +233,10 @@ static void say_size(const struct count_numbers *n, count_trouble_fn *fn, void *
                        "days like this",
                        fill * 100, n->fill_ahead * 100);
     }
-    (void)snprintf(
-        advice, sizeof(advice),
-        "set count.messages_per_day to %" PRIu64
-        " and restart gillnetd; what was counted is taken over from the runs",
-        n->advised_messages);
+    (void)snprintf(advice, sizeof(advice),
+                   "set count.messages_per_day to %" PRIu64
+                   " and restart gillnetd; the counts are read from the runs",
+                   n->advised_messages);
     fn(context, fill > FILL_MOST, text, advice);
 }
 
@@ -246,7 +247,7 @@ void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
 
     if (n->value[STAT_count_volatile] != 0) {
         fn(context, true,
-           "the disk refuses: what is counted now is lost when gillnetd ends",
+           "counts cannot be written to the disk and are lost when gillnetd stops",
            "make room for counts/ in the state folder, or mend its rights");
     }
     if (n->value[STAT_count_clock_suspended] != 0) {
@@ -261,4 +262,54 @@ void count_numbers_troubles(const struct count_numbers *n, count_trouble_fn *fn,
     }
     say_noise(n, fn, context);
     say_size(n, fn, context);
+}
+
+/* ---- the disk ---- */
+
+/* A missing folder of runs is not made. */
+static enum err look_at_runs(const char *dir, struct runset_stat *ret,
+                             struct errinfo *reterr)
+{
+    struct runset *set = NULL;
+
+    if (access(dir, F_OK) != 0) {
+        return ERR_OK;
+    }
+    enum err e = runset_open(dir, NULL, NULL, &set, reterr);
+    if (e == ERR_OK) {
+        runset_stat(set, ret);
+        runset_close(&set);
+    }
+    return e;
+}
+
+enum err count_disk_look(const char *state_dir, struct count_numbers *numbers,
+                         struct errinfo *reterr)
+{
+    char counts[FILE_PATH_MAX];
+    char runs[FILE_PATH_MAX];
+    struct runset_stat s = {.nbuckets = 0};
+    struct errinfo none = {.code = ERR_OK};
+    uint64_t count = 0;
+    uint64_t since_s = 0;
+
+    enum err e = path_make(counts, reterr, "%s/counts", state_dir);
+    THEN(e, path_make(runs, reterr, "%s/counts/runs", state_dir));
+    THEN(e, look_at_runs(runs, &s, reterr));
+    if (e != ERR_OK) {
+        return e;
+    }
+    /* the count of no key, to see whether there is a table */
+    if (access(counts, F_OK) != 0 ||
+        live_peek(counts, 0, &count, &since_s, &none) != ERR_OK) {
+        since_s = 0;
+    }
+    numbers->is_of_disk = true;
+    numbers->running_since_s = since_s;
+    numbers->value[STAT_count_bucket_runs] = s.nbuckets;
+    numbers->value[STAT_count_day_runs] = s.ndays;
+    numbers->value[STAT_count_damaged_runs] = s.ndamaged;
+    numbers->value[STAT_count_disk_bytes] = s.bytes;
+    numbers->value[STAT_count_oldest] = s.oldest_s;
+    return ERR_OK;
 }

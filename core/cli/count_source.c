@@ -4,7 +4,7 @@
 #include <sysexits.h>
 
 #include "core/base/buf.h"
-#include "core/cli/daemon_control.h"
+#include "core/cli/services.h"
 #include "core/count/count_protocol.h"
 #include "core/telemetry/stats.h"
 
@@ -12,10 +12,10 @@ enum { PPB = 1000000000 };
 
 /* ---- gillnetd ---- */
 
-/* Sends a request; true when retanswer begins with ok. The first failure is kept, and none is
- * asked after it: a gillnetd that is silent would make each one wait. */
-static bool ask(struct count_publisher *c, const struct buf *request,
-                struct buf *retanswer)
+/* Sends a request; true when retanswer begins with ok. The first failure is kept and ends all later
+ * requests, so that a silent gillnetd costs one deadline, not one a request. */
+static bool ask_gillnetd(struct count_publisher *c, const struct buf *request,
+                         struct buf *retanswer)
 {
     const char *path = c->cli->config->control_socket;
 
@@ -23,7 +23,7 @@ static bool ask(struct count_publisher *c, const struct buf *request,
         return false;
     }
     if (buf_failed(request)) {
-        errinfo_set(&c->failed, ERR_NOMEM, path, 0, "out of memory");
+        (void)errinfo_nomem(&c->failed, path);
         return false;
     }
     if (control_ask(path, request->p, retanswer, &c->failed) != ERR_OK) {
@@ -38,12 +38,34 @@ static bool ask(struct count_publisher *c, const struct buf *request,
     return c->failed.code == ERR_OK;
 }
 
-static void bad_answer(struct count_publisher *c)
+/* Asks; false (kept as a failure): no answer that read understands. */
+static bool ask_for(struct count_publisher *c, struct buf *request,
+                    bool (*read)(struct slice answer, void *context), void *context)
 {
-    if (c->failed.code == ERR_OK) {
+    struct buf answer;
+
+    buf_init(&answer, CONTROL_ANSWER_MAX);
+    bool is_read =
+        ask_gillnetd(c, request, &answer) && read(buf_slice(&answer), context);
+    if (!is_read && c->failed.code == ERR_OK) {
         errinfo_set(&c->failed, ERR_SYNTAX, c->cli->config->control_socket, 0,
                     "no answer about counts; are gillnet and gillnetd of one version?");
     }
+    buf_fini(request);
+    buf_fini(&answer);
+    return is_read;
+}
+
+struct batch {
+    struct count_item *items;
+    size_t n;
+};
+
+static bool read_values(struct slice answer, void *context)
+{
+    struct batch *b = context;
+
+    return count_wire_values(answer, b->items, b->n);
 }
 
 static void ask_batch(void *context, struct count_item *items, size_t n)
@@ -51,23 +73,23 @@ static void ask_batch(void *context, struct count_item *items, size_t n)
     struct count_publisher *c = context;
 
     for (size_t from = 0; from < n; from += COUNT_WIRE_ITEMS) {
-        size_t some = n - from < COUNT_WIRE_ITEMS ? n - from : COUNT_WIRE_ITEMS;
+        struct batch b = {items + from,
+                          n - from < COUNT_WIRE_ITEMS ? n - from : COUNT_WIRE_ITEMS};
         struct buf request;
-        struct buf answer;
 
         buf_init(&request, COUNT_WIRE_REQUEST_MAX);
-        buf_init(&answer, CONTROL_ANSWER_MAX);
-        count_wire_batch(&c->cli->keys, items + from, some, &request);
-        if (!ask(c, &request, &answer) ||
-            !count_wire_values(buf_slice(&answer), items + from, some)) {
-            bad_answer(c);
-            for (size_t i = from; i < n; i++) {
-                items[i].value = (struct count_value){.w = {0}};
+        count_wire_batch(&c->cli->keys, b.items, b.n, &request);
+        if (!ask_for(c, &request, read_values, &b)) {
+            for (size_t i = 0; i < b.n; i++) {
+                b.items[i].value = (struct count_value){.w = {0}};
             }
         }
-        buf_fini(&request);
-        buf_fini(&answer);
     }
+}
+
+static bool read_history(struct slice answer, void *context)
+{
+    return count_wire_history(answer, context);
 }
 
 static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
@@ -75,17 +97,17 @@ static void ask_exact(void *context, const struct digest digest[KEYRING_MAX],
 {
     struct count_publisher *c = context;
     struct buf request;
-    struct buf answer;
 
     buf_init(&request, COUNT_WIRE_REQUEST_MAX);
-    buf_init(&answer, CONTROL_ANSWER_MAX);
     count_wire_exact(&c->cli->keys, digest, &request);
-    if (!ask(c, &request, &answer) || !count_wire_history(buf_slice(&answer), ret)) {
-        bad_answer(c);
+    if (!ask_for(c, &request, read_history, ret)) {
         memset(ret, 0, sizeof(*ret));
     }
-    buf_fini(&request);
-    buf_fini(&answer);
+}
+
+static bool read_shares(struct slice answer, void *context)
+{
+    return count_wire_read_shares(answer, context);
 }
 
 static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
@@ -93,18 +115,12 @@ static void ask_shares(void *context, const struct digest digest[KEYRING_MAX],
 {
     struct count_publisher *c = context;
     struct buf request;
-    struct buf answer;
 
     buf_init(&request, COUNT_WIRE_REQUEST_MAX);
-    buf_init(&answer, CONTROL_ANSWER_MAX);
     count_wire_shares(&c->cli->keys, digest, &request);
-    if (!ask(c, &request, &answer) ||
-        !count_wire_read_shares(buf_slice(&answer), ret)) {
-        bad_answer(c);
+    if (!ask_for(c, &request, read_shares, ret)) {
         *ret = (struct count_breakdown){.n = 0};
     }
-    buf_fini(&request);
-    buf_fini(&answer);
 }
 
 static bool is_sound(void *context, enum count_window w, double bound)
@@ -113,8 +129,8 @@ static bool is_sound(void *context, enum count_window w, double bound)
     return c->noise[w] <= bound;
 }
 
-/* "NAME VALUE" in the answer to stat; 0 where it is not. */
-static uint64_t number_of(struct slice answer, enum stat_id id)
+/* The number behind the name in the answer to stat; 0: it is missing. */
+static uint64_t stat_in_answer(struct slice answer, enum stat_id id)
 {
     while (answer.n > 0) {
         struct slice line = slice_cut(&answer, '\n');
@@ -123,15 +139,13 @@ static uint64_t number_of(struct slice answer, enum stat_id id)
         if (!slice_eq(slice_cut(&line, ' '), slice_str(stats_name(id)))) {
             continue;
         }
-        for (size_t i = 0; i < line.n && line.p[i] >= '0' && line.p[i] <= '9'; i++) {
-            v = v * 10 + (uint64_t)(line.p[i] - '0');
-        }
+        (void)slice_to_u64(line, 10, UINT64_MAX, &v);
         return v;
     }
     return 0;
 }
 
-/* Whether a gillnetd that counts answers. ERR_NOT_FOUND: none runs. */
+/* Finds out whether gillnetd runs and counts. ERR_NOT_FOUND: it does not run. */
 static enum err look_for_gillnetd(struct count_publisher *c, bool *retcounts,
                                   struct errinfo *reterr)
 {
@@ -145,9 +159,9 @@ static enum err look_for_gillnetd(struct count_publisher *c, bool *retcounts,
     if (e == ERR_OK) {
         struct slice text = buf_slice(&answer);
 
-        *retcounts = number_of(text, STAT_count_messages_per_day) > 0;
+        *retcounts = stat_in_answer(text, STAT_count_messages_per_day) > 0;
         for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
-            c->noise[w] = (double)number_of(text, noise[w]) / PPB;
+            c->noise[w] = (double)stat_in_answer(text, noise[w]) / PPB;
         }
     }
     buf_fini(&answer);
@@ -290,7 +304,7 @@ static int open_to_read(struct count_publisher *c)
         use_gillnetd(c);
         return 0;
     }
-    return use_disk(c); /* also who may not connect can read the files, perhaps */
+    return use_disk(c); /* a user who may not connect can perhaps read the files */
 }
 
 int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret)
@@ -298,9 +312,7 @@ int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret)
     int status = cli_config(cli);
 
     *ret = (struct count_publisher){.source = COUNTS_NONE, .cli = cli};
-    if (status == 0) {
-        status = read_keys(ret, is_counting);
-    }
+    THEN(status, read_keys(ret, is_counting));
     if (status != 0) {
         return status;
     }

@@ -1,9 +1,10 @@
 /*
- * count_source - where a subcommand gets its counts: from gillnetd, from the disk, or counting itself.
+ * count_source - the counts of a command: from gillnetd, from the disk, or by counting in this
+ * process.
  *
- * gillnetd is asked over its control socket. Where it does not run, who only reads looks at the runs
- * and the running table on disk, and who counts takes the counts' lock.
- * Threads: one.   Owns: what it opened.
+ * The command asks gillnetd over its control socket. If gillnetd does not run, a command that reads
+ * opens the runs and the running table on disk, and a command that counts takes the counts' lock.
+ * Threads: one.   Owns: its view or table.
  */
 #ifndef CORE_CLI_COUNT_SOURCE_H
 #define CORE_CLI_COUNT_SOURCE_H
@@ -12,9 +13,9 @@
 #include "core/count/count.h"
 
 enum counts_source {
-    COUNTS_NONE, /* nothing was counted yet, or counting is off: the port is of no use */
+    COUNTS_NONE,     /* nothing was counted yet, or counting is off: no port */
     COUNTS_GILLNETD, /* estimates; exact on demand */
-    COUNTS_OWN,      /* likewise, counted by this process */
+    COUNTS_OWN,      /* as COUNTS_GILLNETD, counted by this process */
     COUNTS_DISK      /* exact, only to be read */
 };
 
@@ -29,8 +30,8 @@ struct count_publisher {
                                   * read since are 0. */
 };
 
-/* Returns 0 or an exit status after a message. is_counting: it must be possible to count, otherwise
- * COUNTS_NONE is a result like others. The digest keys are in cli then. */
+/* Returns 0 or an exit status after a message. is_counting: without counts the command fails;
+ * otherwise COUNTS_NONE is a valid result. The digest keys are in cli then. */
 int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret);
 /* NULL when there are none. */
 const struct count_port *counts_port(const struct count_publisher *c);

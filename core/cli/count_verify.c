@@ -3,7 +3,7 @@
 #include <sysexits.h>
 
 #include "core/cli/count_commands.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/count/live_verify.h"
 #include "core/count/runset.h"
 
@@ -19,7 +19,7 @@ struct tally {
     uint64_t foreign; /* of another digest key */
 };
 
-static bool report(struct tally *t, const struct errinfo *why)
+static bool report_damage(struct tally *t, const struct errinfo *why)
 {
     char line[LINE_MAX_BYTES];
 
@@ -50,7 +50,7 @@ static bool verify_one(struct tally *t, const char *path)
         e = run_verify(run, &why);
     }
     run_close(&run);
-    return e == ERR_OK || report(t, &why);
+    return e == ERR_OK || report_damage(t, &why);
 }
 
 static bool verify_journal(struct tally *t, const char *path)
@@ -59,7 +59,7 @@ static bool verify_journal(struct tally *t, const char *path)
     enum err e = live_verify_journal(path, &why);
 
     t->journals += e != ERR_NOT_FOUND;
-    return e == ERR_OK || e == ERR_NOT_FOUND || report(t, &why);
+    return e == ERR_OK || e == ERR_NOT_FOUND || report_damage(t, &why);
 }
 
 static int is_journal(const struct dirent *entry)
@@ -93,7 +93,7 @@ static int verify_all(struct tally *t, const char *dir, select_fn *select,
         return cli_fail(&why);
     }
     for (int i = 0; i < n; i++) {
-        if (ok && file_path(path, "%s/%s", dir, names[i]->d_name) == ERR_OK) {
+        if (ok && path_make(path, NULL, "%s/%s", dir, names[i]->d_name) == ERR_OK) {
             ok = verify(t, path);
         }
         free(names[i]);
@@ -129,22 +129,18 @@ int count_cmd_verify(struct cli *cli, int argc, char **argv)
     char runs[FILE_PATH_MAX];
     char counts[FILE_PATH_MAX];
 
-    (void)argv;
-    if (argc != 1) {
-        return count_cmd_usage("verify takes no arguments");
-    }
-    int status = cli_keys(cli, false);
-    status = status != 0 ? status : count_cmd_runs_dir(cli, runs);
+    int status = cli_arguments(CLI_WORDS("count", 0, 0, "verify takes no arguments"),
+                               &argc, argv);
+
+    THEN(status, cli_keys(cli, false));
+    THEN(status, count_cmd_runs_dir(cli, runs));
     if (status == 0 &&
-        file_path(counts, "%s/counts", cli->config->state_dir) == ERR_OK) {
+        path_make(counts, NULL, "%s/counts", cli->config->state_dir) == ERR_OK) {
         status = verify_all(&t, counts, is_journal, verify_journal);
     }
-    status = status != 0 ? status : verify_all(&t, runs, is_run, verify_one);
-    if (status != 0) {
-        return status;
+    THEN(status, verify_all(&t, runs, is_run, verify_one));
+    if (status == 0 && !print_tally(&t)) {
+        status = EX_OSERR;
     }
-    if (!print_tally(&t)) {
-        return EX_OSERR;
-    }
-    return t.damaged > 0 ? EX_DATAERR : CLI_CLEAN;
+    return status == 0 && t.damaged > 0 ? EX_DATAERR : status;
 }

@@ -1,37 +1,44 @@
-/* doctor_api - whether the hub's user can read the tokens, the certificate and the key of the
- * API. */
-#include "core/base/file.h"
-#include "core/base/statedir.h"
-#include "core/base/trial.h"
+/* doctor_api - tokens, certificate and key of the HTTP API, and whether the hub's user can read
+ * them. */
+#include <grp.h>
+
 #include "core/cli/doctor.h"
 
 enum { ADVICE_MAX = FILE_PATH_MAX + 64 };
 
-/* The owner of the folder that the hub writes, with the group of the folder, as its unit has it;
- * without the folder the user of the package. */
+static const char hub_user[] = "_gillnet-hub";
+
+/* The hub's user: the owner of STATE/peers with the group of that folder, as in its unit, otherwise
+ * the user of that name. False: there is none, or it is root. */
 static bool find_hub(const struct config *c, struct trial_user *ret)
 {
     char path[FILE_PATH_MAX];
     struct stat st;
+    bool is_known = false;
 
-    if (file_path(path, "%s/peers", c->state_dir) != ERR_OK || stat(path, &st) != 0) {
-        return trial_user_named(STATEDIR_HUB_USER, ret) && ret->uid != 0;
+    if (path_make(path, NULL, "%s/peers", c->state_dir) == ERR_OK &&
+        stat(path, &st) == 0) {
+        is_known = trial_user_of(st.st_uid, ret);
+        ret->gid = st.st_gid;
+        ret->ngroups = TRIAL_GROUPS_MAX;
+        if (getgrouplist(ret->name, ret->gid, ret->groups, &ret->ngroups) < 0) {
+            ret->ngroups = TRIAL_GROUPS_MAX; /* it holds the first ones */
+        }
+    } else {
+        is_known = trial_user_named(hub_user, ret);
     }
-    const bool is_known = trial_user_of(st.st_uid, ret) && ret->ngroups > 0;
-    for (int i = 0; i < ret->ngroups; i++) {
-        ret->groups[i] = ret->groups[i] == ret->gid ? st.st_gid : ret->groups[i];
-    }
-    ret->gid = st.st_gid;
     return is_known && ret->uid != 0;
 }
 
-static int open_file(const void *path)
+/* 0 or an errno. */
+static int open_to_read(const char *path)
 {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) >= 0 ? 0
-                                                              : errno; /* exit closes */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    return fd >= 0 ? 0 : errno; /* the process ends, which closes it */
 }
 
-/* The reason why the hub refuses a file that it can read, or NULL. */
+/* The reason why the hub refuses a file that it can read; NULL: it does not. */
 static const char *unsafe(const char *path, const struct trial_user *who)
 {
     struct stat st;
@@ -47,8 +54,8 @@ static const char *unsafe(const char *path, const struct trial_user *who)
                                                    : NULL;
 }
 
-static void check_file(struct doctor *d, const struct trial_user *who, const char *key,
-                       const char *path, bool is_tokens)
+static void check_api_file(struct doctor *d, const struct trial_user *who,
+                           const char *key, const char *path, bool is_tokens)
 {
     char advice[ADVICE_MAX];
     const char *why = NULL;
@@ -58,7 +65,7 @@ static void check_file(struct doctor *d, const struct trial_user *who, const cha
         return;
     }
     if (geteuid() == 0) {
-        error = trial_call(who, open_file, path);
+        error = doctor_call_as(who, open_to_read, path);
     } else if (geteuid() == who->uid) {
         error = access(path, R_OK) == 0 ? 0 : errno;
     } else {
@@ -88,9 +95,9 @@ void doctor_api(struct doctor *d)
     struct trial_user who;
 
     if (c->api.listen.n == 0 || !find_hub(c, &who)) {
-        return; /* no API, or everything runs as one user */
+        return; /* there is no API, or everything runs as one user */
     }
-    check_file(d, &who, "api.tokens_file", c->api.tokens_file, true);
-    check_file(d, &who, "api.certificate", c->api.certificate, false);
-    check_file(d, &who, "api.key", c->api.key, false);
+    check_api_file(d, &who, "api.tokens_file", c->api.tokens_file, true);
+    check_api_file(d, &who, "api.certificate", c->api.certificate, false);
+    check_api_file(d, &who, "api.key", c->api.key, false);
 }

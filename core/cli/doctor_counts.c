@@ -1,32 +1,25 @@
-/* doctor_counts - what is counted, where, and whether the size fits. */
+/* doctor_counts - the runs on disk, gillnetd's counting, and its size. */
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/count_numbers.h"
-#include "core/cli/daemon_process.h"
 #include "core/cli/doctor.h"
+#include "core/cli/services.h"
 #include "core/count/runset.h"
 
-enum {
-    US_PER_S = 1000000,
-    LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32
-};
+enum { US_PER_S = 1000000 };
 
-static void on_damage(void *context, const struct errinfo *why)
+static void on_damaged_run(void *context, const struct errinfo *why)
 {
-    char text[LINE_MAX_BYTES];
-
-    doctor_say(
+    doctor_say_why(
         context, DOCTOR_FAIL, "counts",
-        "its counts are lost, the others serve; `gillnet count verify` reads all", "%s",
-        errinfo_format(why, text, sizeof(text)));
+        "its counts are lost, the others serve; `gillnet count verify` reads all", why);
 }
 
-static bool has_runs(const struct doctor *d)
+/* The folder of runs; false: it does not exist. */
+static bool find_runs(const struct doctor *d, char dir[FILE_PATH_MAX])
 {
-    char dir[FILE_PATH_MAX];
-
-    return file_path(dir, "%s/counts/runs", d->cli->config->state_dir) == ERR_OK &&
+    return path_make(dir, NULL, "%s/counts/runs", d->cli->config->state_dir) ==
+               ERR_OK &&
            access(dir, F_OK) == 0;
 }
 
@@ -37,18 +30,13 @@ static void check_runs(struct doctor *d)
     struct errinfo why = {.code = ERR_OK};
     struct runset *set = NULL;
     struct runset_stat s;
-    char text[LINE_MAX_BYTES];
 
-    if (!has_runs(d)) {
+    if (!find_runs(d, dir)) {
         doctor_say(d, DOCTOR_OK, "counts", "", "there are no runs on disk yet");
         return;
     }
-    if (file_path(dir, "%s/counts/runs", d->cli->config->state_dir) != ERR_OK) {
-        return; /* has_runs built it as well */
-    }
-    if (runset_open(dir, on_damage, d, &set, &why) != ERR_OK) {
-        doctor_say(d, DOCTOR_FAIL, "counts", "see to the folder's rights", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+    if (runset_open(dir, on_damaged_run, d, &set, &why) != ERR_OK) {
+        doctor_say_why(d, DOCTOR_FAIL, "counts", "see to the folder's rights", &why);
         return;
     }
     runset_stat(set, &s);
@@ -76,15 +64,15 @@ static void check_gillnetd(struct doctor *d)
     struct daemon_view view;
     struct errinfo why = {.code = ERR_OK};
     struct count_numbers n;
+    char dir[FILE_PATH_MAX];
 
     if (daemon_look(config, &view, &why) != ERR_OK || !view.is_running) {
-        return; /* said where gillnetd is looked at */
+        return; /* doctor_daemon reports that */
     }
-    if (view.stats.value[STAT_count_bucket_runs] > 0 && !has_runs(d)) {
-        doctor_say(
-            d, DOCTOR_FAIL, "counts",
-            "restart gillnetd: it makes the folder anew, and what was in it is lost",
-            "gillnetd has runs open, but their folder is gone");
+    if (view.stats.value[STAT_count_bucket_runs] > 0 && !find_runs(d, dir)) {
+        doctor_say(d, DOCTOR_FAIL, "counts",
+                   "restart gillnetd: it makes a new folder; the old runs are lost",
+                   "gillnetd has runs open, but their folder is gone");
     }
     uint64_t size = view.stats.value[STAT_count_messages_per_day];
     if (size == 0) {

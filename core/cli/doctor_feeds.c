@@ -1,59 +1,18 @@
-/* doctor_feeds - whether feeds come in, and whether who fetches them may change the lists. */
-
-#include "core/base/file.h"
-#include "core/base/user.h"
+/* doctor_feeds - the state of the feeds. */
 #include "core/cli/doctor.h"
-#include "core/cli/feed_rows.h"
+#include "core/cli/feed_commands.h"
 
-enum { NAME_MAX_BYTES = 64, TROUBLE_SHOWN = 400 };
-
-/* The hub's user is the one that owns peers/; lists/ was gillnetd's before there were feeds. */
-static void check_owner(struct doctor *d, uid_t hub, const char *name)
-{
-    const char *state = d->cli->config->state_dir;
-    char path[FILE_PATH_MAX];
-    char owner[USER_NAME_BYTES];
-    char user[USER_NAME_BYTES];
-    char advice[FILE_PATH_MAX];
-    struct stat st;
-
-    if (file_path(path, "%s/%s", state, name) != ERR_OK || stat(path, &st) != 0 ||
-        st.st_uid == hub) {
-        return;
-    }
-    (void)snprintf(advice, sizeof(advice), "chown -R %s %.3000s", user_name(hub, user),
-                   path);
-    doctor_say(d, DOCTOR_FAIL, "rights", advice,
-               "%s belongs to %s, so the hub (%s) cannot bring feeds, or what the API "
-               "lists, into the lists",
-               path, user_name(st.st_uid, owner), user);
-}
-
-static void check_rights(struct doctor *d)
-{
-    static const char *const names[] = {"lists", "lists/LOCK", "feeds"};
-    char path[FILE_PATH_MAX];
-    struct stat st;
-
-    if (file_path(path, "%s/peers", d->cli->config->state_dir) != ERR_OK ||
-        stat(path, &st) != 0 || st.st_uid == 0) {
-        return; /* no hub, or one that runs as root */
-    }
-    for (size_t i = 0; i < LENGTH(names); i++) {
-        check_owner(d, st.st_uid, names[i]);
-    }
-}
+enum { WHAT_MAX = 64, TROUBLE_SHOWN = 400 };
 
 void doctor_feeds(struct doctor *d)
 {
-    char what[NAME_MAX_BYTES];
+    char what[WHAT_MAX];
     json_t *rows = NULL;
     json_t *row = NULL;
     size_t i = 0;
     bool runs = false;
     int status = 0;
 
-    check_rights(d);
     rows = d->cli->config->nfeeds > 0 ? feed_rows(d->cli, &runs, &status) : NULL;
     if (rows != NULL && !runs) {
         doctor_say(d, DOCTOR_WARN, "feeds",

@@ -1,37 +1,30 @@
-/* doctor_peers - the ring and the publishers that are followed: the hub runs, members and publishers answer. */
-#include <dirent.h>
-#include <jansson.h>
-
+/* doctor_peers - the ring and the publishers: the hub runs, members and publishers answer. */
 #include "core/base/clock.h"
-#include "core/base/file.h"
-#include "core/cli/daemon_control.h"
+#include "core/base/dir_walk.h"
 #include "core/cli/doctor.h"
+#include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/ring/trust/manifest.h"
 
 enum { US_PER_MS = 1000, DAY_MS = 86400000, WARN_DAYS = 14, WHY_MAX = 200 };
 
 bool doctor_has_peers_list(const struct doctor *d, const char *name)
 {
-    char path[FILE_PATH_MAX];
     const char *state_dir = d->cli->config->state_dir;
-    const struct dirent *entry = NULL;
+    char origins[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
     bool has = false;
-    DIR *origins =
-        file_path(path, "%s/peers/lists", state_dir) == ERR_OK ? opendir(path) : NULL;
 
-    while (origins != NULL && !has) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        entry = readdir(origins); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            break;
-        }
-        has = file_path(path, "%s/peers/lists/%s/lists/%s/CURRENT", state_dir,
-                        entry->d_name, name) == ERR_OK &&
+    if (path_make(origins, NULL, "%s/peers/lists", state_dir) != ERR_OK) {
+        return false;
+    }
+    struct dir_walk w = dir_walk_begin(origins, DIR_OPTIONAL);
+    while (!has && dir_walk_next(&w)) {
+        has = path_make(path, NULL, "%s/%s/lists/%s/CURRENT", origins, w.name, name) ==
+                  ERR_OK &&
               access(path, F_OK) == 0;
     }
-    if (origins != NULL) {
-        (void)closedir(origins);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return has;
 }
 
@@ -74,19 +67,12 @@ static void check_manifest(struct doctor *d, const struct manifest *m)
     }
 }
 
-/* ---- what the hub says ---- */
-
-static const char *text_of(const json_t *row, const char *name)
-{
-    const char *text = json_string_value(json_object_get(row, name));
-
-    return text != NULL ? text : "";
-}
+/* ---- the hub's answer ---- */
 
 /* For people's terminals. */
 static void print_why(const json_t *row, char ret[WHY_MAX])
 {
-    (void)snprintf(ret, WHY_MAX, "%s", text_of(row, "last_failure"));
+    (void)snprintf(ret, WHY_MAX, "%s", json_text_of(row, "last_failure"));
     for (char *p = ret; *p != '\0'; p++) {
         if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f) {
             *p = '?';
@@ -98,7 +84,7 @@ static void check_member(struct doctor *d, const json_t *row, unsigned *nmembers
 {
     char why[WHY_MAX];
 
-    if (strcmp(text_of(row, "state"), "active") != 0 ||
+    if (strcmp(json_text_of(row, "state"), "active") != 0 ||
         json_is_true(json_object_get(row, "self"))) {
         return;
     }
@@ -107,12 +93,12 @@ static void check_member(struct doctor *d, const json_t *row, unsigned *nmembers
     if (json_is_true(json_object_get(row, "is_distrusted"))) {
         doctor_say(d, DOCTOR_WARN, "ring", "see WHAT TO DO in gillnet-peers(7)",
                    "%.64s is distrusted: it signed two histories",
-                   text_of(row, "name"));
+                   json_text_of(row, "name"));
     } else if (json_is_true(json_object_get(row, "is_stale"))) {
         doctor_say(d, DOCTOR_WARN, "ring",
                    "is its hub running and reachable? gillnet peer status there",
-                   "nothing was heard of %.64s for three minutes%s%s",
-                   text_of(row, "name"), why[0] != '\0' ? ": " : "", why);
+                   "%.64s has not answered for three minutes%s%s",
+                   json_text_of(row, "name"), why[0] != '\0' ? ": " : "", why);
     }
 }
 
@@ -120,35 +106,33 @@ static void check_followed(struct doctor *d, const json_t *row)
 {
     char why[WHY_MAX];
 
-    if (strcmp(text_of(row, "state"), "well") != 0) {
+    if (strcmp(json_text_of(row, "state"), "well") != 0) {
         print_why(row, why);
         doctor_say(d, DOCTOR_WARN, "subscription", "gillnet peer status says more",
-                   "%.64s: %.64s%s%s", text_of(row, "subscription"),
-                   text_of(row, "state"), why[0] != '\0' ? ": " : "", why);
+                   "%.64s: %.64s%s%s", json_text_of(row, "subscription"),
+                   json_text_of(row, "state"), why[0] != '\0' ? ": " : "", why);
     }
 }
 
-static void check_answer(struct doctor *d, struct slice answer)
+static void check_answer(struct doctor *d, const char *first, json_t *rows)
 {
-    struct slice first = slice_cut(&answer, '\n');
+    json_t *row = NULL;
+    size_t i = 0;
     unsigned nmembers = 0;
     unsigned nfollowed = 0;
 
-    if (!slice_has_prefix(first, SLICE_LIT("ok"))) {
-        doctor_say(d, DOCTOR_FAIL, "hub", "see its log", "%.*s", SLICE_ARGS(first));
+    if (strncmp(first, "ok", 2) != 0) {
+        doctor_say(d, DOCTOR_FAIL, "hub", "see its log", "%s", first);
         return;
     }
-    while (answer.n > 0) {
-        struct slice line = slice_cut(&answer, '\n');
-        json_t *row = json_loadb(line.p, line.n, 0, NULL);
-
+    json_array_foreach(rows, i, row)
+    {
         if (json_object_get(row, "subscription") != NULL) {
             nfollowed++;
             check_followed(d, row);
         } else if (json_object_get(row, "name") != NULL) {
             check_member(d, row, &nmembers);
         }
-        json_decref(row);
     }
     doctor_say(d, DOCTOR_OK, "hub", "",
                "runs; %u other members, %u publishers followed", nmembers, nfollowed);
@@ -159,35 +143,34 @@ void doctor_peers(struct doctor *d)
     const struct config *c = d->cli->config;
     struct manifest m = {.version = 0};
     struct errinfo why = {.code = ERR_OK};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     char dir[FILE_PATH_MAX];
-    struct buf answer;
+    char first[CONTROL_FIRST_MAX];
+    json_t *rows = NULL;
 
-    if (file_path(dir, "%s/peers", c->state_dir) != ERR_OK) {
+    if (path_make(dir, NULL, "%s/peers", c->state_dir) != ERR_OK) {
         return;
     }
     enum err e = manifest_load(dir, &m, &why);
     if (e == ERR_NOT_FOUND && c->nsubscriptions == 0) {
-        return; /* neither a ring nor anybody to follow */
+        return; /* neither a ring nor a publisher */
     }
     if (e == ERR_OK) {
         check_manifest(d, &m);
         check_kind(d, &m);
         manifest_fini(&m);
     } else if (e != ERR_NOT_FOUND) {
-        doctor_say(d, DOCTOR_FAIL, "ring", "", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "ring", "", &why);
     }
-    buf_init(&answer, CONTROL_ANSWER_MAX);
-    e = control_ask(c->hub.control_socket, "status", &answer, &why);
+    e = control_ask_rows(c->hub.control_socket, "status", first, &rows, &why);
     if (e == ERR_OK) {
-        check_answer(d, buf_slice(&answer));
+        check_answer(d, first, rows);
     } else {
-        doctor_say(d, DOCTOR_FAIL, "hub",
-                   "start it: systemctl start gillnet-hub; mail is filtered without it",
-                   "%s",
-                   e == ERR_NOT_FOUND ? "does not run"
-                                      : errinfo_format(&why, text, sizeof(text)));
+        if (e == ERR_NOT_FOUND) {
+            (void)errinfo_set(&why, e, "", 0, "does not run");
+        }
+        doctor_say_why(
+            d, DOCTOR_FAIL, "hub",
+            "start it: systemctl start gillnet-hub; mail is filtered without it", &why);
     }
-    buf_fini(&answer);
+    json_decref(rows);
 }

@@ -1,4 +1,4 @@
-/* doctor_postfix - does Postfix ask gillnetd, and does it leave smuggling open? */
+/* doctor_postfix - whether Postfix uses gillnetd, and whether it leaves smuggling open. */
 
 #include "core/cli/doctor.h"
 #include "core/cli/postfix.h"
@@ -8,12 +8,12 @@ enum { ADVICE_MAX = 2048 };
 struct asked {
     struct doctor *d;
     struct postfix p;
-    struct slice ours; /* what smtpd_milters says of our milter */
+    struct slice ours; /* the entry of gillnetd in smtpd_milters */
 };
 
-/* ---- which socket is asked ---- */
+/* ---- the socket ---- */
 
-/* Whether a list of milters names ours; *retmilter is then all that is said of it. */
+/* Whether a list of milters names gillnetd; *retmilter is its whole entry. */
 static bool names_ours(const struct asked *a, struct slice milters, bool is_chrooted,
                        struct slice *retmilter)
 {
@@ -28,15 +28,14 @@ static bool names_ours(const struct asked *a, struct slice milters, bool is_chro
     return false;
 }
 
-/* Whether some service of master.cf overrides smtpd_milters with ours. */
+/* Whether a service of master.cf overrides smtpd_milters with a list that has gillnetd. */
 static bool a_service_names_ours(const struct asked *a, struct slice *retmilter)
 {
     struct slice rest = buf_slice(&a->p.expanded);
+    struct slice key;
+    struct slice value;
 
-    while (rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
-
+    while (postfix_next_setting(&rest, &key, &value)) {
         if (slice_has_suffix_nocase(key, SLICE_LIT("/smtpd_milters")) &&
             names_ours(a, value, a->p.is_chrooted, retmilter)) {
             return true;
@@ -45,7 +44,8 @@ static bool a_service_names_ours(const struct asked *a, struct slice *retmilter)
     return false;
 }
 
-/* The lines of main.cf on one line. A socket that a chrooted smtpd cannot reach has none. */
+/* Writes the lines of main.cf on one line; for a socket that a chrooted smtpd cannot reach, the
+ * advice to run setup. */
 static void put_lines(const struct asked *a, const char *name, char dst[ADVICE_MAX])
 {
     const struct socket_name *s = &a->d->socket;

@@ -1,13 +1,13 @@
-/* doctor_sendmail - does sendmail.cf ask gillnetd? */
+/* doctor_sendmail - whether sendmail.cf names gillnetd. */
 
 #include "core/base/buf.h"
-#include "core/base/file.h"
 #include "core/cli/doctor.h"
+#include "core/cli/milters.h"
 
 #define SENDMAIL_CF "/etc/mail/sendmail.cf"
 enum { CF_MAX = 4 << 20, NAME_BYTES = 128 };
 
-/* "XNAME, S=SOCKET, F=..." of a milter at our socket; the name, or an empty slice. */
+/* The name in "XNAME, S=SOCKET, F=..." of the milter at gillnetd's socket; empty: none. */
 static struct slice our_filter(const struct doctor *d, struct slice cf,
                                struct slice *retrow)
 {
@@ -95,26 +95,14 @@ bool doctor_sendmail_user(const struct doctor *d, char ret[DOCTOR_USER_MAX])
 {
     struct errinfo why = {0};
     struct buf cf;
-    struct slice rest;
-    bool is_there = false;
 
     buf_init(&cf, CF_MAX);
-    is_there = file_read(d->sendmail_cf != NULL ? d->sendmail_cf : SENDMAIL_CF, &cf,
-                         &why) == ERR_OK;
-    (void)snprintf(ret, DOCTOR_USER_MAX, "root");
-    rest = buf_slice(&cf);
-    while (rest.n > 0) {
-        struct slice line = slice_cut(&rest, '\n');
-        struct slice prefix = SLICE_LIT("O RunAsUser=");
-
-        if (slice_has_prefix(line, prefix)) {
-            struct slice user = slice_trim(slice_from(line, prefix.n));
-
-            user = slice_head(user, slice_find(user, ':'));
-            (void)snprintf(ret, DOCTOR_USER_MAX, "%.*s",
-                           SLICE_ARGS(slice_head(user, DOCTOR_USER_MAX - 1)));
-        }
-    }
+    bool is_there = file_read(d->sendmail_cf != NULL ? d->sendmail_cf : SENDMAIL_CF,
+                              &cf, &why) == ERR_OK;
+    struct slice user = sendmail_cf_value(buf_slice(&cf), "O RunAsUser=");
+    user = slice_head(slice_head(user, slice_find(user, ':')), DOCTOR_USER_MAX - 1);
+    (void)snprintf(ret, DOCTOR_USER_MAX, "%.*s",
+                   SLICE_ARGS(user.n > 0 ? user : SLICE_LIT("root")));
     buf_fini(&cf);
     return is_there;
 }
@@ -123,7 +111,6 @@ void doctor_sendmail(struct doctor *d)
 {
     const char *path = d->sendmail_cf != NULL ? d->sendmail_cf : SENDMAIL_CF;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     struct buf cf;
 
     buf_init(&cf, CF_MAX);
@@ -131,8 +118,8 @@ void doctor_sendmail(struct doctor *d)
         d->has_mta = true;
         check_cf(d, buf_slice(&cf));
     } else if (why.code != ERR_NOT_FOUND || d->sendmail_cf != NULL) {
-        doctor_say(d, DOCTOR_WARN, "sendmail", "name the file with --sendmail-cf", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_WARN, "sendmail", "name the file with --sendmail-cf",
+                       &why);
     }
     buf_fini(&cf);
 }

@@ -1,44 +1,39 @@
-/* doctor_socket - do we, and the users that MTAs run as, reach the socket of gillnetd? */
-#include <netdb.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-
-#include "core/base/trial.h"
+/* doctor_socket - whether this user and the users of MTAs reach the socket of gillnetd. */
 #include "core/base/user.h"
-#include "core/cli/daemon_control.h"
 #include "core/cli/doctor.h"
+#include "core/cli/services.h"
 
 enum { CONNECT_WAIT_S = 5 };
 
 /* ---- Unix ---- */
 
-static int connect_to(const void *path)
+/* 0 or an errno. */
+static int connect_unix(const char *path)
 {
     struct errinfo why = {0};
     int fd = -1;
 
-    if (control_connect(path, &fd, &why) == ERR_OK) {
-        return 0; /* exit closes it */
-    }
-    return why.code == ERR_DENIED ? EACCES : ECONNREFUSED;
+    return control_connect(path, &fd, &why) == ERR_OK ? 0
+           : why.code == ERR_DENIED                   ? EACCES
+                                                      : ECONNREFUSED;
 }
 
 /* Whether the mode gives the right (S_IWOTH or S_IXOTH) to that user. */
-static bool may(const struct trial_user *id, const struct stat *st, mode_t right)
+static bool may(const struct trial_user *u, const struct stat *st, mode_t right)
 {
-    if (st->st_uid == id->uid) {
+    if (st->st_uid == u->uid) {
         return (st->st_mode & right << 6) != 0;
     }
-    for (int i = 0; i < id->ngroups; i++) {
-        if (id->groups[i] == st->st_gid) {
+    for (int i = 0; i < u->ngroups; i++) {
+        if (u->groups[i] == st->st_gid) {
             return (st->st_mode & right << 3) != 0;
         }
     }
     return (st->st_mode & right) != 0;
 }
 
-/* What connect would say, from the modes alone: 0 or EACCES. Access lists are not seen. */
-static int compute_as(const struct trial_user *user, const char *path)
+/* The result of connect_unix, from the modes alone: 0 or EACCES. Access lists are not seen. */
+static int compute_as(const struct trial_user *u, const char *path)
 {
     char part[SOCKET_NAME_PATH];
     struct stat st;
@@ -46,46 +41,45 @@ static int compute_as(const struct trial_user *user, const char *path)
     for (size_t i = 1; path[i] != '\0'; i++) {
         if (path[i] == '/') {
             (void)snprintf(part, sizeof(part), "%.*s", (int)i, path);
-            if (stat(part, &st) != 0 || !may(user, &st, S_IXOTH)) {
+            if (stat(part, &st) != 0 || !may(u, &st, S_IXOTH)) {
                 return EACCES;
             }
         }
     }
-    return stat(path, &st) == 0 && may(user, &st, S_IWOTH) ? 0 : EACCES;
+    return stat(path, &st) == 0 && may(u, &st, S_IWOTH) ? 0 : EACCES;
 }
 
 static void check_user(struct doctor *d, const char *user)
 {
-    struct trial_user trial;
+    const char *path = d->socket.path;
+    struct trial_user u;
+    struct stat st = {0};
     char what[64];
     char advice[256];
     char group[USER_NAME_BYTES];
-    struct stat st = {0};
-    int errnum = 0;
 
-    if (!trial_user_named(user, &trial)) {
+    if (!trial_user_named(user, &u)) {
         if (d->mta_user != NULL) {
             doctor_say(d, DOCTOR_FAIL, "socket", "name the user that the MTA runs as",
                        "there is no user %s", user);
         }
         return; /* that MTA is not installed */
     }
-    errnum = geteuid() == 0 ? trial_call(&trial, connect_to, d->socket.path)
-                            : compute_as(&trial, d->socket.path);
+    int errnum =
+        geteuid() == 0 ? doctor_call_as(&u, connect_unix, path) : compute_as(&u, path);
     (void)snprintf(what, sizeof(what), "socket as %s", user);
     if (errnum == 0) {
         doctor_say(d, DOCTOR_OK, what, "", "the MTA's user may connect");
         return;
     }
-    (void)stat(d->socket.path, &st);
+    (void)stat(path, &st);
     (void)snprintf(
         advice, sizeof(advice),
         "%sadduser %s %s and restart the MTA; socket_mode must be \"0660\", and "
         "that group must be let into the folders above",
         strcmp(user, "postfix") == 0 ? "gillnet setup postfix, or by hand: " : "", user,
         group_name(st.st_gid, group));
-    doctor_say(d, DOCTOR_FAIL, what, advice, "%s may not connect to %s", user,
-               d->socket.path);
+    doctor_say(d, DOCTOR_FAIL, what, advice, "%s may not connect to %s", user, path);
 }
 
 static void check_unix(struct doctor *d)
@@ -97,8 +91,6 @@ static void check_unix(struct doctor *d)
     int fd = -1;
 
     if (lstat(path, &st) != 0) {
-        char text[128] = "";
-
         if (errno == EACCES && geteuid() != 0) {
             doctor_say(d, DOCTOR_WARN, "socket",
                        "run as root to see whether it answers",
@@ -107,7 +99,7 @@ static void check_unix(struct doctor *d)
         }
         doctor_say(d, DOCTOR_FAIL, "socket",
                    "start gillnetd; its folder must exist and be writable for it",
-                   "%s: %s", path, strerror_r(errno, text, sizeof(text)));
+                   "%s: %s", path, strerrordesc_np(errno));
         return;
     }
     if (!S_ISSOCK(st.st_mode)) {
@@ -138,23 +130,6 @@ static void check_unix(struct doctor *d)
 
 /* ---- inet ---- */
 
-static int connect_inet(const struct addrinfo *a)
-{
-    struct timeval wait = {.tv_sec = CONNECT_WAIT_S};
-    int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-    int errnum = 0;
-
-    if (fd < 0) {
-        return errno;
-    }
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-    if (connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-        errnum = errno;
-    }
-    close(fd);
-    return errnum;
-}
-
 static bool is_anywhere(const char *host)
 {
     return *host == '\0' || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
@@ -162,25 +137,20 @@ static bool is_anywhere(const char *host)
 
 static void check_inet(struct doctor *d)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
     const char *host = is_anywhere(d->socket.host) ? "localhost" : d->socket.host;
-    char text[128] = "";
-    int errnum = ECONNREFUSED;
-    int failed = getaddrinfo(host, d->socket.port, &hints, &found);
+    struct errinfo why = {0};
+    int fd = -1;
+    enum err e = control_dial(host, d->socket.port, CONNECT_WAIT_S, &fd, &why);
 
-    if (failed != 0) {
-        doctor_say(d, DOCTOR_FAIL, "socket", "write an address and a port number",
-                   "%s port %s: %s", host, d->socket.port, gai_strerror(failed));
-        return;
-    }
-    for (const struct addrinfo *a = found; a != NULL && errnum != 0; a = a->ai_next) {
-        errnum = connect_inet(a);
-    }
-    freeaddrinfo(found);
-    if (errnum != 0) {
-        doctor_say(d, DOCTOR_FAIL, "socket", "start gillnetd", "%s port %s: %s", host,
-                   d->socket.port, strerror_r(errnum, text, sizeof(text)));
+    fd_close(&fd);
+    if (e != ERR_OK) {
+        doctor_say(d, DOCTOR_FAIL, "socket",
+                   e == ERR_SYNTAX ? "write an address and a port number"
+                                   : "start gillnetd",
+                   "%s port %s: %s", host, d->socket.port, why.text);
+        if (e == ERR_SYNTAX) {
+            return;
+        }
     } else {
         doctor_say(d, DOCTOR_OK, "socket", "", "%s port %s answers", host,
                    d->socket.port);

@@ -1,42 +1,38 @@
-/* doctor_state - state folder, rights, disk, keys, lists and gillnetd as they are on disk. */
+/* doctor_state - the state folder, its rights, disk, keys and lists, and gillnetd. */
 #include <sys/statvfs.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/statedir_try.h"
 #include "core/base/user.h"
-#include "core/cli/daemon_process.h"
 #include "core/cli/doctor.h"
-#include "core/cli/list_numbers.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/running.h"
+#include "core/cli/services.h"
 #include "core/list/list.h"
 
 enum {
     NAMES_MEMORY = 16 << 20,
-    DISK_LOW_MIB = 256,   /* below: warn */
-    DISK_EMPTY_MIB = 16,  /* below: fail */
-    VERIFY_MIB_MAX = 256, /* larger lists are not read through here */
+    DISK_LOW_MIB = 256,  /* below: warn */
+    DISK_EMPTY_MIB = 16, /* below: fail */
+    VERIFY_MIB_MAX = 256 /* larger lists are not read through here */
 };
 
-/* Whether a stranger may write there. is_secret: also read. */
+/* Reports a path that any user may write. is_secret: or read. */
 static void check_rights(struct doctor *d, const char *path, bool is_secret)
 {
     struct stat st;
     char owner[USER_NAME_BYTES];
-    char text[128] = "";
 
     if (lstat(path, &st) != 0) {
         if (errno != ENOENT) {
             doctor_say(d, DOCTOR_WARN, "rights", "run as root or as gillnetd's user",
-                       "%s: %s", path, strerror_r(errno, text, sizeof(text)));
+                       "%s: %s", path, strerrordesc_np(errno));
         }
         return;
     }
     user_name(st.st_uid, owner);
     if (S_ISLNK(st.st_mode)) {
-        return; /* nothing of gillnet follows it */
+        return; /* gillnet follows no link */
     }
     if ((st.st_mode & S_IWOTH) != 0) {
         doctor_say(d, DOCTOR_FAIL, "rights", "take the right away: chmod o-w",
@@ -54,7 +50,8 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
     }
 }
 
-/* The MTA's user is in the group of the state folder, for the socket. */
+/* Reports keys that the group of the state folder may write: the MTA's user is in it, for the
+ * socket. */
 static void check_keys_group(struct doctor *d, const struct stat *folder,
                              const char *path)
 {
@@ -76,13 +73,12 @@ static void on_trouble(void *context, const char *what, const char *mend)
     doctor_say(context, DOCTOR_FAIL, "rights", mend, "%s", what);
 }
 
-/* Whether both services can use what lies there, tried as the users they run as. */
+/* Tries as the user of each service whether it can use the state folder. */
 static void check_services(struct doctor *d)
 {
     const struct config *c = d->cli->config;
     struct daemon_view view;
     struct errinfo why = {.code = ERR_OK};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     const bool runs = daemon_look(c, &view, NULL) == ERR_OK && view.is_running;
 
     for (unsigned i = STATEDIR_GILLNETD; i <= STATEDIR_HUB; i++) {
@@ -95,8 +91,7 @@ static void check_services(struct doctor *d)
         if (statedir_user(use.dir, use.service, pid, &use.user) &&
             statedir_try(&use, on_trouble, d, &why) != ERR_OK &&
             why.code != ERR_DENIED) {
-            doctor_say(d, DOCTOR_WARN, "rights", "", "%s",
-                       errinfo_format(&why, text, sizeof(text)));
+            doctor_say_why(d, DOCTOR_WARN, "rights", "", &why);
         }
     }
 }
@@ -127,7 +122,6 @@ static void check_keys(struct doctor *d)
 {
     struct cli *cli = d->cli;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
     if (keyring_load(cli->config->state_dir, &cli->keys, &why) == ERR_OK) {
         doctor_say(d, DOCTOR_OK, "keys", "", "%u digest key%s and the filter key",
@@ -137,9 +131,9 @@ static void check_keys(struct doctor *d)
                    "the first `gillnet list import` or start of gillnetd makes them",
                    "there are none yet");
     } else {
-        doctor_say(d, DOCTOR_FAIL, "keys",
-                   "without its keys no list can be read; restore them from a copy",
-                   "%s", errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "keys",
+                       "without its keys no list can be read; restore them from a copy",
+                       &why);
     }
 }
 
@@ -164,7 +158,6 @@ void doctor_state(struct doctor *d)
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];
-    char text[128] = "";
     struct stat st;
 
     if (*d->cli->config->file != '\0') {
@@ -172,8 +165,7 @@ void doctor_state(struct doctor *d)
     }
     errno = 0;
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        const char *why =
-            errno != 0 ? strerror_r(errno, text, sizeof(text)) : "not a folder";
+        const char *why = errno != 0 ? strerrordesc_np(errno) : "not a folder";
         char advice[FILE_PATH_MAX];
 
         (void)snprintf(advice, sizeof(advice),
@@ -185,7 +177,7 @@ void doctor_state(struct doctor *d)
     }
     check_rights(d, dir, false);
     for (size_t i = 0; i < LENGTH(inside); i++) {
-        if (file_path(path, "%s/%s", dir, inside[i].name) == ERR_OK) {
+        if (path_make(path, NULL, "%s/%s", dir, inside[i].name) == ERR_OK) {
             check_rights(d, path, inside[i].is_secret);
             if (i == 0) {
                 check_keys_group(d, &st, path);
@@ -210,13 +202,12 @@ struct verify {
 static void on_finding(void *context, const struct errinfo *finding)
 {
     struct verify *v = context;
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
-    doctor_say(v->d, DOCTOR_FAIL, v->what, "", "%s",
-               errinfo_format(finding, text, sizeof(text)));
+    doctor_say_why(v->d, DOCTOR_FAIL, v->what, "", finding);
 }
 
-/* Other servers cannot find what is under a former key, and after the next one neither can this. */
+/* Other servers cannot find entries under a former key, and this one cannot after the next
+ * rotation. */
 static void check_key(struct doctor *d, const struct list_reader *reader,
                       struct slice name, const char *what)
 {
@@ -225,7 +216,7 @@ static void check_key(struct doctor *d, const struct list_reader *reader,
     if (list_reader_key(reader)->id == d->cli->keys.ring[0].id) {
         return;
     }
-    (void)snprintf(advice, sizeof(advice), "make it anew: gillnet list rekey %.*s",
+    (void)snprintf(advice, sizeof(advice), "run gillnet list rekey %.*s",
                    SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
     doctor_say(
         d, DOCTOR_WARN, what, advice,
@@ -269,13 +260,13 @@ static void check_open_list(struct doctor *d, const struct list_reader *reader,
         age_s = clock_wall_us() / 1000000 - s.updated_s;
     }
     if (list_reader_fault(reader) != NULL) {
-        doctor_say(d, DOCTOR_WARN, what, "make it anew: gillnet list rebuild", "%s",
+        doctor_say(d, DOCTOR_WARN, what, "run gillnet list rebuild", "%s",
                    list_reader_fault(reader));
     }
     check_filters(d, reader, what);
     if (config->max_age_s > 0 && age_s > config->max_age_s) {
         doctor_say(d, DOCTOR_WARN, what,
-                   "is its feed still fetched? import it anew, or raise max_age",
+                   "is its feed still fetched? import it again, or raise max_age",
                    "last changed %llu hours ago, max_age is %llu",
                    (unsigned long long)age_s / 3600,
                    (unsigned long long)config->max_age_s / 3600);
@@ -295,18 +286,17 @@ static void check_list(struct doctor *d, struct slice name)
 {
     struct list_reader *reader = NULL;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     char what[LIST_NAME_MAX + 8];
 
     (void)snprintf(what, sizeof(what), "list %.*s",
                    SLICE_ARGS(slice_head(name, LIST_NAME_MAX)));
     if (list_reader_open(d->cli->config->state_dir, name, &d->cli->keys, &reader,
                          &why) != ERR_OK) {
-        doctor_say(
+        doctor_say_why(
             d, DOCTOR_FAIL, what,
             "gillnet list verify says more; gillnet list rebuild makes index and "
-            "filter anew from the log",
-            "%s", errinfo_format(&why, text, sizeof(text)));
+            "filter from the log",
+            &why);
         return;
     }
     check_key(d, reader, name, what);
@@ -314,7 +304,7 @@ static void check_list(struct doctor *d, struct slice name)
     list_reader_close(&reader);
 }
 
-static bool is_there(const struct slice *names, size_t n, const char *name)
+static bool has_list_name(const struct slice *names, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         if (slice_eq(names[i], slice_str(name))) {
@@ -329,11 +319,11 @@ static void check_named_lists(struct doctor *d, const struct slice *names, size_
     const struct config *c = d->cli->config;
 
     for (size_t i = 0; i < c->nlists; i++) {
-        if (!is_there(names, n, c->lists[i].name) &&
+        if (!has_list_name(names, n, c->lists[i].name) &&
             !doctor_has_peers_list(d, c->lists[i].name)) {
             doctor_say(d, DOCTOR_WARN, "lists",
                        "import it, or mend the name in the configuration",
-                       "the configuration speaks of list %s, which is not there",
+                       "the configuration names list %s, which does not exist",
                        c->lists[i].name);
         }
     }
@@ -345,15 +335,13 @@ void doctor_lists(struct doctor *d)
     struct errinfo why = {0};
     struct slice *names = NULL;
     size_t n = 0;
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
     enum err e = ERR_NOMEM;
 
     if (arena != NULL) {
         e = list_names(d->cli->config->state_dir, arena, &names, &n, &why);
     }
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
-        doctor_say(d, DOCTOR_FAIL, "lists", "", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "lists", "", &why);
     } else if (e != ERR_OK || n == 0) {
         n = 0;
         if (doctor_has_peers_list(d, "*")) {
@@ -374,7 +362,8 @@ void doctor_lists(struct doctor *d)
 
 /* ---- gillnetd ---- */
 
-/* Which configuration it runs, and the hub; a hub without gillnetd is looked at, too. */
+/* Compares the configuration of gillnetd and the hub with the file; also of a hub without
+ * gillnetd. */
 static void check_running(struct doctor *d, const struct daemon_view *view)
 {
     struct running r;
@@ -405,12 +394,10 @@ void doctor_daemon(struct doctor *d)
 {
     struct daemon_view view;
     struct errinfo why = {0};
-    char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32];
 
     if (daemon_look(d->cli->config, &view, &why) != ERR_OK) {
-        doctor_say(d, DOCTOR_FAIL, "gillnetd",
-                   "restart gillnetd: it makes the page anew", "%s",
-                   errinfo_format(&why, text, sizeof(text)));
+        doctor_say_why(d, DOCTOR_FAIL, "gillnetd",
+                       "restart gillnetd: it makes a new page", &why);
         return;
     }
     if (!view.is_running) {

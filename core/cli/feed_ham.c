@@ -1,12 +1,10 @@
-/* feed_ham - `gillnet feed ham`: good mail of one's own, which no feed may speak against. */
+/* feed_ham - `gillnet feed ham`: good mail of the site, which no feed may list. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/feed_commands.h"
 #include "core/cli/messages.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/feed/exclude.h"
 #include "core/message/feature/ham_keys.h"
 
@@ -23,7 +21,7 @@ static int on_message(void *context, struct arena *arena, const struct message *
     struct giving *g = context;
     uint32_t now_s = (uint32_t)(clock_wall_us() / US_PER_S);
 
-    /* what has more keys than a record becomes several */
+    /* a message with more keys than a record holds becomes several */
     for (size_t at = 0; at < featureset_count(m->features);) {
         struct ham_log_message kept = {.time_s = now_s, .is_good = true};
 
@@ -34,24 +32,21 @@ static int on_message(void *context, struct arena *arena, const struct message *
     return CLI_CLEAN;
 }
 
-static int fail(const char *path, const char *what)
+static int fail_with_errno(const char *path, const char *what)
 {
     int errnum = errno;
 
-    (void)fprintf(stderr, "gillnet: %s: %s: %s\n", path, what,
-                  err_text(err_of_errno(errnum)));
-    return EX_IOERR;
+    return cli_error(EX_IOERR, "%s: %s: %s", path, what,
+                     err_text(err_of_errno(errnum)));
 }
 
 static int print(const struct cli *cli, const struct giving *g)
 {
     if (cli->json) {
-        return json_line(json_pack("{s:I}", "messages", (json_int_t)g->messages))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack("{s:I}", "messages", (json_int_t)g->messages));
     }
-    (void)printf("%" PRIu64 " messages are good mail from now on: what they have no "
-                 "feed can list\n",
+    (void)printf("%" PRIu64
+                 " messages are good mail from now on: no feed can list their values\n",
                  g->messages);
     if (g->messages > HAM_LOG_SLOTS) {
         (void)printf("more than the last %d are not kept\n", HAM_LOG_SLOTS);
@@ -59,15 +54,15 @@ static int print(const struct cli *cli, const struct giving *g)
     return 0;
 }
 
-/* Beside what is in use, and then in its place. */
-static int give(struct cli *cli, const char *path, char **paths)
+/* Writes the new log beside the old one, and renames it. */
+static int replace_ham_log(struct cli *cli, const char *path, char **paths)
 {
     struct messages_envelope envelope = {.client = NULL};
     struct giving g = {.key = &cli->keys.ring[0]};
     struct errinfo why = {.code = ERR_OK};
     char fresh[FILE_PATH_MAX];
 
-    if (file_path(fresh, "%s.given", path) != ERR_OK) {
+    if (path_make(fresh, NULL, "%s.given", path) != ERR_OK) {
         return EX_USAGE;
     }
     (void)unlink(fresh); /* of a run that was broken off */
@@ -77,8 +72,7 @@ static int give(struct cli *cli, const char *path, char **paths)
     int status = messages_each(cli, &envelope, paths, on_message, &g);
     ham_log_close(&g.ham_log);
     if (g.messages == 0 && status <= CLI_HIT) {
-        (void)fprintf(stderr, "gillnet: feed ham: no message was found there; what was "
-                              "given before stays\n");
+        cli_say("feed ham: no message was found there; the former good mail stays");
         status = EX_NOINPUT;
     }
     if (status > CLI_HIT) {
@@ -86,7 +80,7 @@ static int give(struct cli *cli, const char *path, char **paths)
         return status;
     }
     return rename(fresh, path) == 0 ? print(cli, &g)
-                                    : fail(path, "cannot be put in place");
+                                    : fail_with_errno(path, "cannot be put in place");
 }
 
 int feed_cmd_ham(struct cli *cli, int argc, char **argv)
@@ -102,19 +96,20 @@ int feed_cmd_ham(struct cli *cli, int argc, char **argv)
         return status;
     }
     if ((argc == 1) != forgets) {
-        return feed_cmd_usage("ham: name files or folders of good mail, or --forget");
+        return cli_usage("feed",
+                         "ham: name files or folders of good mail, or --forget");
     }
-    if (file_path(folder, "%s/feeds", cli->config->state_dir) != ERR_OK ||
-        file_path(path, "%s/%s", cli->config->state_dir, STATE_HAM_FILE) != ERR_OK) {
+    if (path_make(folder, NULL, "%s/feeds", cli->config->state_dir) != ERR_OK ||
+        path_make(path, NULL, "%s/%s", cli->config->state_dir, STATE_HAM_FILE) !=
+            ERR_OK) {
         return EX_USAGE;
     }
     if (forgets) {
-        return unlink(path) == 0 || errno == ENOENT ? 0
-                                                    : fail(path, "cannot be removed");
+        return unlink(path) == 0 || errno == ENOENT
+                   ? 0
+                   : fail_with_errno(path, "cannot be removed");
     }
     status = cli_keys(cli, true);
-    if (status == 0 && file_make_dir(folder, FOLDER_MODE, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    }
-    return status == 0 ? give(cli, path, argv + 1) : status;
+    THEN(status, cli_status(file_make_dir(folder, FOLDER_MODE, &why), &why));
+    return status == 0 ? replace_ham_log(cli, path, argv + 1) : status;
 }

@@ -1,19 +1,17 @@
-/* feed_list - `gillnet feed list` and `diff`: how each feed stands, and what changed between two versions. */
+/* feed_list - `gillnet feed list` and `diff`: the state of each feed, and the differences of two
+ * versions. */
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/cli/feed_commands.h"
-#include "core/cli/feed_rows.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/feed/show.h"
 
 enum { TROUBLE_SHOWN = 400 };
 
 /* ---- list ---- */
 
-/* Without a hub: what the folder says. Keys are not made for it. */
-static json_t *row_of(struct cli *cli, const struct config_feed *feed)
+/* The row of a feed without a hub, from its folder. Makes no keys. */
+static json_t *row_of_feed(struct cli *cli, const struct config_feed *feed)
 {
     char shown[FEED_SHOWN_MAX];
     char path[FILE_PATH_MAX];
@@ -25,7 +23,8 @@ static json_t *row_of(struct cli *cli, const struct config_feed *feed)
                   "url", feed_shown(shown, feed->url), "enabled", feed->enabled ? 1 : 0,
                   "state", feed->enabled ? "waiting" : "off");
 
-    if (file_path(path, "%s/feeds/%s", cli->config->state_dir, feed->name) == ERR_OK &&
+    if (path_make(path, NULL, "%s/feeds/%s", cli->config->state_dir, feed->name) ==
+            ERR_OK &&
         access(path, F_OK) == 0 && feed_cmd_open(cli, feed, &p, &s) == 0) {
         update_get_state(s, &state);
         update_close(&s);
@@ -50,33 +49,26 @@ json_t *feed_rows(struct cli *cli, bool *retruns, int *retstatus)
     *retstatus = 0;
     rows = json_array();
     for (size_t i = 0; i < cli->config->nfeeds; i++) {
-        (void)json_array_append_new(rows, row_of(cli, &cli->config->feeds[i]));
+        (void)json_array_append_new(rows, row_of_feed(cli, &cli->config->feeds[i]));
     }
     return rows;
 }
 
-static const char *text_of(const json_t *row, const char *name)
-{
-    const char *text = json_string_value(json_object_get(row, name));
-
-    return text != NULL ? text : "";
-}
-
 const char *feed_row_name(const json_t *row)
 {
-    return text_of(row, "name");
+    return json_text_of(row, "name");
 }
 
 const char *feed_row_trouble(const json_t *row)
 {
-    const char *trouble = text_of(row, "trouble");
+    const char *trouble = json_text_of(row, "trouble");
     bool is_unheard = json_is_true(json_object_get(row, "enabled")) &&
                       json_integer_value(json_object_get(row, "good_s")) == 0;
 
-    return *trouble == '\0' && is_unheard ? "nothing of it was fetched yet" : trouble;
+    return *trouble == '\0' && is_unheard ? "it has not been fetched yet" : trouble;
 }
 
-static void print_row(const json_t *row)
+static void print_feed_row(const json_t *row)
 {
     const char *trouble = feed_row_trouble(row);
     char when[TEXT_TIME_MAX];
@@ -84,8 +76,8 @@ static void print_row(const json_t *row)
 
     (void)printf(
         "%-20s %-9s %10" JSON_INTEGER_FORMAT " %-20s %s%s\n", feed_row_name(row),
-        text_of(row, "state"), json_integer_value(json_object_get(row, "entries")),
-        text_time(good_s > 0 ? (uint64_t)good_s : 0, when), text_of(row, "url"),
+        json_text_of(row, "state"), json_integer_value(json_object_get(row, "entries")),
+        text_time(good_s > 0 ? (uint64_t)good_s : 0, when), json_text_of(row, "url"),
         json_is_true(json_object_get(row, "pinned")) ? " (pinned)" : "");
     if (*trouble != '\0') {
         (void)fputs("    ", stdout);
@@ -134,15 +126,14 @@ int feed_cmd_list(struct cli *cli, int argc, char **argv)
         if (cli->json) {
             ok = ok && json_line(json_incref(row));
         } else {
-            print_row(row);
+            print_feed_row(row);
         }
     }
     json_decref(rows);
     if (!runs && !cli->json && cli->config->nfeeds > 0) {
         (void)fflush(stdout);
-        (void)fputs("gillnet: the hub does not run, so nothing is fetched: systemctl "
-                    "start gillnet-hub\n",
-                    stderr);
+        cli_say(
+            "the hub does not run, so nothing is fetched: systemctl start gillnet-hub");
     }
     return ok ? 0 : EX_OSERR;
 }
@@ -171,10 +162,7 @@ static void on_line(void *context, const struct update_line *line)
 
 static bool read_version(const char *text, uint64_t *ret)
 {
-    char *end = NULL;
-
-    *ret = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0';
+    return slice_to_u64(slice_str(text), 10, UINT64_MAX, ret);
 }
 
 int feed_cmd_diff(struct cli *cli, int argc, char **argv)
@@ -188,7 +176,7 @@ int feed_cmd_diff(struct cli *cli, int argc, char **argv)
 
     if (argc < 2 || argc > 4 || (argc > 2 && !read_version(argv[2], &from)) ||
         (argc > 3 && !read_version(argv[3], &to))) {
-        return feed_cmd_usage("diff: name a feed, and two versions or none");
+        return cli_usage("feed", "diff: name a feed, and two versions or none");
     }
     const struct config_feed *feed = feed_cmd_find(cli, argv[1]);
     int status = feed == NULL ? EX_USAGE : feed_cmd_open(cli, feed, &p, &s);

@@ -1,49 +1,46 @@
-/* feed_run - `gillnet feed update` and `rollback`: by the hub where it runs. */
+/* feed_run - `gillnet feed update` and `rollback`: by the hub, if it runs. */
 #include <sysexits.h>
 
 #include "core/cli/feed_commands.h"
-#include "core/cli/options.h"
 #include "core/feed/local.h"
 #include "core/feed/show.h"
+
+static enum err read_local(struct feed_work *w, struct errinfo *reterr)
+{
+    const bool is_forced = *(const bool *)w->context;
+    struct feed_local local;
+    struct update_state state;
+
+    update_get_state(w->stage, &state);
+    enum err e =
+        feed_local_read(w->feed, is_forced || state.is_pinned ? "" : state.etag,
+                        update_incoming(w->stage), &local, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (local.is_same) {
+        e = update_unchanged(w->stage, reterr);
+        update_get_state(w->stage, &state);
+        w->report.is_same = true;
+        w->report.entries = state.entries;
+        w->report.counts.format = state.format;
+        return e;
+    }
+    const struct update_body body = {.etag = local.tag,
+                                     .last_modified = "",
+                                     .is_by_hand = is_forced || state.is_pinned};
+    return update_update(w->stage, &body, NULL, NULL, &w->report, reterr);
+}
 
 /* Files of this machine need no hub. */
 static int update_here(struct cli *cli, const struct config_feed *feed, bool is_forced)
 {
-    struct update_report report = {.entries = 0};
-    struct errinfo why = {.code = ERR_OK};
-    struct feed_local local;
-    struct update_state state;
-    struct feed_update *s = NULL;
-    struct progress p;
-
     if (feed_local_path(feed->url) == NULL) {
-        (void)fprintf(stderr,
-                      "gillnet: the hub, which fetches feeds, does not run: systemctl "
-                      "start gillnet-hub, or gillnet hub --once\n");
-        return EX_UNAVAILABLE;
+        return cli_error(EX_UNAVAILABLE,
+                         "the hub, which fetches feeds, does not run: systemctl start "
+                         "gillnet-hub, or gillnet hub --once");
     }
-    int status = feed_cmd_open(cli, feed, &p, &s);
-    if (status != 0) {
-        return status;
-    }
-    update_get_state(s, &state);
-    enum err e = feed_local_read(feed, is_forced || state.is_pinned ? "" : state.etag,
-                                 update_incoming(s), &local, &why);
-    if (e == ERR_OK && local.is_same) {
-        e = update_unchanged(s, &why);
-        update_get_state(s, &state);
-        report.is_same = true;
-        report.entries = state.entries;
-        report.counts.format = state.format;
-    } else if (e == ERR_OK) {
-        const struct update_body body = {.etag = local.tag,
-                                         .last_modified = "",
-                                         .is_by_hand = is_forced || state.is_pinned};
-        e = update_update(s, &body, NULL, NULL, &report, &why);
-        progress_clear(&p);
-    }
-    update_close(&s);
-    return feed_cmd_print(cli, feed_cmd_result(feed->name, e, &why, &report, NULL));
+    return feed_cmd_here(cli, feed, read_local, &is_forced, NULL);
 }
 
 static int update(struct cli *cli, const struct config_feed *feed, bool is_forced)
@@ -61,13 +58,11 @@ int feed_cmd_update(struct cli *cli, int argc, char **argv)
 {
     bool is_forced = false;
     const struct cli_option table[] = {{"--force", NULL, &is_forced, NULL}};
-    int status = cli_options(cli_command("feed"), table, 1, &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("feed", table, 1, CLI_MANY, "update: name feeds"), &argc, argv);
 
     if (status != 0) {
         return status;
-    }
-    if (argc < 2) {
-        return feed_cmd_usage("update: name feeds");
     }
     for (int i = 1; i < argc; i++) {
         const struct config_feed *feed = feed_cmd_find(cli, argv[i]);
@@ -78,38 +73,21 @@ int feed_cmd_update(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-static int rollback_here(struct cli *cli, const struct config_feed *feed,
-                         uint64_t version)
+static enum err roll_back(struct feed_work *w, struct errinfo *reterr)
 {
-    struct update_report report = {.entries = 0};
-    struct errinfo why = {.code = ERR_OK};
-    struct feed_update *s = NULL;
-    struct progress p;
-    int status = feed_cmd_open(cli, feed, &p, &s);
-
-    if (status != 0) {
-        return status;
-    }
-    enum err e = update_rollback(s, version, &report, &why);
-    progress_clear(&p);
-    update_close(&s);
-    return feed_cmd_print(cli, feed_cmd_result(feed->name, e, &why, &report, NULL));
+    return update_rollback(w->stage, *(const uint64_t *)w->context, &w->report, reterr);
 }
 
 int feed_cmd_rollback(struct cli *cli, int argc, char **argv)
 {
-    char *end = NULL;
     json_t *result = NULL;
     uint64_t version = 0;
 
     if (argc != 2 && argc != 3) {
-        return feed_cmd_usage("rollback: name a feed, and a version or none");
+        return cli_usage("feed", "rollback: name a feed, and a version or none");
     }
-    errno = 0;
-    version = argc == 3 ? strtoull(argv[2], &end, 10) : 0;
-    if (argc == 3 && (argv[2][0] < '0' || argv[2][0] > '9' || *end != '\0' ||
-                      errno != 0 || version > INT64_MAX)) {
-        return feed_cmd_usage("rollback: a version is a number (gillnet feed list)");
+    if (argc == 3 && !slice_to_u64(slice_str(argv[2]), 10, INT64_MAX, &version)) {
+        return cli_usage("feed", "rollback: a version is a number (gillnet feed list)");
     }
     const struct config_feed *feed = feed_cmd_find(cli, argv[1]);
     if (feed == NULL) {
@@ -118,7 +96,7 @@ int feed_cmd_rollback(struct cli *cli, int argc, char **argv)
     int status = feed->enabled ? feed_cmd_job(cli, "feed-rollback", feed->name,
                                               argc == 3 ? argv[2] : "", &result)
                                : -1;
-    status = status < 0    ? rollback_here(cli, feed, version)
+    status = status < 0    ? feed_cmd_here(cli, feed, roll_back, &version, NULL)
              : status == 0 ? feed_cmd_print(cli, result)
                            : status;
     if (status == 0 && !cli->json) {

@@ -1,12 +1,10 @@
-/* feed_test - `gillnet feed test`: what an update would do, and which good mail its entries would hit. */
+/* feed_test - `gillnet feed test`: the result of an update, and the good mail that its entries
+ * would hit. */
 #include <sysexits.h>
 
 #include "core/cli/feed_commands.h"
-#include "core/cli/feed_try.h"
 #include "core/cli/messages.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/feed/local.h"
 #include "core/feed/show.h"
 #include "core/list/listset.h"
@@ -81,10 +79,9 @@ static int print_ham(const struct ham *h)
     double share = h->messages > 0 ? (double)h->hit * PERCENT / (double)h->messages : 0;
 
     if (h->t->cli.json) {
-        return json_line(json_pack("{s:I, s:I, s:f}", "ham", (json_int_t)h->messages,
-                                   "hit", (json_int_t)h->hit, "share", share / PERCENT))
-                   ? 0
-                   : EX_OSERR;
+        return json_status(json_pack("{s:I, s:I, s:f}", "ham", (json_int_t)h->messages,
+                                     "hit", (json_int_t)h->hit, "share",
+                                     share / PERCENT));
     }
     (void)printf("%" PRIu64 " messages, %" PRIu64 " hit (%.3f %%)\n", h->messages,
                  h->hit, share);
@@ -100,7 +97,7 @@ static int look_at_ham(struct feed_try *t, const char *dir)
     struct errinfo why = {.code = ERR_OK};
     struct list_manager *hold = list_manager_new(t->dir, &t->cli.keys);
 
-    if (hold == NULL || file_path(folder, "%s", dir) != ERR_OK) {
+    if (hold == NULL || path_make(folder, NULL, "%s", dir) != ERR_OK) {
         list_manager_free(&hold);
         return EX_OSERR;
     }
@@ -131,30 +128,22 @@ static void on_line(void *context, const struct update_line *line)
     }
 }
 
-static int check_body(struct feed_try *t, const struct config_feed *feed,
-                      struct cli *cli, bool only_checks)
+static enum err check_body(struct feed_work *w, struct errinfo *reterr)
 {
-    struct update_report report = {.entries = 0};
-    struct errinfo why = {.code = ERR_OK};
     struct feed_local local;
-    struct feed_update *s = NULL;
-    struct progress p;
-    int status = feed_cmd_open(cli, feed, &p, &s);
+    enum err e =
+        feed_local_read(w->feed, "", update_incoming(w->stage), &local, reterr);
+    const struct update_body body = {
+        .etag = "", .last_modified = "", .only_checks = *(const bool *)w->context};
 
-    if (status != 0) {
-        return status;
-    }
-    json_t *lines = json_array();
-    enum err e = feed_local_read(feed, "", update_incoming(s), &local, &why);
-    if (e == ERR_OK) {
-        const struct update_body body = {
-            .etag = "", .last_modified = "", .only_checks = only_checks};
-        e = update_update(s, &body, on_line, lines, &report, &why);
-        progress_clear(&p);
-    }
-    update_close(&s);
-    t->cli.keys = cli->keys;
-    return feed_cmd_print(cli, feed_cmd_result(feed->name, e, &why, &report, lines));
+    THEN(e, update_update(w->stage, &body, on_line, w->lines, &w->report, reterr));
+    return e;
+}
+
+/* Prints what an update with the feed's local body would do, or does unless it only checks. */
+static int test_body(struct cli *cli, const struct config_feed *feed, bool only_checks)
+{
+    return feed_cmd_here(cli, feed, check_body, &only_checks, json_array());
 }
 
 static char *text_or(const char *given, char *usual)
@@ -182,7 +171,7 @@ static int try_file(struct cli *cli, const struct config_feed *feed, const char 
     t.feed.format = text_or(o->format, t.feed.format);
     t.feed.column = text_or(o->column, t.feed.column);
     t.feed.type = text_or(o->type, t.feed.type);
-    status = check_body(&t, &t.feed, &t.cli, o->ham == NULL);
+    status = test_body(&t.cli, &t.feed, o->ham == NULL);
     if (status == 0 && o->ham != NULL) {
         status = look_at_ham(&t, o->ham);
     }
@@ -192,7 +181,7 @@ static int try_file(struct cli *cli, const struct config_feed *feed, const char 
 
 /* ---- a feed ---- */
 
-/* The body of the version that serves, or the file that the feed is. */
+/* The body of the current version, or the feed's local file. */
 static int body_of(struct cli *cli, const struct config_feed *feed,
                    char ret[FILE_PATH_MAX])
 {
@@ -202,7 +191,7 @@ static int body_of(struct cli *cli, const struct config_feed *feed,
     struct progress p;
 
     if (local != NULL) {
-        (void)file_path(ret, "%s", local);
+        (void)path_make(ret, NULL, "%s", local);
         return 0;
     }
     int status = feed_cmd_open(cli, feed, &p, &s);
@@ -212,11 +201,10 @@ static int body_of(struct cli *cli, const struct config_feed *feed,
     update_get_state(s, &state);
     update_close(&s);
     if (state.version == 0 ||
-        file_path(ret, "%s/feeds/%s/body.%" PRIu64, cli->config->state_dir, feed->name,
-                  state.version) != ERR_OK) {
-        (void)fprintf(stderr, "gillnet: %s: nothing good came of this feed yet\n",
-                      feed->name);
-        return EX_UNAVAILABLE;
+        path_make(ret, NULL, "%s/feeds/%s/body.%" PRIu64, cli->config->state_dir,
+                  feed->name, state.version) != ERR_OK) {
+        return cli_error(EX_UNAVAILABLE, "%s: nothing good came of this feed yet",
+                         feed->name);
     }
     return 0;
 }
@@ -241,15 +229,13 @@ static int test_feed(struct cli *cli, const struct config_feed *feed,
         return status;
     }
     if (feed_local_path(feed->url) == NULL) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: a feed of the network is fetched by the hub, for "
-                      "which it must run and the feed be enabled; a file of it can be "
-                      "tested without: gillnet feed test FILE\n",
-                      feed->name);
-        return EX_UNAVAILABLE;
+        return cli_error(
+            EX_UNAVAILABLE,
+            "%s: only the hub fetches this feed; start gillnet-hub and enable the "
+            "feed, or test a file of it: gillnet feed test FILE",
+            feed->name);
     }
-    struct feed_try none = {.dir = ""};
-    return check_body(&none, feed, cli, true);
+    return test_body(cli, feed, true);
 }
 
 int feed_cmd_test(struct cli *cli, int argc, char **argv)
@@ -259,13 +245,11 @@ int feed_cmd_test(struct cli *cli, int argc, char **argv)
                                        {"--format", &o.format, NULL, NULL},
                                        {"--column", &o.column, NULL, NULL},
                                        {"--type", &o.type, NULL, NULL}};
-    int status = cli_options(cli_command("feed"), table, LENGTH(table), &argc, argv);
+    int status = cli_arguments(
+        CLI_FORM("feed", table, 1, 1, "test: name a feed or a file"), &argc, argv);
 
     if (status != 0) {
         return status;
-    }
-    if (argc != 2) {
-        return feed_cmd_usage("test: name a feed or a file");
     }
     for (size_t i = 0; i < cli->config->nfeeds; i++) {
         if (strcmp(cli->config->feeds[i].name, argv[1]) == 0) {

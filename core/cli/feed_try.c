@@ -1,14 +1,13 @@
-/* feed_try - a folder of links to what is there. */
-#include "core/cli/feed_try.h"
-
-#include <dirent.h>
+/* feed_try - a state folder of links, in which a feed is tried. */
 #include <sysexits.h>
 
+#include "core/base/dir_walk.h"
+#include "core/cli/feed_commands.h"
 #include "core/list/list.h"
 
 enum { DIR_MODE = 0700 };
 
-static int failed(const char *path)
+static int fail_folder(const char *path)
 {
     struct errinfo why = {.code = ERR_OK};
 
@@ -21,36 +20,29 @@ static bool link_to(const struct feed_try *t, const char *state, const char *nam
     char from[FILE_PATH_MAX];
     char to[FILE_PATH_MAX];
 
-    return file_path(from, "%s/%s", state, name) == ERR_OK &&
-           file_path(to, "%s/%s", t->dir, name) == ERR_OK &&
+    return path_make(from, NULL, "%s/%s", state, name) == ERR_OK &&
+           path_make(to, NULL, "%s/%s", t->dir, name) == ERR_OK &&
            (access(from, F_OK) != 0 || symlink(from, to) == 0);
 }
 
-/* The lists but the feed's. */
+/* The lists except the feed's. */
 static bool link_lists(const struct feed_try *t, const char *state)
 {
     char path[FILE_PATH_MAX];
-    bool ok = file_path(path, "%s/lists", t->dir) == ERR_OK &&
+    char name[FILE_PATH_MAX];
+    bool ok = path_make(path, NULL, "%s/lists", t->dir) == ERR_OK &&
               mkdir(path, DIR_MODE) == 0 &&
-              file_path(path, "%s/lists", state) == ERR_OK;
-    DIR *d = ok ? opendir(path) : NULL;
+              path_make(path, NULL, "%s/lists", state) == ERR_OK;
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
 
-    while (d != NULL && ok) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-
-        if (e == NULL) {
-            break;
-        }
-        if (list_name_is_valid(slice_str(e->d_name)) &&
-            strcmp(e->d_name, t->feed.list) != 0) {
-            ok = file_path(path, "lists/%s", e->d_name) == ERR_OK &&
-                 link_to(t, state, path);
+    while (ok && dir_walk_next(&w)) {
+        if (list_name_is_valid(slice_str(w.name)) &&
+            strcmp(w.name, t->feed.list) != 0) {
+            ok = path_make(name, NULL, "lists/%s", w.name) == ERR_OK &&
+                 link_to(t, state, name);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return ok;
 }
 
@@ -58,11 +50,11 @@ static int make_dir(struct feed_try *t)
 {
     const char *place = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe) */
 
-    if (file_path(t->dir, "%s/gillnet-feed-XXXXXX",
+    if (path_make(t->dir, NULL, "%s/gillnet-feed-XXXXXX",
                   place != NULL && *place != '\0' ? place : "/tmp") != ERR_OK ||
         mkdtemp(t->dir) == NULL) {
         t->dir[0] = '\0';
-        return failed("TMPDIR");
+        return fail_folder("TMPDIR");
     }
     return 0;
 }
@@ -76,10 +68,9 @@ int feed_try_begin(struct cli *cli, const struct config_feed *feed, const char *
 
     ret->dir[0] = '\0';
     if (realpath(file, body) == NULL ||
-        file_path(ret->url, "file://%s", body) != ERR_OK) {
-        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", file,
-                      err_text(err_of_errno(errno)));
-        return EX_NOINPUT;
+        path_make(ret->url, NULL, "file://%s", body) != ERR_OK) {
+        return cli_error(EX_NOINPUT, "%s: cannot be read: %s", file,
+                         err_text(err_of_errno(errno)));
     }
     ret->config = *cli->config;
     ret->feed = feed != NULL ? *feed : cli->config->feed_default;
@@ -96,7 +87,7 @@ int feed_try_begin(struct cli *cli, const struct config_feed *feed, const char *
     if (realpath(cli->config->state_dir, state) != NULL &&
         !(link_to(ret, state, "keys") && link_to(ret, state, "counts") &&
           link_lists(ret, state))) {
-        status = failed(ret->dir);
+        status = fail_folder(ret->dir);
         feed_try_end(ret);
     }
     return status;

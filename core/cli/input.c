@@ -1,4 +1,4 @@
-/* input - one buffer that lines are cut from; what does not fit a line is passed over. */
+/* input - one buffer that lines are cut from; the rest of a line that is too long is skipped. */
 #include "core/cli/input.h"
 
 #include <poll.h>
@@ -13,8 +13,8 @@ void input_init(struct input *in, int fd)
     in->n = 0;
 }
 
-/* Reads more behind what is left. */
-static void fill(struct input *in)
+/* Reads more bytes behind the rest. */
+static void fill_input(struct input *in)
 {
     if (in->at > 0) {
         memmove(in->bytes, in->bytes + in->at, in->n - in->at);
@@ -36,7 +36,7 @@ static const char *line_end(const struct input *in)
 }
 
 /* The bytes before the end of the line, of which size are taken. */
-static struct slice take(struct input *in, size_t length, size_t size)
+static struct slice take_line_bytes(struct input *in, size_t length, size_t size)
 {
     struct slice line = slice_of(in->bytes + in->at, length);
     in->at += size;
@@ -51,7 +51,7 @@ bool input_line(struct input *in, struct slice *ret, bool *rettoolong)
         size_t length = end ? (size_t)(end - (in->bytes + in->at)) : left;
         bool is_rest = in->is_cut;
         if (!end && !in->is_ended && length <= INPUT_LINE_MAX) {
-            fill(in);
+            fill_input(in);
             continue;
         }
         if (!end && left == 0) {
@@ -59,7 +59,7 @@ bool input_line(struct input *in, struct slice *ret, bool *rettoolong)
         }
         bool is_too_long = length > INPUT_LINE_MAX;
         in->is_cut = !end && !in->is_ended;
-        struct slice line = take(in, length, length + (end ? 1 : 0));
+        struct slice line = take_line_bytes(in, length, length + (end ? 1 : 0));
         if (!is_rest) {
             *ret = slice_head(line, INPUT_LINE_MAX);
             *rettoolong = is_too_long;

@@ -1,5 +1,5 @@
 /*
- * input - lines from a descriptor, with knowledge of whether the next one is there already.
+ * input - lines from a descriptor, and whether the next one has arrived.
  *
  * Threads: one.   Allocates: nothing.
  */
@@ -22,9 +22,9 @@ struct input {
 
 void input_init(struct input *in, int fd);
 /* The next line without its end, valid until the next call. *rettoolong: it is longer than
- * INPUT_LINE_MAX, only its beginning is given. False: no more lines. */
+ * INPUT_LINE_MAX, only its beginning is given. False: the input has ended. */
 bool input_line(struct input *in, struct slice *ret, bool *rettoolong);
-/* The next line is not there yet: who gathers lines should now do what they ask. */
+/* Whether the next line has not arrived yet: a caller that gathers lines should handle them now. */
 bool input_waits(const struct input *in);
 
 #endif

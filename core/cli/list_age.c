@@ -1,20 +1,19 @@
-/* list_age - `gillnet list age`: periods of lists that nobody met for long are dropped. */
+/* list_age - `gillnet list age`: periods of lists without hits for long are dropped. */
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/options.h"
+#include "core/cli/open_lists.h"
 #include "core/list/lookup_stats.h"
 
-/* What gillnetd counted, for one list. */
+/* gillnetd's counters of one list. */
 struct met {
-    struct hits_view *view; /* NULL: it has not counted */
+    struct hits_view *view; /* NULL: there are none */
     struct slice list;
     uint64_t now_s;
 };
 
-/* When an entry of the period may have been met last. Time before gillnetd counted, and time in
- * which it was not at work, does not make a period older. */
+/* The time of the last possible hit of an entry of the period. Time before gillnetd counted, and
+ * time in which it did not run, does not make a period older. */
 static uint64_t last_met(void *context, uint64_t period_s)
 {
     const struct met *m = context;
@@ -32,32 +31,22 @@ int list_cmd_drop_periods(struct cli *cli, struct list_writer *w, const char *na
     struct met m = {.list = slice_str(name), .now_s = clock_wall_us() / 1000000};
     struct list_aged aged;
     struct errinfo info = {.code = ERR_OK};
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/" STATE_LOOKUP_STATS_FILE, cli->config->state_dir) ==
-        ERR_OK) {
-        (void)lookup_stats_read(path, &m.view,
-                                NULL); /* without it nothing is dropped */
-    }
+    m.view = state_hits(cli->config); /* without it nothing is dropped */
     enum err e = list_age(w, last_met, &m, m.now_s, &aged, &info);
     lookup_stats_view_free(&m.view);
     if (aged.periods > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: %u periods that nobody met were dropped with "
-                      "%" PRIu64 " entries; %" PRIu64
-                      " of theirs that a person listed or "
-                      "revoked stay\n",
-                      name, aged.periods, aged.entries, aged.kept);
+        cli_say("list %s: %u periods that nobody met were dropped with %" PRIu64
+                " entries; %" PRIu64 " of theirs that a person listed or revoked stay",
+                name, aged.periods, aged.entries, aged.kept);
     }
-    return e == ERR_OK ? 0 : cli_fail(&info);
+    return cli_status(e, &info);
 }
 
 static int age_one(struct cli *cli, const char *name)
 {
     struct list_writer *w = NULL;
     int status = list_cmd_check_name(name);
-    if (status == 0) {
-        status = list_cmd_open_writer(cli, name, false, &w);
-    }
+    THEN(status, list_cmd_open_writer(cli, name, false, &w));
     if (status == 0) {
         status = list_cmd_drop_periods(cli, w, name);
         list_writer_close(&w);
@@ -67,16 +56,15 @@ static int age_one(struct cli *cli, const char *name)
 
 int list_cmd_age(struct cli *cli, int argc, char **argv)
 {
-    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+    int status =
+        cli_arguments(CLI_WORDS("list", 1, CLI_MANY, "age: name a list"), &argc, argv);
+
     if (status != 0) {
         return status;
     }
-    if (argc < 2) {
-        return list_cmd_usage("age: name a list");
-    }
     for (int i = 1; i < argc; i++) {
         int one = age_one(cli, argv[i]);
-        status = status != 0 ? status : one;
+        THEN(status, one);
     }
     return status;
 }

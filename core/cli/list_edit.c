@@ -1,15 +1,12 @@
-/* list_edit - `gillnet list add` and `revoke`: what a person says. Values that are there together
- * are synced together; each is acknowledged when it is durable. */
+/* list_edit - `gillnet list add` and `revoke`: changes by a person. Values that arrive together are
+ * synced together; each is acknowledged when it is durable. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"
 #include "core/cli/input.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/list/place.h"
 #include "core/list/writer_change.h"
 
@@ -31,7 +28,7 @@ struct edit {
     int status;
 };
 
-/* What a terminal might obey. */
+/* Bytes that a terminal might obey. */
 static bool has_control_bytes(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -64,8 +61,8 @@ static bool note_ack(const struct edit *e, struct slice value,
     return ferror(e->to_acks) == 0;
 }
 
-/* Makes durable what was staged and says so. */
-static bool flush(struct edit *e)
+/* Makes the staged values durable and prints the acknowledgements. */
+static bool flush_staged(struct edit *e)
 {
     struct errinfo info = {.code = ERR_OK};
 
@@ -73,7 +70,7 @@ static bool flush(struct edit *e)
         return true;
     }
     if (list_flush(e->writer, &info) != ERR_OK) {
-        rewind(e->to_acks); /* none of them stands */
+        rewind(e->to_acks); /* none of them is durable */
         e->status = cli_fail(&info);
         return false;
     }
@@ -87,8 +84,8 @@ static bool flush(struct edit *e)
     return true;
 }
 
-/* A name that nobody has used yet may be a slip of the pen: a list is made by `--create`, unless the
- * configuration names it. Opens it only now: a value that is none makes no list. */
+/* Opens the list for the first valid value. An unknown name may be a typing error: a new list needs
+ * `--create`, or the configuration must name it. */
 static int open_list(struct edit *e)
 {
     const struct config *config = e->cli->config;
@@ -97,35 +94,33 @@ static int open_list(struct edit *e)
                   !list_is_there(config->state_dir, name);
 
     if (is_new && e->may_create) {
-        (void)fprintf(
-            stderr,
-            "gillnet: list %s is new: a hit weighs %g, as list_defaults says; a "
-            "group in lists gives it another weight, or category = \"allow\"\n",
+        cli_say(
+            "list %s is new: a hit weighs %g, as list_defaults says; a group in lists "
+            "gives it another weight, or category = \"allow\"",
             e->list, config_list_find(config, name)->weight);
     } else if (is_new) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: there is no list of this name; `gillnet list` "
-                      "shows those there are, --create makes it\n",
-                      e->list);
-        return EX_NOINPUT;
+        return cli_error(EX_NOINPUT,
+                         "list %s: there is no list of this name; `gillnet list` "
+                         "shows those there are, --create makes it",
+                         e->list);
     }
     return list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
 }
 
-/* What a person took back that was not there is revoked all the same: a later import, or peers, may
- * say it. */
+/* Reports a revoked value that was not listed. It is revoked, because a later import or a peer may
+ * list it. */
 static void note_unlisted(struct edit *e, struct slice value)
 {
     (void)fputs("gillnet: ", stderr);
     text_print(stderr, value, EVIDENCE_SHOWN);
-    (void)fprintf(stderr,
-                  ": list %s did not have it; it is revoked there all the same, so "
-                  "that no import lists it\n",
-                  e->list);
+    (void)fprintf(
+        stderr,
+        ": list %s did not have it; it is revoked, so that no import lists it\n",
+        e->list);
     e->status = e->status == 0 ? CLI_HIT : e->status;
 }
 
-/* False stops: the list cannot be written any more. */
+/* False stops: the list cannot be written. */
 static bool edit_value(struct edit *e, struct slice value)
 {
     struct feature_entry entry;
@@ -151,7 +146,7 @@ static bool edit_value(struct edit *e, struct slice value)
         .entry = entry, .is_revoke = e->is_revoke, .expiry_s = e->expiry_s};
     bool was_listed = list_holds(e->writer, &entry);
     if (list_stage(e->writer, &change, slice_str(e->source), &info) != ERR_OK) {
-        rewind(e->to_acks); /* those noted may have been dropped with it */
+        rewind(e->to_acks); /* the values noted may have been dropped with it */
         e->status = cli_fail(&info);
         return false;
     }
@@ -177,10 +172,8 @@ static void edit_stdin(struct edit *e)
     while (input_line(&in, &line, &is_too_long)) {
         number++;
         if (is_too_long) {
-            (void)fprintf(stderr,
-                          "gillnet: standard input:%lu: the line is longer than %d "
-                          "bytes\n",
-                          number, INPUT_LINE_MAX);
+            cli_say("standard input:%lu: the line is longer than %d bytes", number,
+                    INPUT_LINE_MAX);
             e->status = EX_DATAERR;
             continue;
         }
@@ -191,13 +184,13 @@ static void edit_stdin(struct edit *e)
         staged++;
         if (staged == STAGED_MAX || input_waits(&in)) {
             staged = 0;
-            if (!flush(e)) {
+            if (!flush_staged(e)) {
                 return;
             }
         }
     }
     if (in.has_failed) {
-        (void)fputs("gillnet: standard input: reading failed\n", stderr);
+        cli_say("standard input: reading failed");
         e->status = EX_NOINPUT;
     }
 }
@@ -207,8 +200,7 @@ static int edit_list(struct edit *e, int argc, char **argv)
     e->arena = arena_new(ENTRY_ARENA);
     e->to_acks = open_memstream(&e->acks, &e->acks_size);
     if (e->arena == NULL || e->to_acks == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     e->list = argv[1];
     if (argc == 3 && strcmp(argv[2], "-") == 0) {
@@ -217,14 +209,12 @@ static int edit_list(struct edit *e, int argc, char **argv)
         for (int i = 2; i < argc && edit_value(e, slice_str(argv[i])); i++) {
         }
     }
-    /* also what was staged before a failure, unless that was of the list */
-    (void)flush(e);
+    /* also the values staged before a failure, unless the list failed */
+    (void)flush_staged(e);
     if (e->writer && list_writer_trouble(e->writer)) {
         (void)cli_fail(list_writer_trouble(e->writer));
-        (void)fputs(
-            "gillnet: what was acknowledged is safe; recent changes could not be "
-            "merged, which is tried again with the next ones\n",
-            stderr);
+        cli_say("acknowledged changes are safe; they could not be merged, and the next "
+                "change tries it again");
     }
     list_writer_close(&e->writer);
     (void)fclose(e->to_acks);
@@ -244,23 +234,20 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
         {"--expire", &expire, NULL, NULL},
         {"--create", NULL, &e.may_create, NULL},
     };
-    int status = cli_options(cli_command("list"), table, is_revoke ? 2 : LENGTH(table),
-                             &argc, argv);
+    int status = cli_arguments(
+        (struct cli_form){"list", table, is_revoke ? 2 : LENGTH(table), 2, CLI_MANY,
+                          "name a list and values (- for standard input)"},
+        &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc < 3) {
-        return list_cmd_usage("name a list and values (- for standard input)");
-    }
     if (!cli_expiry(expire, &e.expiry_s)) {
-        return list_cmd_usage("--expire: a time such as 12h or 7d");
+        return cli_usage("list", "--expire: a time such as 12h or 7d");
     }
     status = list_cmd_check_name(argv[1]);
-    if (status == 0) {
-        status = list_cmd_type(type, &e.type);
-    }
-    status = status == 0 ? cli_config(cli) : status;
+    THEN(status, list_cmd_type(type, &e.type));
+    THEN(status, cli_config(cli));
     return status != 0 ? status : edit_list(&e, argc, argv);
 }
 

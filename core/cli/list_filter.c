@@ -1,10 +1,9 @@
-/* list_filter - `gillnet list export LIST --filter FILE`: what a list holds, as a filter for others. */
-#include "core/cli/list_filter.h"
-
+/* list_filter - `gillnet list export LIST --filter FILE`: the entries of a list, as a filter for
+ * others. */
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 
 struct fill {
     struct bloomfile *filter;
@@ -37,18 +36,15 @@ int list_filter_say(const struct cli *cli, const char *where,
 
 /* ---- options ---- */
 
-static int bad_option(const char *option, const char *value, const char *what)
-{
-    (void)fprintf(stderr, "gillnet: %s: \"%.64s\" is %s\n", option, value, what);
-    return EX_USAGE;
-}
-
 static int read_layout(const char *text, enum bloom_layout *ret)
 {
     enum filter_layout layout = FILTER_ONE_LINE;
+
     if (!filter_layout_by_name(slice_str(text), &layout)) {
-        return bad_option("--layout", text,
-                          "no layout; use one-line, two-lines, classic or partitioned");
+        return cli_error(EX_USAGE,
+                         "--layout: \"%.64s\" is no layout; use one-line, two-lines, "
+                         "classic or partitioned",
+                         text);
     }
     *ret = (enum bloom_layout)layout;
     return 0;
@@ -57,25 +53,25 @@ static int read_layout(const char *text, enum bloom_layout *ret)
 static int read_error(const char *text, double *ret)
 {
     char *end = NULL;
-    double v = strtod(text, &end);
-    if (end == text || *end != '\0' || !(v > 0 && v <= BLOOMFILE_ERROR_MAX)) {
-        return bad_option("--error", text,
-                          "no share of false answers; use a number above 0 and up to "
-                          "0.1, such as 0.001");
+
+    *ret = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*ret > 0 && *ret <= BLOOMFILE_ERROR_MAX)) {
+        return cli_error(
+            EX_USAGE,
+            "--error: \"%.64s\" is no share of false answers; use a number "
+            "above 0 and up to 0.1, such as 0.001",
+            text);
     }
-    *ret = v;
     return 0;
 }
 
 static int read_items(const char *text, uint64_t *ret)
 {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || v == 0) {
-        return bad_option("--items", text, "no number of entries; use 1 or more");
+    if (!slice_to_u64(slice_str(text), 10, UINT64_MAX, ret) || *ret == 0) {
+        return cli_error(EX_USAGE,
+                         "--items: \"%.64s\" is no number of entries; use 1 or more",
+                         text);
     }
-    *ret = v;
     return 0;
 }
 
@@ -83,17 +79,13 @@ int list_filter_plan(const struct cli *cli, const char *list,
                      const struct list_filter_options *o, struct list_filter_plan *ret)
 {
     const struct config_list *c = config_list_find(cli->config, slice_str(list));
-    struct list_filter_plan p = {.layout = (enum bloom_layout)c->filter_layout,
-                                 .error = c->filter_error};
-    int status = o->layout != NULL ? read_layout(o->layout, &p.layout) : 0;
+    int status = 0;
 
-    if (status == 0 && o->error != NULL) {
-        status = read_error(o->error, &p.error);
-    }
-    if (status == 0 && o->items != NULL) {
-        status = read_items(o->items, &p.items);
-    }
-    *ret = p;
+    *ret = (struct list_filter_plan){.layout = (enum bloom_layout)c->filter_layout,
+                                     .error = c->filter_error};
+    THEN(status, o->layout != NULL ? read_layout(o->layout, &ret->layout) : 0);
+    THEN(status, o->error != NULL ? read_error(o->error, &ret->error) : 0);
+    THEN(status, o->items != NULL ? read_items(o->items, &ret->items) : 0);
     return status;
 }
 
@@ -109,8 +101,9 @@ static bool on_digest(void *context, const struct digest *d, enum entry_status s
     return true;
 }
 
-static enum err make(const struct list_reader *r, const struct list_filter_plan *p,
-                     struct bloomfile *f, struct errinfo *reterr)
+static enum err make_filter(const struct list_reader *r,
+                            const struct list_filter_plan *p, struct bloomfile *f,
+                            struct errinfo *reterr)
 {
     uint64_t nlines = 0;
     unsigned k = 0;
@@ -126,9 +119,9 @@ static enum err make(const struct list_reader *r, const struct list_filter_plan 
     return bloomfile_new(f, p->layout, nlines, k, list_reader_key(r), reterr);
 }
 
-static enum err fill(const struct cli *cli, const struct list_reader *r,
-                     const struct list_filter_plan *p, struct bloomfile *f,
-                     struct errinfo *reterr)
+static enum err fill_filter(const struct cli *cli, const struct list_reader *r,
+                            const struct list_filter_plan *p, struct bloomfile *f,
+                            struct errinfo *reterr)
 {
     struct fill x = {.filter = f,
                      .status = p->is_revoked ? ENTRY_REVOKED : ENTRY_LISTED};
@@ -169,8 +162,8 @@ int list_filter_export(const struct cli *cli, const struct list_reader *r,
     if (p.items == 0) {
         p.items = bloom_items_step(n);
     }
-    enum err e = make(r, &p, &f, &info);
-    THEN(e, fill(cli, r, &p, &f, &info));
+    enum err e = make_filter(r, &p, &f, &info);
+    THEN(e, fill_filter(cli, r, &p, &f, &info));
     THEN(e, bloomfile_write(&f, file, &info));
     struct bloomfile_shape shape = bloomfile_shape_of(&f);
     bloomfile_close(&f);

@@ -3,10 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/feed/exclude.h"
 #include "core/feed/feed.h"
 
@@ -23,7 +20,7 @@ struct import {
     uint64_t guarded;           /* entries that are never taken without --force */
     struct feed_exclude *guard; /* NULL: everything is taken */
     bool is_forced;
-    bool has_guard; /* or needs none */
+    bool has_guard; /* or the list needs none */
     int status;     /* of a failure that has been reported */
     struct errinfo why;
     struct progress progress;
@@ -32,8 +29,8 @@ struct import {
     struct list_import_result result;
 };
 
-/* The list is touched only when there is something to put into it. */
-static enum err begin(struct import *i)
+/* Opens the list at its first entry. */
+static enum err begin_import(struct import *i)
 {
     i->status = list_cmd_open_writer(i->cli, i->list, true, &i->writer);
     if (i->status != 0) {
@@ -50,8 +47,8 @@ static uint32_t expiry_of(const struct import *i, const struct feed_item *item)
     return is_own ? item->expiry_s : i->expiry_s;
 }
 
-/* What feeds may not list, a file may not either: neither our own names nor major domains. An allow list may
- * hold both. Made with the first entry: a file without any makes no keys. */
+/* What feeds may not list, a file may not either: neither own names nor major domains. An allow list
+ * may hold both. Made with the first entry: a file without any makes no keys. */
 static enum err guard_open(struct import *i)
 {
     char name[] = "import";
@@ -68,7 +65,7 @@ static enum err guard_open(struct import *i)
                                              &i->guard, &i->why);
 }
 
-/* Says which line is left out. */
+/* Reports a line that is left out. */
 static bool is_guarded(struct import *i, const struct feed_item *item)
 {
     const char *why = NULL;
@@ -86,14 +83,14 @@ static bool is_guarded(struct import *i, const struct feed_item *item)
     return true;
 }
 
-static enum err on_entry(void *context, const struct feed_item *item)
+static enum err import_entry(void *context, const struct feed_item *item)
 {
     struct import *i = context;
     enum err result = i->has_guard ? ERR_OK : guard_open(i);
     if (result != ERR_OK || is_guarded(i, item)) {
         return result;
     }
-    result = i->im == NULL ? begin(i) : ERR_OK;
+    result = i->im == NULL ? begin_import(i) : ERR_OK;
 
     return result != ERR_OK
                ? result
@@ -113,7 +110,7 @@ static void on_bad(void *context, uint64_t line, const char *reason, struct slic
     (void)fputc('\n', stderr);
 }
 
-static void on_progress(void *context, uint64_t bytes)
+static void show_bytes_read(void *context, uint64_t bytes)
 {
     struct import *i = context;
     progress_show(&i->progress, "reading",
@@ -126,7 +123,7 @@ static void on_stage(void *context, const char *stage, double share)
     progress_show(&i->progress, stage, share);
 }
 
-/* {"expired": 3, ...}: what made no entry, and why. */
+/* {"expired": 3, ...}: the lines without an entry, by reason. */
 static json_t *unused_json(const struct feed_counts *c)
 {
     json_t *object = json_object();
@@ -142,14 +139,12 @@ static json_t *unused_json(const struct feed_counts *c)
 static void say_guarded(const struct import *i)
 {
     if (i->guarded > BAD_SHOWN) {
-        (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more are left out\n",
-                      i->file, i->guarded - BAD_SHOWN);
+        cli_say("%s: ... and %" PRIu64 " more are left out", i->file,
+                i->guarded - BAD_SHOWN);
     }
     if (i->guarded > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: what is left out would hit good mail; --force "
-                      "imports it all the same\n",
-                      i->file);
+        cli_say("%s: the lines left out would hit good mail; --force imports them",
+                i->file);
     }
 }
 
@@ -157,8 +152,8 @@ static void say_unused(const struct import *i, const struct feed_counts *c)
 {
     for (unsigned u = 0; u < FEED_UNUSED_COUNT; u++) {
         if (c->unused[u] > 0) {
-            (void)fprintf(stderr, "gillnet: %s: %" PRIu64 " of the ignored %s\n",
-                          i->file, c->unused[u], feed_unused_text((enum feed_unused)u));
+            cli_say("%s: %" PRIu64 " of the ignored %s", i->file, c->unused[u],
+                    feed_unused_text((enum feed_unused)u));
         }
     }
 }
@@ -192,19 +187,17 @@ static bool print_summary(const struct import *i, const struct feed_counts *c,
 
 static int nothing_found(const struct import *i, const struct feed_counts *c)
 {
-    (void)fprintf(stderr,
-                  "gillnet: %s: no entry was found (%s, %" PRIu64 " lines, %" PRIu64
-                  " bad, %" PRIu64
-                  " left out); list %s is unchanged; --allow-empty accepts such a "
-                  "file\n",
-                  i->file, feed_format_name(c->format), c->lines, c->bad, i->guarded,
-                  i->list);
-    return EX_DATAERR;
+    return cli_error(
+        EX_DATAERR,
+        "%s: no entry was found (%s, %" PRIu64 " lines, %" PRIu64 " bad, %" PRIu64
+        " left out); list %s is unchanged; --allow-empty accepts such a "
+        "file",
+        i->file, feed_format_name(c->format), c->lines, c->bad, i->guarded, i->list);
 }
 
 static int commit(struct import *i)
 {
-    enum err e = i->im == NULL ? begin(i) : ERR_OK;
+    enum err e = i->im == NULL ? begin_import(i) : ERR_OK;
     if (i->status != 0) {
         return i->status;
     }
@@ -216,7 +209,7 @@ static int commit(struct import *i)
 static int import_fd(struct import *i, int fd, const struct feed_options *options,
                      bool may_be_empty)
 {
-    struct feed_sink sink = {on_entry, on_bad, on_progress, i};
+    struct feed_sink sink = {import_entry, on_bad, show_bytes_read, i};
     struct feed_counts counts;
     struct errinfo why = {.code = ERR_OK};
     uint64_t start = clock_mono_us();
@@ -225,8 +218,7 @@ static int import_fd(struct import *i, int fd, const struct feed_options *option
 
     progress_clear(&i->progress);
     if (i->bad > BAD_SHOWN) {
-        (void)fprintf(stderr, "gillnet: %s: ... and %" PRIu64 " more bad lines\n",
-                      i->file, i->bad - BAD_SHOWN);
+        cli_say("%s: ... and %" PRIu64 " more bad lines", i->file, i->bad - BAD_SHOWN);
     }
     say_guarded(i);
     say_unused(i, &counts);
@@ -259,9 +251,8 @@ static int import_file(struct import *i, const struct feed_options *options,
 
     if (fd < 0 || fstat(fd, &st) != 0) {
         int errnum = errno;
-        (void)fprintf(stderr, "gillnet: %s: cannot be read: %s\n", i->file,
-                      err_text(err_of_errno(errnum)));
-        return EX_NOINPUT;
+        return cli_error(EX_NOINPUT, "%s: cannot be read: %s", i->file,
+                         err_text(err_of_errno(errnum)));
     }
     i->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     int status = import_fd(i, fd, options, may_be_empty);
@@ -296,12 +287,13 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
         {"--allow-empty", NULL, &may_be_empty, NULL},
         {"--force", NULL, &i.is_forced, NULL},
     };
-    int status = cli_options(cli_command("list"), table, LENGTH(table), &argc, argv);
+    int status =
+        cli_arguments(CLI_FORM("list", table, 2, 2,
+                               "import: name a list and a file (- for standard input)"),
+                      &argc, argv);
+
     if (status != 0) {
         return status;
-    }
-    if (argc != 3) {
-        return list_cmd_usage("import: name a list and a file (- for standard input)");
     }
     i.list = argv[1];
     i.file = argv[2];
@@ -314,25 +306,23 @@ int list_cmd_import(struct cli *cli, int argc, char **argv)
     if (options.format == FEED_FORMAT_COUNT) {
         char why[FORMATS_TEXT];
         (void)snprintf(why, sizeof(why), "--format: %s", feed_format_names());
-        return list_cmd_usage(why);
+        return cli_usage("list", why);
     }
     if (column != NULL && options.format == FEED_AUTO) {
         options.format = FEED_CSV; /* only tables have columns */
     }
     options.csv_column = slice_str(column);
     if (!cli_expiry(expire, &i.expiry_s)) {
-        return list_cmd_usage("--expire: a time such as 12h or 7d");
+        return cli_usage("list", "--expire: a time such as 12h or 7d");
     }
     status = list_cmd_check_name(i.list);
-    if (status == 0) {
-        status = list_cmd_type(type, &options.entry_type);
-    }
+    THEN(status, list_cmd_type(type, &options.entry_type));
     if (status != 0) {
         return status;
     }
     progress_init(&i.progress);
     status = cli_config(cli);
-    status = status == 0 ? import_file(&i, &options, may_be_empty) : status;
+    THEN(status, import_file(&i, &options, may_be_empty));
     feed_exclude_free(&i.guard);
     return status;
 }

@@ -2,12 +2,10 @@
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
-#include "core/cli/list_filter.h"
-#include "core/cli/options.h"
 #include "core/list/peer_filter.h"
 #include "core/list/place.h"
 
-/* Files alone need no key: what they have in common decides. */
+/* Merges files without keys: they must be made with the same key. */
 static int merge_files(const struct cli *cli, const char *output, int n, char **files)
 {
     struct errinfo info = {.code = ERR_OK};
@@ -30,14 +28,12 @@ static int merge_into_list(struct cli *cli, const char *name, int n, char **file
     struct peer_filter_shapes shapes = {.has_spam = false};
     int status = list_cmd_check_name(name);
 
-    status = status == 0 ? cli_keys(cli, true) : status;
+    THEN(status, cli_keys(cli, true));
     if (status == 0 && !list_is_there(cli->config->state_dir, slice_str(name)) &&
         list_member_check(&cli->keys.ring[0], (size_t)n, files, &info) != ERR_OK) {
         status = cli_fail(&info); /* and no list is made */
     }
-    if (status == 0) {
-        status = list_cmd_open_writer(cli, name, true, &writer);
-    }
+    THEN(status, list_cmd_open_writer(cli, name, true, &writer));
     if (status != 0) {
         return status;
     }
@@ -65,11 +61,11 @@ int list_cmd_merge(struct cli *cli, int argc, char **argv)
     }
     if (output != NULL) {
         return argc < 3
-                   ? list_cmd_usage("merge --output FILE: name two filters or more")
+                   ? cli_usage("list", "merge --output FILE: name two filters or more")
                    : merge_files(cli, output, argc - 1, argv + 1);
     }
     if (argc < 3) {
-        return list_cmd_usage("merge: name a list and the filters for it");
+        return cli_usage("list", "merge: name a list and the filters for it");
     }
     return merge_into_list(cli, argv[1], argc - 2, argv + 2);
 }

@@ -1,27 +1,25 @@
-/* list_numbers - how a list's filters do: sizes, errors estimated and seen, alarms. */
-#include "core/cli/list_numbers.h"
-
+/* list_numbers - the numbers of a list's filters: sizes, errors estimated and seen, alarms. */
 #include "core/base/clock.h"
-#include "core/cli/text.h"
+#include "core/cli/open_lists.h"
+#include "core/cli/print.h"
 #include "core/list/confirm_cache.h"
 #include "core/list/health.h"
 
-enum { ALIVE_S = 180 }; /* it says so every minute */
+enum { ALIVE_S = 180 }; /* gillnetd writes its sign every minute */
 
 void list_numbers_get(const struct list_reader *r, const struct config *config,
                       const struct hits_view *hits, struct list_numbers *ret)
 {
     struct slice name = slice_str(list_reader_name(r));
     struct list_numbers n = {.target = config_list_find(config, name)->filter_error};
-    struct list_stat s;
 
-    list_reader_stat(r, &s);
+    list_reader_stat(r, &n.stat);
     list_reader_filters(r, &n.filters);
     list_reader_peers(r, &n.peers, &n.peers_revoked);
     n.error_now = n.filters.error_bits > n.filters.error_formula
                       ? n.filters.error_bits
                       : n.filters.error_formula;
-    n.memory_bytes = s.filter_bytes + n.peers.filter.bits / CHAR_BIT +
+    n.memory_bytes = n.stat.filter_bytes + n.peers.filter.bits / CHAR_BIT +
                      n.peers_revoked.filter.bits / CHAR_BIT +
                      confirm_cache_bytes_for(config->limits.confirm_cache);
     n.is_over = n.error_now > n.target * LIST_HEALTH_SLACK;
@@ -29,8 +27,7 @@ void list_numbers_get(const struct list_reader *r, const struct config *config,
         hits != NULL && lookup_stats_view_find(hits, name, LOOKUP_STATS_WHOLE, &n.hits);
     if (n.has_hits &&
         lookup_stats_view_alive_s(hits) + ALIVE_S < clock_wall_us() / 1000000) {
-        n.hits.number[LOOKUP_STATS_ALARMS] =
-            0; /* gillnetd does not run: what it saw is over */
+        n.hits.number[LOOKUP_STATS_ALARMS] = 0; /* gillnetd does not run */
     }
     *ret = n;
 }
@@ -41,7 +38,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole == 0 ? -1.0 : (double)part / (double)whole;
 }
 
-/* A share, null where it is not known. */
+/* A share, null if it is not known. */
 static json_t *share_json(double share)
 {
     return share < 0 ? json_null() : json_real(share);
@@ -67,7 +64,7 @@ static json_t *hits_json(const struct lookup_stats_counts *c)
         text_time(c->since_s, since));
 }
 
-/* Null where there is none. */
+/* Null: there is none. */
 static json_t *peer_json(const struct list_peer_filter *p)
 {
     const struct list_filters *f = &p->filter;
@@ -79,32 +76,36 @@ static json_t *peer_json(const struct list_peer_filter *p)
                      "error_formula", f->error_formula, "error_bits", f->error_bits);
 }
 
-json_t *list_numbers_json(json_t *object, const struct list_numbers *n)
+json_t *list_numbers_json(json_t *object, json_t *updated, const struct list_numbers *n)
 {
-    const char *trouble = list_numbers_trouble(n);
-    json_t *more =
+    const struct list_stat *s = &n->stat;
+    json_t *state =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "entries",
+                  (json_int_t)s->entries, "revoked", (json_int_t)s->revoked, "recent",
+                  (json_int_t)s->recent, "generation", (json_int_t)s->generation,
+                  "levels", (json_int_t)s->levels, "updated", updated, "filter_bytes",
+                  (json_int_t)s->filter_bytes, "index_bytes",
+                  (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes);
+    json_t *filters =
         json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:s?}", "filter_bits",
                   (json_int_t)n->filters.bits, "fill", n->filters.fill, "error_now",
                   n->error_now, "error_formula", n->filters.error_formula, "error_bits",
                   n->filters.error_bits, "error_target", n->target, "memory_bytes",
-                  (json_int_t)n->memory_bytes, "alarm", trouble);
-    json_t *seen = n->has_hits ? hits_json(&n->hits) : json_null();
-    json_t *peers = peer_json(&n->peers);
-    json_t *revoked = peer_json(&n->peers_revoked);
+                  (json_int_t)n->memory_bytes, "alarm", list_numbers_trouble(n));
+    json_t *seen = json_pack("{s:o, s:o, s:o}", "peers", peer_json(&n->peers),
+                             "peers_revoked", peer_json(&n->peers_revoked), "seen",
+                             n->has_hits ? hits_json(&n->hits) : json_null());
 
-    if (object == NULL || more == NULL || seen == NULL || peers == NULL ||
-        revoked == NULL || json_object_update(object, more) != 0 ||
-        json_object_set(object, "peers", peers) != 0 ||
-        json_object_set(object, "peers_revoked", revoked) != 0 ||
-        json_object_set(object, "seen", seen) != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(more);
-    json_decref(peers);
-    json_decref(revoked);
-    json_decref(seen);
-    return object;
+    return json_with(json_with(json_with(object, state), filters), seen);
+}
+
+bool list_is_old(const struct config *config, const struct list_reader *r)
+{
+    const struct config_list *l =
+        config_list_find(config, slice_str(list_reader_name(r)));
+
+    return l->max_age_s > 0 &&
+           list_reader_changed_s(r) + l->max_age_s < clock_wall_us() / 1000000;
 }
 
 static void print_share(FILE *to, const char *what, double share)

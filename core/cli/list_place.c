@@ -1,21 +1,20 @@
-/* list_place - `gillnet list`, `list delete` and `list rename`: which lists there are. */
+/* list_place - `gillnet list`, `list delete` and `list rename`: the set of lists. */
 #include <sysexits.h>
 
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/list/place.h"
 
 enum { ANSWER_MAX = 16 };
 
-/* ---- which there are ---- */
+/* ---- overview ---- */
 
 static bool overview_json(const struct list_reader *r, const struct config_list *c)
 {
     struct list_stat s;
     char updated[TEXT_TIME_MAX];
+
     list_reader_stat(r, &s);
     return json_line(json_pack("{s:s, s:I, s:I, s:s, s:s, s:b}", "list",
                                list_reader_name(r), "entries", (json_int_t)s.entries,
@@ -44,7 +43,7 @@ static bool is_open(const struct state_lists *lists, const char *name)
     return false;
 }
 
-/* Those that the configuration names and nobody has filled yet. */
+/* Prints the lists of the configuration that are not filled yet. */
 static void overview_unmade(const struct config *c, const struct state_lists *lists)
 {
     for (size_t i = 0; i < c->nlists; i++) {
@@ -62,9 +61,7 @@ int list_cmd_overview(struct cli *cli)
     struct state_lists lists;
     int status = state_open_lists(cli, all, &lists);
 
-    if (status == 0) {
-        status = state_open_peers(cli, &lists);
-    }
+    THEN(status, state_open_peers(cli, &lists));
     for (size_t i = 0; status == 0 && i < lists.nown; i++) {
         const struct config_list *c =
             config_list_find(cli->config, slice_str(list_reader_name(lists.v[i])));
@@ -83,7 +80,7 @@ int list_cmd_overview(struct cli *cli)
                    lists.n);
         }
     }
-    status = status == 0 ? lists.status : status;
+    THEN(status, lists.status);
     state_close_lists(&lists);
     return status;
 }
@@ -101,32 +98,26 @@ static const char *feed_of(const struct config *c, const char *name)
     return NULL;
 }
 
-/* What still speaks of the list by this name. */
+/* Reports a feed or a configuration that names the list. */
 static void say_named(const struct config *c, const char *name)
 {
     const char *feed = feed_of(c, name);
     if (feed != NULL) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: the feed %s fills this list: its next update "
-                      "makes it again; change the configuration\n",
-                      name, feed);
+        cli_say("list %s: the feed %s fills this list: its next update makes it again; "
+                "change the configuration",
+                name, feed);
     } else if (config_list_is_named(c, slice_str(name))) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: the configuration still names it; change it "
-                      "there, too\n",
-                      name);
+        cli_say("list %s: the configuration still names it; change it there, too",
+                name);
     }
 }
 
-/* Asks whoever sits at a terminal; else only --force will do. */
+/* Asks on a terminal; without one, only --force deletes. */
 static bool is_sure(const char *name)
 {
     char answer[ANSWER_MAX] = "";
     if (isatty(STDIN_FILENO) != 1) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: nobody can be asked here whether it is to be "
-                      "deleted; give --force\n",
-                      name);
+        cli_say("list %s: deleting needs --force without a terminal", name);
         return false;
     }
     (void)fprintf(stderr, "Delete the list %s and all that is in it? [y/N] ", name);
@@ -140,13 +131,11 @@ int list_cmd_delete(struct cli *cli, int argc, char **argv)
     const struct cli_option options[] = {{"--force", NULL, &is_forced, NULL}};
     struct list_lock_wait wait;
     struct errinfo info = {.code = ERR_OK};
-    int status = cli_options(cli_command("list"), options, 1, &argc, argv);
+    int status = cli_arguments(CLI_FORM("list", options, 1, 1, "delete: name a list"),
+                               &argc, argv);
 
-    if (status == 0 && argc != 2) {
-        status = list_cmd_usage("delete: name a list");
-    }
-    status = status == 0 ? list_cmd_check_name(argv[1]) : status;
-    status = status == 0 ? cli_config(cli) : status;
+    THEN(status, list_cmd_check_name(argv[1]));
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }
@@ -156,26 +145,25 @@ int list_cmd_delete(struct cli *cli, int argc, char **argv)
         return EX_NOPERM;
     }
     list_cmd_wait(&wait);
-    if (list_delete(state_dir, slice_str(argv[1]), &wait, &info) != ERR_OK) {
-        return cli_fail(&info);
+    status =
+        cli_status(list_delete(state_dir, slice_str(argv[1]), &wait, &info), &info);
+    if (status == 0) {
+        printf("%s: deleted\n", argv[1]);
+        say_named(cli->config, argv[1]);
     }
-    printf("%s: deleted\n", argv[1]);
-    say_named(cli->config, argv[1]);
-    return 0;
+    return status;
 }
 
 int list_cmd_rename(struct cli *cli, int argc, char **argv)
 {
     struct list_lock_wait wait;
     struct errinfo info = {.code = ERR_OK};
-    int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
+    int status = cli_arguments(
+        CLI_WORDS("list", 2, 2, "rename: name a list and its new name"), &argc, argv);
 
-    if (status == 0 && argc != 3) {
-        status = list_cmd_usage("rename: name a list and its new name");
-    }
-    status = status == 0 ? list_cmd_check_name(argv[1]) : status;
-    status = status == 0 ? list_cmd_check_name(argv[2]) : status;
-    status = status == 0 ? cli_config(cli) : status;
+    THEN(status, list_cmd_check_name(argv[1]));
+    THEN(status, list_cmd_check_name(argv[2]));
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }

@@ -1,16 +1,11 @@
-/* list_show - `gillnet list export` and `stat`: what is in the lists. */
+/* list_show - `gillnet list export` and `stat`: the entries and numbers of lists. */
 #include <sysexits.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/cli/list_commands.h"
-#include "core/cli/list_filter.h"
-#include "core/cli/list_numbers.h"
 #include "core/cli/open_lists.h"
-#include "core/cli/options.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 
 enum { ENTRY_ARENA = 256 * 1024 };
 
@@ -86,7 +81,7 @@ static bool export_json(const struct list_provenance *e)
         "source", json_text(slice_str(e->source)), "explicit", (int)e->is_explicit));
 }
 
-static bool on_entry(void *context, const struct list_provenance *e)
+static bool export_entry(void *context, const struct list_provenance *e)
 {
     struct export *x = context;
 
@@ -103,16 +98,15 @@ static int export_list(struct export *x, const struct list_reader *r)
 {
     struct errinfo info = {.code = ERR_OK};
 
-    if (list_reader_each(r, on_entry, x, &info) != ERR_OK) {
+    if (list_reader_each(r, export_entry, x, &info) != ERR_OK) {
         return cli_fail(&info);
     }
     if (x->without_text + x->unwritable > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: %" PRIu64
-                      " entries are kept as digests only and %" PRIu64
-                      " hold line ends: they are not in the export\n",
-                      list_reader_name(r), x->without_text, x->unwritable);
-        return EX_DATAERR;
+        return cli_error(EX_DATAERR,
+                         "list %s: %" PRIu64
+                         " entries are kept as digests only and %" PRIu64
+                         " hold line ends: they are not in the export",
+                         list_reader_name(r), x->without_text, x->unwritable);
     }
     return x->is_output_bad ? EX_OSERR : CLI_CLEAN;
 }
@@ -141,18 +135,15 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
                                          {"--items", &given.items, NULL, NULL},
                                          {"--revoked", NULL, &is_revoked, NULL}};
     struct state_lists lists;
-    int status =
-        cli_options(cli_command("list"), options, LENGTH(options), &argc, argv);
+    int status = cli_arguments(CLI_FORM("list", options, 1, 1, "export: name a list"),
+                               &argc, argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc != 2) {
-        return list_cmd_usage("export: name a list");
-    }
     if (filter == NULL &&
         (is_revoked || given.layout != NULL || given.error || given.items != NULL)) {
-        return list_cmd_usage("export: these options are for --filter FILE");
+        return cli_usage("list", "export: these options are for --filter FILE");
     }
     status = state_open_lists(cli, argv + 1, &lists);
     if (status == 0 && lists.n == 0) {
@@ -162,37 +153,28 @@ int list_cmd_export(struct cli *cli, int argc, char **argv)
     } else if (status == 0) {
         status = list_filter_plan(cli, argv[1], &given, &plan);
         plan.is_revoked = is_revoked;
-        if (status == 0) {
-            status = list_filter_export(cli, lists.v[0], &plan, filter);
-        }
+        THEN(status, list_filter_export(cli, lists.v[0], &plan, filter));
     }
     state_close_lists(&lists);
     return status;
 }
 
-/* origin: empty, or whose list it is. */
+/* origin: empty, or the peer that keeps the list. */
 static bool stat_json(const struct list_reader *r, const char *origin,
-                      const struct list_stat *s, const struct list_numbers *n)
+                      const struct list_numbers *n)
 {
-    const char *fault = list_reader_fault(r);
     char updated[TEXT_TIME_MAX];
 
-    json_t *object = json_pack(
-        "{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s?}", "list",
-        list_reader_name(r), "origin", *origin == '\0' ? NULL : origin, "entries",
-        (json_int_t)s->entries, "revoked", (json_int_t)s->revoked, "recent",
-        (json_int_t)s->recent, "generation", (json_int_t)s->generation, "levels",
-        (json_int_t)s->levels, "updated", text_time(s->updated_s, updated),
-        "filter_bytes", (json_int_t)s->filter_bytes, "index_bytes",
-        (json_int_t)s->index_bytes, "log_bytes", (json_int_t)s->log_bytes, "fault",
-        fault);
-
-    return json_line(list_numbers_json(object, n));
+    return json_line(list_numbers_json(
+        json_pack("{s:s, s:s?, s:s?}", "list", list_reader_name(r), "origin",
+                  *origin == '\0' ? NULL : origin, "fault", list_reader_fault(r)),
+        json_string(text_time(n->stat.updated_s, updated)), n));
 }
 
 static void stat_text(const struct list_reader *r, const char *origin,
-                      const struct list_stat *s, const struct list_numbers *n)
+                      const struct list_numbers *n)
 {
+    const struct list_stat *s = &n->stat;
     const char *fault = list_reader_fault(r);
     char updated[TEXT_TIME_MAX];
 
@@ -217,28 +199,21 @@ int list_cmd_stat(struct cli *cli, int argc, char **argv)
     struct state_lists lists;
     int status = cli_options(cli_command("list"), NULL, 0, &argc, argv);
 
-    if (status != 0) {
-        return status;
-    }
-    status = state_open_lists(cli, argv + 1, &lists);
+    THEN(status, state_open_lists(cli, argv + 1, &lists));
     if (status == 0 && argc < 2) {
         status = state_open_peers(cli, &lists);
     }
     for (size_t i = 0; status == 0 && i < lists.n; i++) {
-        struct list_stat s;
         struct list_numbers n;
-        list_reader_stat(lists.v[i], &s);
         bool is_own = i < lists.nown; /* of peers' lists nothing is counted */
         list_numbers_get(lists.v[i], cli->config, is_own ? lists.hits : NULL, &n);
         if (!cli->json) {
-            stat_text(lists.v[i], lists.origin[i], &s, &n);
-        } else if (!stat_json(lists.v[i], lists.origin[i], &s, &n)) {
+            stat_text(lists.v[i], lists.origin[i], &n);
+        } else if (!stat_json(lists.v[i], lists.origin[i], &n)) {
             status = EX_OSERR;
         }
     }
-    if (status == 0) {
-        status = lists.status;
-    }
+    THEN(status, lists.status);
     state_close_lists(&lists);
     return status;
 }

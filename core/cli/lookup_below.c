@@ -1,12 +1,9 @@
-/* lookup_below - one walk over each list's log for all names. */
-#include "core/cli/lookup_below.h"
-
+/* lookup_below - entries below names, by one walk over each list's log. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/lookup.h"
+#include "core/cli/print.h"
 #include "core/list/search.h"
 
 enum { NAMES_ARENA = 1 << 20 };
@@ -21,8 +18,8 @@ struct below {
     bool is_output_bad;
 };
 
-static void print_json(struct below *b, struct slice value,
-                       const struct list_provenance *from)
+static void print_found_json(struct below *b, struct slice value,
+                             const struct list_provenance *from)
 {
     char first[TEXT_TIME_MAX];
     char expiry[TEXT_TIME_MAX];
@@ -35,8 +32,8 @@ static void print_json(struct below *b, struct slice value,
         (int)from->is_explicit));
 }
 
-static void print_text(struct below *b, struct slice value,
-                       const struct list_provenance *from)
+static void print_found_text(struct below *b, struct slice value,
+                             const struct list_provenance *from)
 {
     char first[TEXT_TIME_MAX];
     char expiry[TEXT_TIME_MAX];
@@ -55,9 +52,9 @@ static bool on_found(void *context, size_t i, const struct list_provenance *from
 
     if (++b->found[i] <= BELOW_SHOWN) {
         if (b->cli->json) {
-            print_json(b, b->value[i], from);
+            print_found_json(b, b->value[i], from);
         } else {
-            print_text(b, b->value[i], from);
+            print_found_text(b, b->value[i], from);
         }
     }
     return !b->is_output_bad;
@@ -93,18 +90,14 @@ static int search(struct below *b, const struct list_reader *r)
         return cli_fail(&info);
     }
     if (done.is_cut) {
-        (void)fprintf(
-            stderr,
-            "gillnet: list %s: only the newest part of its log was searched for "
-            "entries below a name\n",
+        cli_say(
+            "list %s: only the newest part of its log was searched for entries below a "
+            "name",
             b->list);
     }
     if (done.without_text > 0) {
-        (void)fprintf(stderr,
-                      "gillnet: list %s: %" PRIu64
-                      " entries keep no text: which of them lie below a name cannot be "
-                      "told\n",
-                      b->list, done.without_text);
+        cli_say("list %s: %" PRIu64 " entries keep no text and were not searched",
+                b->list, done.without_text);
     }
     return 0;
 }
@@ -127,8 +120,7 @@ int lookup_below(struct cli *cli, const struct state_lists *lists, char **values
     int status = 0;
 
     if (arena == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     take_names(&b, arena, values);
     for (size_t i = 0; b.n > 0 && i < lists->nown && !b.is_output_bad; i++) {

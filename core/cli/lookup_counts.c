@@ -1,16 +1,11 @@
-/* lookup_counts - how often values were counted, exactly, and by whom. */
-#include "core/cli/lookup_counts.h"
-
+/* lookup_counts - the exact counts of values, by server. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
 #include "core/cli/count_source.h"
 #include "core/cli/humanize.h"
-#include "core/cli/print_counts.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/sparkline.h"
-#include "core/cli/text.h"
+#include "core/cli/lookup.h"
+#include "core/cli/print.h"
 #include "core/count/count_json.h"
 #include "core/message/feature/feature_value.h"
 
@@ -43,12 +38,8 @@ static bool has_distinct(const struct config *config, enum feature_type type)
 {
     const struct config_strings *types = &config->count.distinct_types;
 
-    for (size_t i = 0; i < types->n; i++) {
-        if (slice_eq(slice_str(types->v[i]), slice_str(feature_info(type)->name))) {
-            return true;
-        }
-    }
-    return false;
+    return name_index(slice_str(feature_info(type)->name),
+                      (const char *const *)types->v, types->n) >= 0;
 }
 
 static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
@@ -63,7 +54,7 @@ static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
             struct count_history h;
 
             if (o->history.day[back] == 0) {
-                continue; /* nothing of it was counted on that day */
+                continue; /* it was not counted on that day */
             }
             count_distinct_digest(&s->cli->keys, key, (enum count_distinct)kind,
                                   today - back, digest);
@@ -88,7 +79,7 @@ static void take_shares(struct one *o)
     }
 }
 
-static void ask(struct show *s, struct one *o)
+static void ask_counts(struct show *s, struct one *o)
 {
     const struct count_port *port = counts_port(&s->counts);
     struct digest digest[KEYRING_MAX];
@@ -124,11 +115,7 @@ static json_t *one_json(const struct one *o)
         count_json_row(h->day, COUNT_DAYS + 1), "damaged_runs",
         (json_int_t)h->ndamaged);
 
-    if (object == NULL || windows == NULL || json_object_update(object, windows) != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(windows);
+    object = json_with(object, windows);
     if (object != NULL) {
         count_json_add_shares(object, &o->shares);
     }
@@ -209,7 +196,7 @@ static void print_shares(const struct one *o)
     (void)putchar('\n');
 }
 
-static void print_one(const struct show *s, const struct one *o)
+static void print_counted(const struct show *s, const struct one *o)
 {
     const struct count_history *h = &o->history;
     char first[TEXT_TIME_MAX];
@@ -224,15 +211,16 @@ static void print_one(const struct show *s, const struct one *o)
         print_shares(o);
     }
     if (h->first_s != 0) {
-        print_bars(s, h); /* of this server: peers' periods are not told */
+        print_bars(s, h); /* of this server: peers do not send their periods */
     }
     if (o->has_distinct) {
         print_distinct(o);
     }
     if (h->ndamaged > 0) {
-        printf("  %u damaged runs could not be asked: it was at least as often; see "
-               "`gillnet count verify`\n",
-               h->ndamaged);
+        printf(
+            "  %u damaged runs could not be read, so the true counts may be higher; see "
+            "`gillnet count verify`\n",
+            h->ndamaged);
     }
 }
 
@@ -240,7 +228,7 @@ static void print_one(const struct show *s, const struct one *o)
 
 static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *retshown)
 {
-    ask(s, o);
+    ask_counts(s, o);
     if (o->first_s == 0 && !is_typed) {
         count_breakdown_fini(&o->shares);
         return;
@@ -253,7 +241,7 @@ static void show_one(struct show *s, struct one *o, bool is_typed, unsigned *ret
         printf(": not counted as %s in the last 14 days\n",
                feature_type_name((uint16_t)o->type));
     } else {
-        print_one(s, o);
+        print_counted(s, o);
     }
     count_breakdown_fini(&o->shares);
 }
@@ -267,7 +255,7 @@ static int show_value(struct show *s, struct arena *arena, struct slice value)
     arena_reset(arena);
     if (value_features_of(value, arena, &features, &why) != ERR_OK) {
         if (!value_is_only_counted(value)) {
-            return 0; /* the lists' look-up said so */
+            return 0; /* the look-up in lists has reported it */
         }
         (void)fputs("gillnet: ", stderr);
         text_print(stderr, value, EVIDENCE_SHOWN);
@@ -294,8 +282,7 @@ int lookup_counts(struct cli *cli, char **values)
     if (status == 0 && counts_port(&s.counts) != NULL) {
         struct arena *arena = arena_new(VALUE_ARENA);
         if (arena == NULL) {
-            (void)fputs("gillnet: out of memory\n", stderr);
-            status = EX_OSERR;
+            status = cli_nomem();
         }
         for (size_t i = 0; arena != NULL && values[i] != NULL; i++) {
             int one = show_value(&s, arena, slice_str(values[i]));
@@ -305,7 +292,7 @@ int lookup_counts(struct cli *cli, char **values)
     } else if (status == 0) {
         for (size_t i = 0; values[i] != NULL; i++) {
             if (value_is_only_counted(slice_str(values[i]))) {
-                (void)fputs("gillnet: nothing was counted yet\n", stderr);
+                cli_say("nothing was counted yet");
                 break;
             }
         }

@@ -7,10 +7,8 @@
 int main(int argc, char **argv)
 {
     if (base_init() != ERR_OK) {
-        (void)fputs(
-            "gillnet: the system gives no random numbers; is /dev/urandom there?\n",
-            stderr);
-        return EX_OSERR;
+        return cli_error(EX_OSERR,
+                         "the system gives no random numbers; is /dev/urandom there?");
     }
     return cli_run(argc, argv);
 }

@@ -3,9 +3,9 @@
 
 enum { WORDS_MAX = 24 };
 
-/* ---- what a From_ line looks like ---- */
+/* ---- From_ lines ---- */
 
-static bool is_one_of(struct slice word, const char *names)
+static bool is_name_in(struct slice word, const char *names)
 {
     for (size_t i = 0; names[i] != '\0'; i += 3) {
         if (word.n == 3 && memcmp(word.p, names + i, 3) == 0) {
@@ -48,10 +48,10 @@ static bool is_date(struct slice text)
         if (word.n == 4 && word.p[3] == ',') {
             word.n = 3;
         }
-        has_day = has_day || is_one_of(word, "MonTueWedThuFriSatSun");
+        has_day = has_day || is_name_in(word, "MonTueWedThuFriSatSun");
         has_month =
             has_month ||
-            (has_day && is_one_of(word, "JanFebMarAprMayJunJulAugSepOctNovDec"));
+            (has_day && is_name_in(word, "JanFebMarAprMayJunJulAugSepOctNovDec"));
         has_time = has_time || (has_day && is_time(word));
         has_year = has_year || (has_day && is_year(word));
     }
@@ -73,7 +73,7 @@ static bool is_quoted_from(struct slice line)
     return n > 0 && slice_has_prefix(slice_from(line, n), SLICE_LIT("From "));
 }
 
-static bool is_empty(struct slice line)
+static bool is_empty_line(struct slice line)
 {
     return (line.n == 1 && line.p[0] == '\n') ||
            (line.n == 2 && line.p[0] == '\r' && line.p[1] == '\n');
@@ -81,8 +81,8 @@ static bool is_empty(struct slice line)
 
 /* ---- reading ---- */
 
-/* More bytes behind those that are there; 0 or an errno. */
-static int fill(struct mailbox *m)
+/* Reads more bytes into the buffer; 0 or an errno. */
+static int fill_mailbox(struct mailbox *m)
 {
     if (m->at > 0) {
         memmove(m->bytes, m->bytes + m->at, m->n - m->at);
@@ -103,7 +103,7 @@ static int fill(struct mailbox *m)
     return 0;
 }
 
-/* The line at hand with its end, or as much of it as is looked at. */
+/* The line at hand with its end, or its first MAILBOX_FROM_MAX bytes. */
 static int line_at(struct mailbox *m, struct slice *ret)
 {
     for (;;) {
@@ -113,7 +113,7 @@ static int line_at(struct mailbox *m, struct slice *ret)
             *ret = slice_head(rest, end < rest.n ? end + 1 : rest.n);
             return 0;
         }
-        int errnum = fill(m);
+        int errnum = fill_mailbox(m);
         if (errnum != 0) {
             return errnum;
         }
@@ -129,7 +129,7 @@ void mailbox_init(struct mailbox *m, int fd, bool may_be_mbox)
     m->messages = m->at = m->n = m->nheld = 0;
 }
 
-static int begin(struct mailbox *m)
+static int begin_mailbox(struct mailbox *m)
 {
     struct slice line = SLICE_NONE;
     int errnum = line_at(m, &line);
@@ -139,13 +139,13 @@ static int begin(struct mailbox *m)
     return errnum;
 }
 
-/* One message alone, as it is. */
+/* Passes one message alone, unchanged. */
 static int pass(struct mailbox *m, mailbox_sink *sink, void *context)
 {
     while (m->at < m->n || !m->is_over) {
         sink(context, slice_of(m->bytes + m->at, m->n - m->at));
         m->at = m->n;
-        int errnum = fill(m);
+        int errnum = fill_mailbox(m);
         if (errnum != 0) {
             return errnum;
         }
@@ -163,14 +163,14 @@ static void release(struct mailbox *m, mailbox_sink *sink, void *context)
 }
 
 /* A line within a message. */
-static void take_line(struct mailbox *m, struct slice line, mailbox_sink *sink,
-                      void *context)
+static void take_body_line(struct mailbox *m, struct slice line, mailbox_sink *sink,
+                           void *context)
 {
     bool is_start = !m->is_line_begun;
 
     release(m, sink, context);
     m->is_line_begun = line.p[line.n - 1] != '\n';
-    m->follows_empty = is_start && is_empty(line);
+    m->follows_empty = is_start && is_empty_line(line);
     if (m->follows_empty) {
         m->is_in_body = true;
         memcpy(m->held, line.p, line.n);
@@ -185,7 +185,7 @@ static void take_line(struct mailbox *m, struct slice line, mailbox_sink *sink,
 int mailbox_next(struct mailbox *m, mailbox_sink *sink, void *context, bool *retmore)
 {
     struct slice line = SLICE_NONE;
-    int errnum = m->is_begun ? 0 : begin(m);
+    int errnum = m->is_begun ? 0 : begin_mailbox(m);
 
     *retmore = false;
     m->messages++;
@@ -206,7 +206,7 @@ int mailbox_next(struct mailbox *m, mailbox_sink *sink, void *context, bool *ret
             *retmore = true;
             return 0;
         }
-        take_line(m, line, sink, context);
+        take_body_line(m, line, sink, context);
     }
     if (m->messages == 1) { /* alone: its last empty line is its own */
         release(m, sink, context);

@@ -5,9 +5,8 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/mbox.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/list/listed.h"
 #include "core/message/url/host.h"
 #include "core/verdict/verdict.h"
@@ -61,7 +60,8 @@ static void on_bytes(void *context, struct slice bytes)
     extract_raw(context, bytes);
 }
 
-/* The next message of the mailbox, named path, or path:N where it has several. False: it was the last. */
+/* The next message of the mailbox, named path, or path:N where it has several. False: it was the
+ * last. */
 static bool take_message(struct run *r, const char *path)
 {
     const struct config *config = r->cli->config;
@@ -120,14 +120,14 @@ static void take_file(struct run *r, const char *path, bool may_be_mbox)
 
 /* ---- folders ---- */
 
-/* What a folder is; kept in fts_number. */
+/* The kind of a folder; kept in fts_number. */
 enum folder { FOLDER_PLAIN, FOLDER_MAILDIR, FOLDER_OF_MESSAGES /* new or cur */ };
 
 static bool has_folder(const char *path, const char *name)
 {
     char sub[FILE_PATH_MAX];
     struct stat st;
-    return file_path(sub, "%s/%s", path, name) == ERR_OK && stat(sub, &st) == 0 &&
+    return path_make(sub, NULL, "%s/%s", path, name) == ERR_OK && stat(sub, &st) == 0 &&
            S_ISDIR(st.st_mode);
 }
 
@@ -136,8 +136,8 @@ static bool is_maildir(const char *path)
     return has_folder(path, "cur") && has_folder(path, "new");
 }
 
-/* False: what lies in it is no mail. Of a Maildir only new, cur and the Maildirs within it are read:
- * tmp holds halves of messages. */
+/* False: the folder holds no mail. Of a Maildir only new, cur and the Maildirs within it are read:
+ * tmp holds incomplete messages. */
 static bool enter_folder(FTSENT *entry)
 {
     long parent = entry->fts_parent != NULL ? entry->fts_parent->fts_number : 0;
@@ -232,9 +232,9 @@ static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
         shingle_keys_make(&keys.ring[0], clock_wall_us() / US_PER_SECOND, ret);
     } else if (e != ERR_NOT_FOUND) {
         (void)cli_fail(&why);
-        (void)fputs("gillnet: without the digest key text_band, template_sender and "
-                    "template_network are left out\n",
-                    stderr);
+        cli_say(
+            "without the digest key text_band, template_sender and template_network are "
+            "left out");
     }
 }
 
@@ -249,13 +249,11 @@ int messages_each(struct cli *cli, struct messages_envelope *envelope, char **pa
 
     if (envelope->client != NULL &&
         !host_ip_parse(slice_str(envelope->client), envelope->addr)) {
-        (void)fputs("gillnet: --client: this is no IP address\n", stderr);
-        return EX_USAGE;
+        return cli_error(EX_USAGE, "--client: this is no IP address");
     }
     r.arena = arena_new(cli->config->limits.memory);
     if (r.arena == NULL) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     verdict_extract_limits(cli->config, &r.limits);
     make_shingle_keys(cli, &r.limits.imprint.keys);

@@ -2,9 +2,9 @@
  * messages - the messages of files, folders and standard input, one after the other, with the
  * features of each; for check and extract.
  *
- * A file is one message or a mailbox in mbox form (core/cli/mbox.h), a folder a Maildir or a tree of such files.
- * One arena for all, emptied between messages; files are read in pieces. A file that cannot be
- * read is reported and the others go on.
+ * A file is one message or a mailbox in mbox form (core/cli/mbox.h), a folder a Maildir or a tree
+ * of such files. One arena for all, emptied between messages; files are read in pieces. A file that
+ * cannot be read is reported and the others go on.
  * Threads: one.
  */
 #ifndef CORE_CLI_MESSAGES_H
@@ -12,11 +12,10 @@
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
-#include "core/cli/options.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 
-/* What the MTA would say (NULL: unknown), and the lists. */
+/* The envelope that an MTA would give (NULL: unknown), and the lists. */
 struct messages_envelope {
     const char *client; /* IP address */
     const char *helo;
@@ -24,7 +23,7 @@ struct messages_envelope {
     struct cli_values rcpt;
     bool is_authenticated;
     uint8_t addr[16];           /* of client, by messages_each */
-    struct list_manager *lists; /* asked about features without room; NULL: none */
+    struct list_manager *lists; /* tested for features without room; NULL: none */
 };
 
 struct message {

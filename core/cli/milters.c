@@ -29,11 +29,11 @@ static bool setting(const char *etc, const char *conf, const char *key,
     struct slice rest;
     bool is_found = false;
 
-    if (conf == NULL || file_path(path, "%s/%s", etc, conf) != ERR_OK) {
+    if (conf == NULL || path_make(path, NULL, "%s/%s", etc, conf) != ERR_OK) {
         return false;
     }
     buf_init(&text, CONF_MAX);
-    (void)file_read(path, &text, &why); /* what cannot be read says nothing */
+    (void)file_read(path, &text, &why); /* a file that cannot be read has no settings */
     rest = buf_slice(&text);
     while (rest.n > 0) {
         struct slice line = slice_trim(slice_cut(&rest, '\n'));
@@ -101,6 +101,18 @@ const struct milter_kind *milter_kind_named(struct slice name)
     return NULL;
 }
 
+struct slice sendmail_cf_value(struct slice cf, const char *begin)
+{
+    while (cf.n > 0) {
+        struct slice line = slice_cut(&cf, '\n');
+
+        if (slice_has_prefix(line, slice_str(begin))) {
+            return slice_trim(slice_from(line, strlen(begin)));
+        }
+    }
+    return SLICE_NONE;
+}
+
 /* ---- chains ---- */
 
 bool milter_chain_add(struct milter_chain *c, struct slice text,
@@ -124,9 +136,10 @@ static void take_out(struct milter_chain *c, size_t at)
     memmove(&c->v[at], &c->v[at + 1], (c->n - at) * sizeof(c->v[0]));
 }
 
-/* Ours may stand, in a chain without it, behind the last that proves (*retfirst) up to in front of the
- * next that reads (*retlast). The best place is returned: right behind proof, else the last. */
-static size_t place_of(const struct milter_chain *c, size_t *retfirst, size_t *retlast)
+/* Ours may stand, in a chain without it, behind the last that proves (*retfirst) up to in front of
+ * the next that reads (*retlast). The best place is returned: right behind proof, else the last. */
+static size_t place_in_chain(const struct milter_chain *c, size_t *retfirst,
+                             size_t *retlast)
 {
     size_t first = c->n;
     size_t last = 0;
@@ -165,7 +178,7 @@ bool milter_chain_place(struct milter_chain *c, const char *text)
     if (c->n == MILTERS_MAX) {
         return false;
     }
-    place = place_of(c, &first, &last);
+    place = place_in_chain(c, &first, &last);
     if (found == 1 && was >= first && was <= last) {
         place = was;
     }

@@ -1,8 +1,8 @@
 /*
- * milters - which milters stand beside gillnetd, and where among them it belongs.
+ * milters - the milters beside gillnetd, and its place among them.
  *
- * Behind those that write Authentication-Results, for it believes what they proved; in front of
- * rspamd where that stands behind them, for rspamd can weigh gillnetd's header fields.
+ * gillnetd belongs behind the milters that write Authentication-Results, because it trusts their
+ * results, and in front of rspamd, which can weigh gillnetd's header fields.
  * Threads: one.   Owns: nothing.
  */
 #ifndef CORE_CLI_MILTERS_H
@@ -23,13 +23,16 @@ struct milter_kind {
     bool reads;       /* can weigh gillnetd's header fields */
 };
 
-/* What is known of the milter at that socket; NULL: nothing. etc: "/etc". folder: before a relative
+/* The kind of the milter at that socket; NULL: unknown. etc: "/etc". folder: before a relative
  * path; path_is_inside: absolute paths begin there, too. */
 const struct milter_kind *milter_kind_at(const struct socket_name *theirs,
                                          const char *etc, const char *folder,
                                          bool path_is_inside);
 /* By a name such as "opendkim". */
 const struct milter_kind *milter_kind_named(struct slice name);
+
+/* The rest of the first line of sendmail.cf that begins so; SLICE_NONE: there is none. */
+struct slice sendmail_cf_value(struct slice cf, const char *begin);
 
 /* The milters of one list, in order. */
 struct milter_chain {
@@ -46,11 +49,12 @@ bool milter_chain_add(struct milter_chain *c, struct slice text,
                       const struct milter_kind *kind, bool is_ours);
 /* Puts ours (text, where there is none) in its place. Whether that changed the order. */
 bool milter_chain_place(struct milter_chain *c, const char *text);
-/* "OpenDKIM, OpenDMARC, gillnetd, rspamd"; what is not known by its text. "none" when empty. */
+/* Prints "OpenDKIM, OpenDMARC, gillnetd, rspamd", an unknown milter by its text, "none" for an
+ * empty chain. */
 void milter_chain_print(const struct milter_chain *c, struct buf *ret);
 
-/* The names that those of the chain which prove write into Authentication-Results, without
- * doubles: AuthservID of their configuration below etc, or the MTA's own name. At most max. */
+/* The names that the milters of the chain write into Authentication-Results, each once, at most
+ * max: AuthservID of their configuration below etc, or the MTA's own name. */
 size_t milter_chain_authservs(const struct milter_chain *c, const char *etc,
                               const char *mta_name, char (*ret)[MILTERS_NAME],
                               size_t max);

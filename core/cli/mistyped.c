@@ -1,9 +1,7 @@
-#include "core/cli/mistyped.h"
-
 #include "core/base/nearest.h"
 #include "core/cli/synopsis.h"
 
-/* The nearest so far to a word that was typed. */
+/* The nearest word to a typed one. */
 struct guess {
     struct slice word;
     struct slice near;
@@ -30,16 +28,16 @@ static void consider(struct guess *g, const struct synopsis_item *item)
     }
 }
 
-static int refuse(const struct cli_command *command, const struct guess *g)
+static int refuse_word(const struct cli_command *command, const struct guess *g)
 {
     char why[160];
 
     (void)snprintf(why, sizeof(why), "there is no \"%.60s\"; did you mean \"%.*s\"?",
                    g->word.p, SLICE_ARGS(g->near));
-    return cli_usage(command, why);
+    return cli_usage(command->name, why);
 }
 
-/* What may stand behind the words by any line of the synopsis. */
+/* Considers the items behind the words in every line of the synopsis. */
 static void consider_next(struct guess *g, const struct cli_command *command,
                           const struct slice *words, size_t n)
 {
@@ -69,7 +67,7 @@ static int check_words(const struct cli_command *command, int argc, char **argv)
 
         consider_next(&g, command, words, n);
         if (g.edits > 0) {
-            return g.near.n > 0 ? refuse(command, &g) : 0;
+            return g.near.n > 0 ? refuse_word(command, &g) : 0;
         }
         words[n++] = g.word;
     }
@@ -89,7 +87,7 @@ static int check_option(const struct cli_command *command, const char *arg)
             }
         }
     }
-    return g.edits > 0 && g.near.n > 0 ? refuse(command, &g) : 0;
+    return g.edits > 0 && g.near.n > 0 ? refuse_word(command, &g) : 0;
 }
 
 int mistyped_check(const struct cli_command *command, int argc, char **argv)

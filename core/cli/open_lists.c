@@ -3,7 +3,6 @@
 
 #include <sysexits.h>
 
-#include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/list/query.h"
 
@@ -21,12 +20,12 @@ int state_read_keys(struct cli *cli, bool *rethaskeys)
     }
     enum err e = keyring_load(cli->config->state_dir, &cli->keys, &info);
     if (e == ERR_NOT_FOUND &&
-        file_path(lists, "%s/lists", cli->config->state_dir) == ERR_OK &&
+        path_make(lists, NULL, "%s/lists", cli->config->state_dir) == ERR_OK &&
         access(lists, F_OK) != 0) {
         return 0;
     }
     *rethaskeys = e == ERR_OK;
-    return e == ERR_OK ? 0 : cli_fail(&info);
+    return cli_status(e, &info);
 }
 
 static int all_names(struct cli *cli, struct state_lists *s, struct slice **ret,
@@ -38,7 +37,7 @@ static int all_names(struct cli *cli, struct state_lists *s, struct slice **ret,
         *retn = 0;
         e = ERR_OK;
     }
-    return e == ERR_OK ? 0 : cli_fail(&info);
+    return cli_status(e, &info);
 }
 
 static int given_names(struct state_lists *s, char **names, struct slice **ret,
@@ -56,14 +55,14 @@ static int given_names(struct state_lists *s, char **names, struct slice **ret,
     return *ret == NULL ? EX_OSERR : 0;
 }
 
-/* A name without a folder is a slip of the person, not damage. */
+/* Reports a list that does not open; a name without a folder is a typing error. */
 static int open_failed(struct cli *cli, struct slice name, enum err e,
                        struct errinfo *info)
 {
     char folder[FILE_PATH_MAX];
     if (e == ERR_NOT_FOUND &&
-        file_path(folder, "%s/lists/%.*s", cli->config->state_dir, SLICE_ARGS(name)) ==
-            ERR_OK &&
+        path_make(folder, NULL, "%s/lists/%.*s", cli->config->state_dir,
+                  SLICE_ARGS(name)) == ERR_OK &&
         access(folder, F_OK) != 0) {
         errinfo_set(info, ERR_NOT_FOUND, folder, 0,
                     "there is no list of this name; `gillnet list stat` names those "
@@ -95,8 +94,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     s.v = calloc(n + 1, sizeof(struct list_reader *));
     s.origin = calloc(n + 1, sizeof(*s.origin));
     if (status == 0 && (s.v == NULL || s.origin == NULL)) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        status = EX_OSERR;
+        status = cli_nomem();
     }
     for (size_t i = 0; status == 0 && i < n; i++) {
         struct errinfo info = {.code = ERR_OK};
@@ -105,8 +103,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
         if (e == ERR_OK) {
             const char *fault = list_reader_fault(s.v[s.n]);
             if (fault != NULL) {
-                (void)fprintf(stderr, "gillnet: list %s: %s\n",
-                              list_reader_name(s.v[s.n]), fault);
+                cli_say("list %s: %s", list_reader_name(s.v[s.n]), fault);
             }
             s.derived |= ask_derived(s.v[s.n], config_list_find(cli->config, name[i]));
             s.nown = ++s.n;
@@ -118,7 +115,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     return status;
 }
 
-/* Room for so many more. */
+/* Makes room for more lists. */
 static bool lists_grow(struct state_lists *s, size_t more)
 {
     struct list_reader **v =
@@ -146,17 +143,17 @@ static int open_origin(struct cli *cli, const struct origin_row *row,
     struct errinfo info = {.code = ERR_OK};
 
     hex_print(row->origin, ORIGIN_BYTES, hex);
-    if (file_path(folder, "%s/peers/lists/%s", cli->config->state_dir, hex) != ERR_OK ||
+    if (path_make(folder, NULL, "%s/peers/lists/%s", cli->config->state_dir, hex) !=
+            ERR_OK ||
         list_names(folder, s->arena, &name, &n, &info) != ERR_OK) {
-        return 0; /* nothing came of it yet */
+        return 0; /* no list of it came yet */
     }
     if (!lists_grow(s, n)) {
-        (void)fputs("gillnet: out of memory\n", stderr);
-        return EX_OSERR;
+        return cli_nomem();
     }
     for (size_t i = 0; i < n; i++) {
         if (config_list_find(cli->config, name[i])->is_allow) {
-            continue; /* nobody else says what is let through here */
+            continue; /* allow lists of peers are ignored */
         }
         enum err e = list_reader_open(folder, name[i], &cli->keys, &s->v[s->n], &info);
         if (e == ERR_OK) {
@@ -210,10 +207,10 @@ struct hits_view *state_hits(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct hits_view *v = NULL;
-    if (file_path(path, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
+    if (path_make(path, NULL, "%s/%s", config->state_dir, STATE_LOOKUP_STATS_FILE) !=
             ERR_OK ||
         lookup_stats_read(path, &v, NULL) != ERR_OK) {
-        return NULL; /* not there yet, or not ours to read: nothing is known */
+        return NULL; /* it is missing, or this user may not read it */
     }
     return v;
 }

@@ -1,11 +1,10 @@
 /* options - "--name", "--name VALUE" and "--name=VALUE" of one subcommand. */
-#include "core/cli/options.h"
-
 #include "core/base/clock.h"
+#include "core/cli/cli.h"
 #include "core/config/unit.h"
 
-static const struct cli_option *find(const struct cli_option *table, size_t n,
-                                     const char *arg, size_t length)
+static const struct cli_option *find_option(const struct cli_option *table, size_t n,
+                                            const char *arg, size_t length)
 {
     for (size_t i = 0; i < n; i++) {
         if (strlen(table[i].name) == length &&
@@ -16,15 +15,16 @@ static const struct cli_option *find(const struct cli_option *table, size_t n,
     return NULL;
 }
 
-static int refuse(const struct cli_command *command, const char *arg, const char *why)
+static int refuse_option(const struct cli_command *command, const char *arg,
+                         const char *why)
 {
     char text[256];
     (void)snprintf(text, sizeof(text), "%.100s: %s", arg, why);
-    return cli_usage(command, text);
+    return cli_usage(command->name, text);
 }
 
 /* Puts the value where the option wants it. False: there are too many. */
-static bool take_value(const struct cli_option *o, const char *value)
+static bool take_option_value(const struct cli_option *o, const char *value)
 {
     if (o->value != NULL) {
         *o->value = value;
@@ -56,9 +56,9 @@ int cli_options(const struct cli_command *command, const struct cli_option *tabl
             is_over = true;
             continue;
         }
-        const struct cli_option *o = find(table, n, arg, length);
+        const struct cli_option *o = find_option(table, n, arg, length);
         if (o == NULL) {
-            return refuse(command, arg, "there is no such option");
+            return refuse_option(command, arg, "there is no such option");
         }
         if (o->flag != NULL) {
             *o->flag = true;
@@ -66,7 +66,7 @@ int cli_options(const struct cli_command *command, const struct cli_option *tabl
         const char *value = arg[length] == '=' ? arg + length + 1 : NULL;
         if (o->value == NULL && o->values == NULL) {
             if (value != NULL) {
-                return refuse(command, arg, "this option takes no value");
+                return refuse_option(command, arg, "this option takes no value");
             }
             continue;
         }
@@ -74,15 +74,25 @@ int cli_options(const struct cli_command *command, const struct cli_option *tabl
             value = argv[++i];
         }
         if (value == NULL) {
-            return refuse(command, arg, "this option needs a value");
+            return refuse_option(command, arg, "this option needs a value");
         }
-        if (!take_value(o, value)) {
-            return refuse(command, arg, "this option may be there 1000 times");
+        if (!take_option_value(o, value)) {
+            return refuse_option(command, arg, "this option may be there 1000 times");
         }
     }
     argv[kept] = NULL;
     *argc = kept;
     return 0;
+}
+
+int cli_arguments(struct cli_form form, int *argc, char **argv)
+{
+    int status = cli_options(cli_command(form.command), form.table, form.n, argc, argv);
+
+    if (status == 0 && (*argc - 1 < form.least || *argc - 1 > form.most)) {
+        status = cli_usage(form.command, form.why);
+    }
+    return status;
 }
 
 bool cli_expiry(const char *text, uint32_t *ret)

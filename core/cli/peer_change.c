@@ -1,10 +1,10 @@
-/* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of a ring that is there. */
+/* peer_change - `gillnet peer drop`, `rotate`, `revoke-key` and `renew`: changes of an existing
+ * ring. */
 #include <sysexits.h>
 
 #include "core/base/random.h"
-#include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/ring/trust/digest_key.h"
 #include "core/ring/trust/invite.h"
 
@@ -15,45 +15,9 @@ enum {
     WHAT_MAX = 128
 };
 
-/* One change by one of these commands. */
-struct change {
-    struct cli *cli;
-    struct peer_hold hold;
-    struct identity self;
-    struct manifest m;
-    struct ring_outcome outcome;
-};
-
-/* Returns 0 or an exit status after a message; change_end is due in either case. */
-static int change_begin(struct change *c, struct cli *cli)
-{
-    *c = (struct change){.cli = cli, .hold = {.fd = -1, .lock = {-1}}};
-    int status = peer_hold_take(cli, false, &c->hold);
-    return status == 0 ? peer_load(c->hold.dir, &c->self, &c->m) : status;
-}
-
-static void change_end(struct change *c)
-{
-    manifest_fini(&c->m);
-    identity_wipe(&c->self);
-    peer_hold_drop(&c->hold);
-}
-
-static int change_make(struct change *c, ring_edit_fn *edit, void *context,
-                       const char *what)
-{
-    struct errinfo why = {.code = ERR_OK};
-
-    if (peer_change(&c->hold, edit, context, &c->m, &c->outcome, &why) != ERR_OK) {
-        return cli_fail(&why);
-    }
-    peer_print_outcome(&c->outcome, c->hold.dir, what);
-    return 0;
-}
-
 /* ---- drop ---- */
 
-static int drop(struct change *c, const char *name)
+static int drop_member(struct peer_change *c, const char *name)
 {
     struct ring_state edit = {name, MEMBER_DROPPED, peer_now_ms()};
     char what[WHAT_MAX];
@@ -66,37 +30,33 @@ static int drop(struct change *c, const char *name)
     }
     if (member != NULL &&
         memcmp(&member->origin, &c->self.origin, sizeof(c->self.origin)) == 0) {
-        (void)fputs("gillnet: this is the server itself; let it be dropped on another "
-                    "member's\n",
-                    stderr);
-        return EX_USAGE;
+        return cli_error(EX_USAGE,
+                         "this is the server itself; let it be dropped on another "
+                         "member's");
     }
     (void)snprintf(what, sizeof(what), "%.64s is dropped", name);
-    int status = change_make(c, ring_edit_state, &edit, what);
+    int status = peer_change_make(c, ring_edit_state, &edit, what);
     if (status == 0 && c->outcome.is_in_force) {
-        (void)puts("What it said about lists and counts goes, here at once, elsewhere "
-                   "with the new version. It still knows the digest key: `gillnet peer "
-                   "rotate --digest-key` makes another.");
+        (void)puts(
+            "Its lists and counts are removed, here at once, elsewhere with the new "
+            "version. It still knows the digest key: `gillnet peer "
+            "rotate --digest-key` makes another.");
     }
     return status;
 }
 
 int peer_cmd_drop(struct cli *cli, int argc, char **argv)
 {
-    struct change c;
+    struct peer_change c = PEER_CHANGE_NONE;
+    int status = cli_arguments(CLI_WORDS("peer", 1, 1, "drop whom"), &argc, argv);
 
-    if (argc != 2) {
-        return peer_cmd_usage("drop whom");
-    }
-    int status = change_begin(&c, cli);
-    if (status == 0) {
-        status = drop(&c, argv[1]);
-    }
-    change_end(&c);
+    THEN(status, peer_change_begin(&c, cli));
+    THEN(status, drop_member(&c, argv[1]));
+    peer_change_end(&c);
     return status;
 }
 
-/* ---- our own signing key ---- */
+/* ---- the signing key of this server ---- */
 
 static int rotate_alone(struct peer_hold *h)
 {
@@ -114,8 +74,8 @@ static int rotate_alone(struct peer_hold *h)
     return 0;
 }
 
-/* The key is used at once when the ring knows it and its time is there. */
-static int turn(struct change *c, uint64_t not_before_ms, bool is_now)
+/* Goes over to the new key if the ring knows it and its time has come; reports when it will. */
+static int turn(struct peer_change *c, uint64_t not_before_ms, bool is_now)
 {
     struct errinfo why = {.code = ERR_OK};
     char when[TEXT_TIME_MAX];
@@ -143,7 +103,7 @@ static int turn(struct change *c, uint64_t not_before_ms, bool is_now)
     return 0;
 }
 
-static int rotate_signing(struct change *c, uint64_t not_before_ms, bool is_now,
+static int rotate_signing(struct peer_change *c, uint64_t not_before_ms, bool is_now,
                           bool is_leaked)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -158,16 +118,17 @@ static int rotate_signing(struct change *c, uint64_t not_before_ms, bool is_now,
                          &edit.binding, &why) != ERR_OK) {
         return cli_fail(&why);
     }
-    int status = change_make(c, ring_edit_rotate, &edit,
-                             is_leaked ? "The former signing keys of this server are "
-                                         "revoked, a new one is made"
-                                       : "This server has a new signing key");
+    int status =
+        peer_change_make(c, ring_edit_rotate, &edit,
+                         is_leaked ? "The former signing keys of this server are "
+                                     "revoked, a new one is made"
+                                   : "This server has a new signing key");
     return status == 0 ? turn(c, not_before_ms, is_now) : status;
 }
 
 /* ---- the digest key ---- */
 
-static int rotate_ring_key(struct change *c, uint64_t from_ms)
+static int rotate_ring_key(struct peer_change *c, uint64_t from_ms)
 {
     struct errinfo why = {.code = ERR_OK};
     struct manifest trial = {.version = 0};
@@ -181,17 +142,18 @@ static int rotate_ring_key(struct change *c, uint64_t from_ms)
     explicit_bzero(bytes, sizeof(bytes));
     from_ms = (from_ms + BUCKET_MS - 1) / BUCKET_MS * BUCKET_MS;
     struct manifest_ring_key edit = {key.id, from_ms};
-    /* whether it may be at all, before a file changes */
+    /* on a copy first, before a file changes */
     enum err e = manifest_copy(&c->m, &trial) == ERR_OK
                      ? ring_edit_ring_key(&trial, &edit, &why)
-                     : errinfo_set(&why, ERR_NOMEM, "ring", 0, "out of memory");
+                     : errinfo_nomem(&why, "ring");
     manifest_fini(&trial);
     THEN(e, digest_key_put(state_dir, &key, false, &why));
     explicit_bzero(key.bytes, sizeof(key.bytes));
     if (e != ERR_OK) {
         return cli_fail(&why);
     }
-    int status = change_make(c, ring_edit_ring_key, &edit, "The ring has a new key");
+    int status =
+        peer_change_make(c, ring_edit_ring_key, &edit, "The ring has a new key");
     if (status == 0) {
         (void)printf("It is used from %s on; the hubs fetch it before. After that "
                      "restart gillnetd on every server (a reload is not enough), so "
@@ -208,7 +170,7 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
     bool is_now = false;
     const char *after = NULL;
     uint32_t at_s = 0;
-    struct change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     const struct cli_option table[] = {
         {"--digest-key", NULL, &is_ring_key, NULL},
         {"--now", NULL, &is_now, NULL},
@@ -220,13 +182,13 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 1 || (is_now && (is_ring_key || after != NULL))) {
-        return peer_cmd_usage(
-            "rotate: --now or --after, and --digest-key takes --after");
+        return cli_usage("peer",
+                         "rotate: --now or --after, and --digest-key takes --after");
     }
     if (!cli_expiry(after != NULL ? after : is_ring_key ? "1d" : "1h", &at_s)) {
-        return peer_cmd_usage("--after: a time such as 1h or 2d");
+        return cli_usage("peer", "--after: a time such as 1h or 2d");
     }
-    c = (struct change){.cli = cli, .hold = {.fd = -1, .lock = {-1}}};
+    c.cli = cli;
     status = peer_hold_take(cli, false, &c.hold);
     if (status == 0 && !is_ring_key) {
         struct manifest m;
@@ -240,15 +202,13 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
             manifest_fini(&m);
         }
     }
-    if (status == 0) {
-        status = peer_load(c.hold.dir, &c.self, &c.m);
-    }
+    THEN(status, peer_load(c.hold.dir, &c.self, &c.m));
     if (status == 0) {
         uint64_t at_ms = (uint64_t)at_s * MS_PER_S;
         status = is_ring_key ? rotate_ring_key(&c, at_ms)
                              : rotate_signing(&c, at_ms, is_now, false);
     }
-    change_end(&c);
+    peer_change_end(&c);
     return status;
 }
 
@@ -257,13 +217,11 @@ int peer_cmd_rotate(struct cli *cli, int argc, char **argv)
 /* 16 hexadecimal digits. */
 static bool parse_key_id(const char *text, uint64_t *ret)
 {
-    char *end = NULL;
-
-    *ret = strtoull(text, &end, 16);
-    return strlen(text) == 16 && *end == '\0' && *ret != 0;
+    return strlen(text) == 16 && slice_to_u64(slice_str(text), 16, UINT64_MAX, ret) &&
+           *ret != 0;
 }
 
-static int revoke_key(struct change *c, const char *name, uint64_t key_id)
+static int revoke_key(struct peer_change *c, const char *name, uint64_t key_id)
 {
     const struct manifest_member *own = manifest_find(&c->m, &c->self.origin);
     bool is_own = own != NULL && (name == NULL || strcmp(own->name, name) == 0);
@@ -277,14 +235,15 @@ static int revoke_key(struct change *c, const char *name, uint64_t key_id)
         edit.name = own != NULL ? own->name : "";
     }
     (void)snprintf(what, sizeof(what), "A signing key of %.64s is revoked", edit.name);
-    int status = change_make(c, ring_edit_revoke, &edit, what);
+    int status = peer_change_make(c, ring_edit_revoke, &edit, what);
     if (status == 0) {
-        (void)printf("What it signed is taken out. That server needs a new key. Here: "
-                     "`gillnet peer drop %s`, `gillnet peer invite %s`. There: stop "
-                     "gillnet-hub, move peers/manifest and peers/manifest.next in the "
-                     "state folder away, `gillnet peer rotate`, `gillnet peer join "
-                     "TOKEN`, start it.\n",
-                     edit.name, edit.name);
+        (void)printf(
+            "Everything that it signed is removed. That server needs a new key. Here: "
+            "`gillnet peer drop %s`, `gillnet peer invite %s`. There: stop "
+            "gillnet-hub, move peers/manifest and peers/manifest.next in the "
+            "state folder away, `gillnet peer rotate`, `gillnet peer join "
+            "TOKEN`, start it.\n",
+            edit.name, edit.name);
     }
     return status;
 }
@@ -293,7 +252,7 @@ int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
 {
     const char *key = NULL;
     uint64_t key_id = 0;
-    struct change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     const struct cli_option table[] = {{"--key", &key, NULL, NULL}};
     int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
 
@@ -301,15 +260,13 @@ int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc > 2 || (key != NULL && !parse_key_id(key, &key_id))) {
-        return peer_cmd_usage(
-            "revoke-key [NAME] [--key ID], with an ID as `gillnet peer "
-            "list` shows it");
+        return cli_usage("peer",
+                         "revoke-key [NAME] [--key ID], with an ID as `gillnet peer "
+                         "list` shows it");
     }
-    status = change_begin(&c, cli);
-    if (status == 0) {
-        status = revoke_key(&c, argc == 2 ? argv[1] : NULL, key_id);
-    }
-    change_end(&c);
+    status = peer_change_begin(&c, cli);
+    THEN(status, revoke_key(&c, argc == 2 ? argv[1] : NULL, key_id));
+    peer_change_end(&c);
     return status;
 }
 
@@ -317,22 +274,20 @@ int peer_cmd_revoke_key(struct cli *cli, int argc, char **argv)
 
 int peer_cmd_renew(struct cli *cli, int argc, char **argv)
 {
-    struct change c;
+    struct peer_change c = PEER_CHANGE_NONE;
     char when[TEXT_TIME_MAX];
     char what[WHAT_MAX];
+    int status =
+        cli_arguments(CLI_WORDS("peer", 0, 0, "renew takes no arguments"), &argc, argv);
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("renew takes no arguments");
-    }
-    int status = change_begin(&c, cli);
+    THEN(status, peer_change_begin(&c, cli));
     if (status == 0) {
         uint64_t until_s =
             peer_now_ms() / MS_PER_S + MANIFEST_EXPIRY_DAYS * (uint64_t)86400;
         (void)snprintf(what, sizeof(what), "The ring's manifest is good until %s",
                        text_time(until_s, when));
-        status = change_make(&c, ring_edit_nothing, NULL, what);
+        status = peer_change_make(&c, ring_edit_nothing, NULL, what);
     }
-    change_end(&c);
+    peer_change_end(&c);
     return status;
 }

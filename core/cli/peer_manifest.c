@@ -1,22 +1,14 @@
-/* peer_manifest - `gillnet peer manifest`: what several administrators agree on. */
+/* peer_manifest - `gillnet peer manifest`: versions of the ring that several administrators
+ * sign. */
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
 
 enum { SIGNED_FILE_MODE = 0644, TEXT_MAX = MANIFEST_BYTES_MAX + 1 };
 
-static int fail_with(enum err e, const char *source, const char *text)
-{
-    struct errinfo why = {.code = ERR_OK};
-
-    (void)errinfo_set(&why, e, source, 0, "%s", text);
-    return cli_fail(&why);
-}
-
 /* A file, or - for standard input. */
-static int read_text(const char *path, struct buf *ret)
+static int read_manifest_file(const char *path, struct buf *ret)
 {
     struct errinfo why = {.code = ERR_OK};
     char chunk[4096];
@@ -30,7 +22,7 @@ static int read_text(const char *path, struct buf *ret)
         if (n <= 0) {
             return n == 0 && !buf_failed(ret)
                        ? 0
-                       : fail_with(ERR_IO, "standard input", "reading failed");
+                       : cli_error(EX_IOERR, "standard input: reading failed");
         }
         buf_add(ret, slice_of(chunk, (size_t)n));
     }
@@ -38,7 +30,7 @@ static int read_text(const char *path, struct buf *ret)
 
 /* ---- show ---- */
 
-static int show(struct cli *cli, int argc, char **argv)
+static int show_manifest(struct cli *cli, int argc, char **argv)
 {
     bool is_next = false;
     struct errinfo why = {.code = ERR_OK};
@@ -46,14 +38,10 @@ static int show(struct cli *cli, int argc, char **argv)
     struct manifest old = {.version = 0};
     char dir[FILE_PATH_MAX];
     const struct cli_option table[] = {{"--next", NULL, &is_next, NULL}};
-    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+    int status = cli_arguments(CLI_FORM("peer", table, 0, 0, "manifest show [--next]"),
+                               &argc, argv);
 
-    if (status == 0 && argc != 1) {
-        status = peer_cmd_usage("manifest show [--next]");
-    }
-    if (status == 0) {
-        status = peer_dir(cli, dir);
-    }
+    THEN(status, peer_dir(cli, dir));
     if (status != 0) {
         return status;
     }
@@ -72,7 +60,7 @@ static int show(struct cli *cli, int argc, char **argv)
 
 /* ---- sign ---- */
 
-/* Signs text, which is path's; path NULL: what waits here. */
+/* Signs the text of the file path; path NULL: of the waiting version. */
 static int sign_text(const struct peer_hold *hold, const char *path, struct buf *text)
 {
     const char *dir = hold->dir;
@@ -108,36 +96,34 @@ static int sign_text(const struct peer_hold *hold, const char *path, struct buf 
                      "run on any member: gillnet peer manifest accept FILE\n",
                      path);
     } else if (e == ERR_OK) {
-        peer_print_outcome(&o, dir, "What waited here is signed");
+        peer_print_outcome(&o, dir, "The waiting version is signed");
     }
     manifest_fini(&m);
     manifest_fini(&old);
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    return cli_status(e, &why);
 }
 
-static int sign(struct cli *cli, int argc, char **argv)
+static int sign_manifest(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct manifest next = {.version = 0};
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     struct buf text;
 
     if (argc > 2) {
-        return peer_cmd_usage("manifest sign [FILE]");
+        return cli_usage("peer", "manifest sign [FILE]");
     }
     buf_init(&text, TEXT_MAX);
     int status = peer_hold_take(cli, false, &h);
     if (status == 0 && argc == 2) {
-        status = read_text(argv[1], &text);
+        status = read_manifest_file(argv[1], &text);
     } else if (status == 0 && ring_next(h.dir, &next, &why) != ERR_OK) {
         status = cli_fail(&why);
     } else if (status == 0) {
         buf_add(&text, slice_of(next.text, next.text_len));
         manifest_fini(&next);
     }
-    if (status == 0) {
-        status = sign_text(&h, argc == 2 ? argv[1] : NULL, &text);
-    }
+    THEN(status, sign_text(&h, argc == 2 ? argv[1] : NULL, &text));
     peer_hold_drop(&h);
     buf_fini(&text);
     return status;
@@ -149,13 +135,13 @@ static int accept_file(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct ring_outcome o = {.version = 0};
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     struct buf text;
 
     if (argc != 2) {
-        return peer_cmd_usage("manifest accept FILE (- for standard input)");
+        return cli_usage("peer", "manifest accept FILE (- for standard input)");
     }
-    int status = read_text(argv[1], &text);
+    int status = read_manifest_file(argv[1], &text);
     if (status == 0) {
         status = peer_hold_take(cli, false, &h);
         if (status == 0 && ring_accept(h.dir, buf_slice(&text), &o, &why) != ERR_OK) {
@@ -173,18 +159,17 @@ static int discard(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct manifest next = {.version = 0};
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("manifest discard takes no arguments");
-    }
-    int status = peer_hold_take(cli, false, &h);
+    int status = cli_arguments(
+        CLI_WORDS("peer", 0, 0, "manifest discard takes no arguments"), &argc, argv);
+
+    THEN(status, peer_hold_take(cli, false, &h));
     if (status == 0 && (ring_next(h.dir, &next, &why) == ERR_NOT_FOUND ||
                         ring_discard(h.dir, &why) != ERR_OK)) {
         status = cli_fail(&why);
     } else if (status == 0) {
-        (void)puts("What waited for signatures is given up; the ring stays as it is.");
+        (void)puts("The waiting version is discarded; the ring stays as it is.");
     }
     manifest_fini(&next);
     peer_hold_drop(&h);
@@ -193,34 +178,12 @@ static int discard(struct cli *cli, int argc, char **argv)
 
 /* ---- administrators ---- */
 
-static int change_admins(struct peer_hold *h, const struct ring_admins *admins)
-{
-    struct errinfo why = {.code = ERR_OK};
-    struct ring_admins edit = *admins;
-    struct ring_outcome o = {.version = 0};
-    struct identity self;
-    struct manifest m = {.version = 0};
-    int status = peer_load(h->dir, &self, &m);
-
-    if (status != 0) {
-        return status;
-    }
-    if (peer_change(h, ring_edit_admins, &edit, &m, &o, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    } else {
-        peer_print_outcome(&o, h->dir, "The ring has other administrators");
-    }
-    manifest_fini(&m);
-    identity_wipe(&self);
-    return status;
-}
-
 static int set_admins(struct cli *cli, int argc, char **argv)
 {
     uint8_t keys[MANIFEST_ADMINS_MAX][OBJECT_KEY_BYTES];
     struct ring_admins admins = {.keys = keys};
     const char *threshold = NULL;
-    struct peer_hold h;
+    struct peer_change c = PEER_CHANGE_NONE;
     const struct cli_option table[] = {{"--threshold", &threshold, NULL, NULL}};
     int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
 
@@ -228,39 +191,28 @@ static int set_admins(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (threshold == NULL || argc < 2 || argc - 1 > MANIFEST_ADMINS_MAX) {
-        return peer_cmd_usage("manifest admins --threshold M KEY..., 1 to 16 keys");
+        return cli_usage("peer", "manifest admins --threshold M KEY..., 1 to 16 keys");
     }
     for (int i = 1; i < argc; i++) {
         if (!hex_parse(slice_str(argv[i]), keys[admins.n++], OBJECT_KEY_BYTES)) {
-            return peer_cmd_usage("manifest admins: keys as `gillnet peer admin-key` "
-                                  "prints them");
+            return cli_usage("peer",
+                             "manifest admins: keys as `gillnet peer admin-key` "
+                             "prints them");
         }
     }
     admins.threshold = peer_small_number(threshold);
-    status = peer_hold_take(cli, false, &h);
-    if (status == 0) {
-        status = change_admins(&h, &admins);
-    }
-    peer_hold_drop(&h);
+    status = peer_change_begin(&c, cli);
+    THEN(status, peer_change_make(&c, ring_edit_admins, &admins,
+                                  "The ring has other administrators"));
+    peer_change_end(&c);
     return status;
 }
 
 int peer_cmd_manifest(struct cli *cli, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(struct cli *cli, int argc, char **argv);
-    } commands[] = {
-        {"show", show},       {"sign", sign},         {"accept", accept_file},
-        {"discard", discard}, {"admins", set_admins},
+    static const struct cli_runner commands[] = {
+        {"show", show_manifest}, {"sign", sign_manifest}, {"accept", accept_file},
+        {"discard", discard},    {"admins", set_admins},
     };
-    if (argc < 2) {
-        return peer_cmd_usage("manifest show, sign, accept, discard or admins");
-    }
-    for (size_t i = 0; i < LENGTH(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(cli, argc - 1, argv + 1);
-        }
-    }
-    return peer_cmd_usage("there is no such subcommand of manifest");
+    return cli_subcommand(cli, "peer", commands, LENGTH(commands), argc, argv);
 }

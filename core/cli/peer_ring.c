@@ -1,12 +1,10 @@
-/* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: how a ring begins and grows. */
+/* peer_ring - `gillnet peer init`, `ring create`, `admin-key`, `invite`, `join`: creation and
+ * growth of a ring. */
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/print_json.h"
-#include "core/cli/program.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 #include "core/ring/trust/digest_key.h"
 #include "core/ring/trust/invite.h"
 
@@ -24,7 +22,7 @@ static bool set_text(const char *value, char *ret, size_t size)
     return value == NULL || (size_t)snprintf(ret, size, "%s", value) < size;
 }
 
-/* The identity, made where there is none, and what this server calls itself. */
+/* Loads or makes the identity, and stores name and address of this server. */
 static enum err make_self(const char *dir, const struct self_options *o,
                           struct identity *ret, struct ring_self *retself,
                           bool *retis_new, struct errinfo *reterr)
@@ -61,7 +59,15 @@ static void print_self(const struct cli *cli, const struct identity *i,
                  s->address[0] != '\0' ? s->address : "none");
 }
 
-/* A server that is in a ring tells it its new address. */
+static void print_unreachable(const struct ring_self *s)
+{
+    if (s->address[0] == '\0') {
+        (void)puts("Others cannot reach this server: give it an address with "
+                   "`gillnet peer init --address HOST:PORT`.");
+    }
+}
+
+/* Changes the server's address in the ring's manifest, if it is in a ring. */
 static int change_address(const struct peer_hold *h, const struct identity *self,
                           const char *address)
 {
@@ -81,7 +87,7 @@ static int change_address(const struct peer_hold *h, const struct identity *self
             manifest_fini(&m);
             return 0;
         }
-        e = peer_change(h, ring_edit_address, &edit, &m, &o, &why);
+        e = peer_sign_change(h, ring_edit_address, &edit, &m, &o, &why);
         manifest_fini(&m);
     }
     if (e != ERR_OK) {
@@ -109,10 +115,7 @@ static int init(struct cli *cli, const struct self_options *o, struct peer_hold 
                          "a member's administrator made by `gillnet peer invite "
                          "NAME`; or `gillnet peer ring create`."
                        : "The identity was there already.");
-        if (s.address[0] == '\0') {
-            (void)puts("Others cannot reach this server: give it an address with "
-                       "`gillnet peer init --address HOST:PORT`.");
-        }
+        print_unreachable(&s);
     }
     int status = o->address != NULL ? change_address(h, &self, s.address) : 0;
     identity_wipe(&self);
@@ -126,19 +129,13 @@ int peer_cmd_init(struct cli *cli, int argc, char **argv)
         {"--name", &o.name, NULL, NULL},
         {"--address", &o.address, NULL, NULL},
     };
-    struct peer_hold h;
-    int status = cli_options(cli_command("peer"), table, 2, &argc, argv);
+    struct peer_hold h = PEER_HOLD_NONE;
+    int status = cli_arguments(
+        (struct cli_form){"peer", table, 2, 0, 0, "init takes options only"}, &argc,
+        argv);
 
-    if (status != 0) {
-        return status;
-    }
-    if (argc != 1) {
-        return peer_cmd_usage("init takes options only");
-    }
-    status = peer_hold_take(cli, true, &h);
-    if (status == 0) {
-        status = init(cli, &o, &h);
-    }
+    THEN(status, peer_hold_take(cli, true, &h));
+    THEN(status, init(cli, &o, &h));
     peer_hold_drop(&h);
     return status;
 }
@@ -151,8 +148,9 @@ static int parse_admins(const struct cli_values *keys, struct manifest *m)
         if (m->nadmins == MANIFEST_ADMINS_MAX ||
             !hex_parse(slice_str(keys->v[i]), m->admins[m->nadmins],
                        OBJECT_KEY_BYTES)) {
-            return peer_cmd_usage("--admin: a key as `gillnet peer admin-key` prints "
-                                  "it, at most 16 of them");
+            return cli_usage("peer",
+                             "--admin: a key as `gillnet peer admin-key` prints "
+                             "it, at most 16 of them");
         }
         bool is_own =
             memcmp(m->admins[0], m->admins[m->nadmins], OBJECT_KEY_BYTES) == 0;
@@ -198,15 +196,17 @@ static void print_next(const struct peer_hold *h, enum ring_kind kind)
                    : "Its kind is federation: a cap and a quorum bound what other "
                      "members' counts may do.");
     if (h->admin_key != NULL) {
-        (void)printf("The administrator's key is in %s. Take that file off this server "
-                     "and keep a copy: who has it decides who is in the ring. The hub "
-                     "runs without it. A server that joins waits until you sign: "
-                     "gillnet peer manifest sign --admin-key FILE\n",
-                     h->admin_key);
+        (void)printf(
+            "The administrator's key is in %s. Take that file off this server "
+            "and keep a copy: its holder decides who is in the ring. The hub runs "
+            "without it. A server that joins waits until you sign: "
+            "gillnet peer manifest sign --admin-key FILE\n",
+            h->admin_key);
     } else {
-        (void)puts("The administrator's key is peers/admin.key, beside the hub: who "
-                   "has it decides who is in the ring. It may be moved off this "
-                   "server; then give each command that signs --admin-key FILE.");
+        (void)puts(
+            "The administrator's key is peers/admin.key, beside the hub: its holder "
+            "decides who is in the ring. It may be moved off this "
+            "server; then give each command that signs --admin-key FILE.");
     }
     (void)puts("Keep a copy of identity.key in a safe place. Next: start gillnet-hub, "
                "and `gillnet peer invite NAME` for each other server.");
@@ -237,8 +237,9 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
     }
     status = parse_admins(&wish->admins, &m);
     if (status == 0 && (m.threshold == 0 || m.threshold > m.nadmins)) {
-        status = peer_cmd_usage("--threshold: a number from 1 to that of the "
-                                "administrators' keys, this server's own among them");
+        status =
+            cli_usage("peer", "--threshold: a number from 1 to that of the "
+                              "administrators' keys, this server's own among them");
     }
     if (status == 0) {
         fill_ring(&m, &self, &s, cli->keys.ring[0].id, wish->kind);
@@ -252,17 +253,14 @@ static int create(struct cli *cli, const struct ring_wish *wish, struct peer_hol
         print_self(cli, &self, &s);
         peer_print_outcome(&o, h->dir, "The ring is made, with this server in it");
         print_next(h, wish->kind);
-        if (s.address[0] == '\0') {
-            (void)puts("Others cannot reach this server: give it an address with "
-                       "`gillnet peer init --address HOST:PORT`.");
-        }
+        print_unreachable(&s);
     }
     identity_wipe(&self);
     return status;
 }
 
 /* A line of the terminal, without its end. False: there is none. */
-static bool ask(const char *question, char *ret, size_t size)
+static bool ask_terminal(const char *question, char *ret, size_t size)
 {
     (void)fputs(question, stdout);
     (void)fflush(stdout);
@@ -273,7 +271,7 @@ static bool ask(const char *question, char *ret, size_t size)
     return true;
 }
 
-/* In a terminal, what the command line leaves open. file: for the name of the key's. */
+/* Asks on a terminal for kind and key file, unless options name them. file: room for the name. */
 static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
                       char file[FILE_PATH_MAX])
 {
@@ -281,17 +279,19 @@ static int ask_wishes(struct cli *cli, bool has_kind, struct ring_wish *io,
         return 0;
     }
     while (!has_kind) {
-        if (!ask("Whose servers will be in the ring? own: all of one owner, their "
-                 "counts add up. federation: of several owners, a cap and a quorum "
-                 "bound what others' counts may do. [own] ",
-                 file, FILE_PATH_MAX)) {
+        if (!ask_terminal(
+                "Whose servers will be in the ring? own: all of one owner, their "
+                "counts add up. federation: of several owners, a cap and a quorum "
+                "bound what others' counts may do. [own] ",
+                file, FILE_PATH_MAX)) {
             return EX_NOINPUT;
         }
         has_kind = file[0] == '\0' || ring_kind_by_name(slice_str(file), &io->kind);
     }
     if (cli->admin_key == NULL) {
-        if (!ask(
-                "Who has the administrator's key decides who is in the ring. Write it "
+        if (!ask_terminal(
+                "The holder of the administrator's key decides who is in the ring. "
+                "Write it "
                 "to which file, to be kept elsewhere? [none: it stays beside the hub] ",
                 file, FILE_PATH_MAX)) {
             return EX_NOINPUT;
@@ -314,27 +314,22 @@ int peer_cmd_ring(struct cli *cli, int argc, char **argv)
         {"--kind", &kind, NULL, NULL},
         {"--admin", NULL, NULL, &wish.admins},
     };
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
     int status = cli_options(cli_command("peer"), table, LENGTH(table), &argc, argv);
 
     if (status != 0) {
         return status;
     }
     if (argc != 2 || strcmp(argv[1], "create") != 0) {
-        return peer_cmd_usage("what to do with the ring: create");
+        return cli_usage("peer", "what to do with the ring: create");
     }
     if (kind != NULL && !ring_kind_by_name(slice_str(kind), &wish.kind)) {
-        return peer_cmd_usage(peer_kind_usage);
+        return cli_usage("peer", peer_kind_usage);
     }
     wish.threshold = threshold != NULL ? peer_small_number(threshold) : 1;
     status = ask_wishes(cli, kind != NULL, &wish, file);
-    if (status != 0) {
-        return status;
-    }
-    status = peer_hold_take(cli, true, &h);
-    if (status == 0) {
-        status = create(cli, &wish, &h);
-    }
+    THEN(status, peer_hold_take(cli, true, &h));
+    THEN(status, create(cli, &wish, &h));
     peer_hold_drop(&h);
     return status;
 }
@@ -345,17 +340,14 @@ int peer_cmd_admin_key(struct cli *cli, int argc, char **argv)
     uint8_t secret[OBJECT_KEY_BYTES];
     uint8_t key[OBJECT_KEY_BYTES];
     char hex[2 * OBJECT_KEY_BYTES + 1];
-    struct peer_hold h;
+    struct peer_hold h = PEER_HOLD_NONE;
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("admin-key takes no arguments");
-    }
-    int status = peer_hold_take(cli, true, &h);
-    if (status == 0 &&
-        ring_admin_key(h.dir, h.admin_key, true, secret, key, &why) != ERR_OK) {
-        status = cli_fail(&why);
-    }
+    int status = cli_arguments(CLI_WORDS("peer", 0, 0, "admin-key takes no arguments"),
+                               &argc, argv);
+
+    THEN(status, peer_hold_take(cli, true, &h));
+    THEN(status,
+         cli_status(ring_admin_key(h.dir, h.admin_key, true, secret, key, &why), &why));
     peer_hold_drop(&h);
     explicit_bzero(secret, sizeof(secret));
     if (status == 0) {
@@ -377,9 +369,7 @@ static int invite(struct cli *cli, const char *name, uint32_t expires_s,
     char when[TEXT_TIME_MAX];
     int status = cli_keys(cli, false);
 
-    if (status == 0) {
-        status = peer_load(h->dir, &self, &m);
-    }
+    THEN(status, peer_load(h->dir, &self, &m));
     if (status != 0) {
         return status;
     }
@@ -388,10 +378,8 @@ static int invite(struct cli *cli, const char *name, uint32_t expires_s,
     if (invite_make(&server, &m, name, expires_s, &token, &why) != ERR_OK) {
         status = cli_fail(&why);
     } else if (cli->json) {
-        status = json_line(json_pack("{s:s, s:s, s:I}", "name", name, "token", token.p,
-                                     "expires", (json_int_t)expires_s))
-                     ? 0
-                     : EX_OSERR;
+        status = json_status(json_pack("{s:s, s:s, s:I}", "name", name, "token",
+                                       token.p, "expires", (json_int_t)expires_s));
     } else {
         (void)printf("%s\n", token.p);
         (void)fprintf(
@@ -414,19 +402,18 @@ int peer_cmd_invite(struct cli *cli, int argc, char **argv)
     const char *expires = "1d";
     uint32_t expires_s = 0;
     const struct cli_option table[] = {{"--expires", &expires, NULL, NULL}};
-    struct peer_hold h = {.fd = -1, .lock = {-1}};
-    int status = cli_options(cli_command("peer"), table, 1, &argc, argv);
+    struct peer_hold h = PEER_HOLD_NONE;
+    int status = cli_arguments(
+        CLI_FORM("peer", table, 1, 1, "invite whom: a name for the new member"), &argc,
+        argv);
 
     if (status != 0) {
         return status;
     }
-    if (argc != 2) {
-        return peer_cmd_usage("invite whom: a name for the new member");
-    }
     if (!cli_expiry(expires, &expires_s)) {
-        return peer_cmd_usage("--expires: a time such as 12h or 1d");
+        return cli_usage("peer", "--expires: a time such as 12h or 1d");
     }
-    /* the file of invitations has a lock of its own: the hub goes on */
+    /* the file of invitations has a lock of its own, so the hub need not pause */
     status = peer_dir(cli, h.dir);
     return status == 0 ? invite(cli, argv[1], expires_s, &h) : status;
 }
@@ -441,7 +428,7 @@ int peer_cmd_join(struct cli *cli, int argc, char **argv)
     char *args[] = {command, NULL, NULL};
 
     if (argc != 2) {
-        return peer_cmd_usage("join with which token (- for standard input)");
+        return cli_usage("peer", "join with which token (- for standard input)");
     }
     int status = peer_dir(cli, dir);
     if (status != 0) {

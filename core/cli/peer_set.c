@@ -1,9 +1,11 @@
-/* peer_set - `gillnet peer set`: what the ring's manifest says of a member, or allows all of them. */
+/* peer_set - `gillnet peer set`: the terms of one member, or of all, in the ring's manifest. */
 
-#include "core/cli/options.h"
 #include "core/cli/peer_commands.h"
 
-enum { DIGITS_MAX = 15, WHAT_MAX = 128 };
+enum { WHAT_MAX = 128 };
+
+/* 15 digits. */
+static const uint64_t number_max = 999999999999999;
 
 struct wish {
     const char *cap;
@@ -13,20 +15,12 @@ struct wish {
     struct ring_terms terms;
 };
 
-/* NULL: nothing was said. */
+/* NULL: the option is not given. */
 static bool take_number(const char *text, bool *retis_given, uint64_t *ret)
 {
-    size_t n = text != NULL ? strlen(text) : 0;
-
     *retis_given = text != NULL;
     *ret = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] < '0' || text[i] > '9' || i == DIGITS_MAX) {
-            return false;
-        }
-        *ret = *ret * 10 + (uint64_t)(text[i] - '0');
-    }
-    return text == NULL || n > 0;
+    return text == NULL || slice_to_u64(slice_str(text), 10, number_max, ret);
 }
 
 static int check_wish(struct wish *w, bool is_ring)
@@ -36,23 +30,24 @@ static int check_wish(struct wish *w, bool is_ring)
     if (!take_number(w->cap, &t->has_cap, &t->cap) ||
         !take_number(w->quorum, &t->has_quorum, &t->quorum) ||
         !take_number(w->records, &t->has_records, &t->records_per_day)) {
-        return peer_cmd_usage("--cap, --quorum and --records-per-day: a number");
+        return cli_usage("peer", "--cap, --quorum and --records-per-day: a number");
     }
     t->has_kind = w->kind != NULL;
     if (t->has_kind && !ring_kind_by_name(slice_str(w->kind), &t->kind)) {
-        return peer_cmd_usage(peer_kind_usage);
+        return cli_usage("peer", peer_kind_usage);
     }
     if (is_ring ? t->address != NULL : t->has_quorum || t->has_kind) {
-        return peer_cmd_usage(is_ring
-                                  ? "--address is a member's: set NAME"
-                                  : "--kind and --quorum are the ring's: set --ring");
+        return cli_usage("peer",
+                         is_ring ? "--address is a member's: set NAME"
+                                 : "--kind and --quorum are the ring's: set --ring");
     }
     if (t->address == NULL && !t->has_cap && !t->has_quorum && !t->has_records &&
         !t->has_kind) {
-        return peer_cmd_usage(is_ring ? "set --ring to what"
-                                      : "set what of the member: --address HOST:PORT "
-                                        "(none: it has none), --cap N or "
-                                        "--records-per-day N (0: as the ring's)");
+        return cli_usage("peer", is_ring
+                                     ? "set --ring to what"
+                                     : "set what of the member: --address HOST:PORT "
+                                       "(none: it has none), --cap N or "
+                                       "--records-per-day N (0: as the ring's)");
     }
     if (t->address != NULL && strcmp(t->address, "none") == 0) {
         t->address = "";
@@ -62,29 +57,14 @@ static int check_wish(struct wish *w, bool is_ring)
 
 static int set(struct cli *cli, struct ring_terms *terms)
 {
-    struct errinfo why = {.code = ERR_OK};
-    struct peer_hold hold;
-    struct identity self;
-    struct manifest m = {.version = 0};
-    struct ring_outcome o = {.version = 0};
+    struct peer_change c = PEER_CHANGE_NONE;
     char what[WHAT_MAX];
-    int status = peer_hold_take(cli, false, &hold);
+    int status = peer_change_begin(&c, cli);
 
-    if (status == 0) {
-        status = peer_load(hold.dir, &self, &m);
-    }
-    if (status == 0) {
-        identity_wipe(&self);
-        (void)snprintf(what, sizeof(what), "The terms of %.64s change",
-                       terms->name != NULL ? terms->name : "the ring");
-        if (peer_change(&hold, ring_edit_terms, terms, &m, &o, &why) == ERR_OK) {
-            peer_print_outcome(&o, hold.dir, what);
-        } else {
-            status = cli_fail(&why);
-        }
-    }
-    manifest_fini(&m);
-    peer_hold_drop(&hold);
+    (void)snprintf(what, sizeof(what), "The terms of %.64s change",
+                   terms->name != NULL ? terms->name : "the ring");
+    THEN(status, peer_change_make(&c, ring_edit_terms, terms, what));
+    peer_change_end(&c);
     return status;
 }
 
@@ -100,7 +80,7 @@ int peer_cmd_set(struct cli *cli, int argc, char **argv)
     int status = cli_options(cli_command("peer"), table, LENGTH(table), &argc, argv);
 
     if (status == 0 && (is_ring ? argc != 1 : argc != 2)) {
-        status = peer_cmd_usage("set NAME, or set --ring");
+        status = cli_usage("peer", "set NAME, or set --ring");
     }
     if (status == 0) {
         w.terms.name = is_ring ? NULL : argv[1];

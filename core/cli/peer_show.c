@@ -1,11 +1,10 @@
-/* peer_show - `gillnet peer list` and `status`: who is in the ring, and how it goes. */
+/* peer_show - `gillnet peer list` and `status`: the members of the ring and their state. */
 #include <sysexits.h>
 
 #include "core/base/hash256.h"
-#include "core/cli/daemon_control.h"
 #include "core/cli/peer_commands.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
+#include "core/cli/services.h"
 #include "core/ring/trust/invite.h"
 #include "core/store/origins.h"
 
@@ -141,15 +140,11 @@ int peer_cmd_list(struct cli *cli, int argc, char **argv)
     struct manifest m;
     char dir[FILE_PATH_MAX];
     uint64_t now_ms = peer_now_ms();
+    int status =
+        cli_arguments(CLI_WORDS("peer", 0, 0, "list takes no arguments"), &argc, argv);
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("list takes no arguments");
-    }
-    int status = peer_dir(cli, dir);
-    if (status == 0) {
-        status = peer_load(dir, &self, &m);
-    }
+    THEN(status, peer_dir(cli, dir));
+    THEN(status, peer_load(dir, &self, &m));
     if (status != 0) {
         return status;
     }
@@ -167,18 +162,23 @@ int peer_cmd_list(struct cli *cli, int argc, char **argv)
 
 /* ---- status ---- */
 
-static const char *text_of(const json_t *row, const char *name)
+/* "-" for none. */
+static const char *text_or_dash(const json_t *row, const char *name)
 {
-    const char *text = json_string_value(json_object_get(row, name));
-
-    return text != NULL ? text : "-";
+    return json_is_string(json_object_get(row, name)) ? json_text_of(row, name) : "-";
 }
 
-static uint64_t number_of(const json_t *row, const char *name)
+/* A line with a text of the row, if it has one. */
+static void print_row_text(const json_t *row, const char *name, const char *before,
+                           size_t most)
 {
-    json_int_t n = json_integer_value(json_object_get(row, name));
+    const char *text = json_text_of(row, name);
 
-    return n > 0 ? (uint64_t)n : 0;
+    if (*text != '\0') {
+        (void)fputs(before, stdout);
+        text_print(stdout, slice_str(text), most);
+        (void)putchar('\n');
+    }
 }
 
 static void print_cell(const char *text, int width)
@@ -186,18 +186,6 @@ static void print_cell(const char *text, int width)
     text_print(stdout, slice_str(text), (size_t)width);
     int pad = width - (int)strlen(text);
     (void)printf("%*s ", pad > 0 ? pad : 0, "");
-}
-
-static void print_failure(const json_t *row)
-{
-    if (json_is_true(json_object_get(row, "connected")) ||
-        text_of(row, "last_failure")[0] == '-' ||
-        text_of(row, "last_failure")[0] == '\0') {
-        return;
-    }
-    (void)fputs("    not reached: ", stdout);
-    text_print(stdout, slice_str(text_of(row, "last_failure")), 400);
-    (void)putchar('\n');
 }
 
 static void print_refusals(const json_t *row)
@@ -212,76 +200,62 @@ static void print_refusals(const json_t *row)
                          (uint64_t)json_integer_value(n));
         }
     }
-    if (text_of(row, "last_refusal")[0] != '-' &&
-        text_of(row, "last_refusal")[0] != 0) {
-        (void)fputs("    last: ", stdout);
-        text_print(stdout, slice_str(text_of(row, "last_refusal")), 200);
-        (void)putchar('\n');
-    }
+    print_row_text(row, "last_refusal", "    last: ", 200);
 }
 
-static void print_row(const json_t *row)
+static void print_member(const json_t *row)
 {
     const char *say = json_is_true(json_object_get(row, "is_distrusted"))
                           ? "DISTRUSTED: it signed two histories"
                       : json_is_true(json_object_get(row, "is_stale"))  ? "stale"
                       : json_is_true(json_object_get(row, "connected")) ? "connected"
                                                                         : "";
-    uint64_t quota = number_of(row, "quota");
-    uint64_t used = quota > 0 ? number_of(row, "quota_used") * 100 / quota : 0;
+    uint64_t quota = json_number_of(row, "quota");
+    uint64_t used = quota > 0 ? json_number_of(row, "quota_used") * 100 / quota : 0;
 
-    print_cell(text_of(row, "name"), 20);
-    print_cell(text_of(row, "state"), 8);
+    print_cell(text_or_dash(row, "name"), 20);
+    print_cell(text_or_dash(row, "state"), 8);
     (void)printf("%6" PRIu64 " %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
                  " %6" PRIu64 "%% %s\n",
-                 number_of(row, "heads"), number_of(row, "lag_s"),
-                 number_of(row, "applied"), number_of(row, "bytes_in"),
-                 number_of(row, "bytes_out"), used, say);
-    print_failure(row);
+                 json_number_of(row, "heads"), json_number_of(row, "lag_s"),
+                 json_number_of(row, "applied"), json_number_of(row, "bytes_in"),
+                 json_number_of(row, "bytes_out"), used, say);
+    if (!json_is_true(json_object_get(row, "connected"))) {
+        print_row_text(row, "last_failure", "    not reached: ", 400);
+    }
     print_refusals(row);
 }
 
-/* A publisher that is followed. */
+/* Prints a subscription. */
 static void print_subscription(const json_t *row)
 {
-    print_cell(text_of(row, "subscription"), 20);
+    print_cell(text_or_dash(row, "subscription"), 20);
     (void)printf("%-8s publication %" PRIu64 ", %" PRIu64 " lists, %" PRIu64
                  " entries, %" PRIu64 " refused, %" PRIu64 " bytes in\n",
-                 text_of(row, "state"), number_of(row, "publications"),
-                 number_of(row, "lists"), number_of(row, "entries"),
-                 number_of(row, "refused"), number_of(row, "bytes_in"));
-    if (text_of(row, "last_failure")[0] != '\0') {
-        (void)fputs("    last: ", stdout);
-        text_print(stdout, slice_str(text_of(row, "last_failure")), 400);
-        (void)putchar('\n');
-    }
+                 text_or_dash(row, "state"), json_number_of(row, "publications"),
+                 json_number_of(row, "lists"), json_number_of(row, "entries"),
+                 json_number_of(row, "refused"), json_number_of(row, "bytes_in"));
+    print_row_text(row, "last_failure", "    last: ", 400);
 }
 
-static int print_status(struct slice answer)
+static void print_status(json_t *rows)
 {
-    struct slice first = slice_cut(&answer, '\n');
+    json_t *row = NULL;
+    size_t i = 0;
 
-    if (!slice_has_prefix(first, SLICE_LIT("ok"))) {
-        (void)fprintf(stderr, "gillnet: the hub: %.*s\n", SLICE_ARGS(first));
-        return EX_UNAVAILABLE;
-    }
     (void)printf("%-20s %-8s %6s %8s %8s %12s %12s %7s\n", "NAME", "STATE", "HEADS",
                  "LAG s", "APPLIED", "IN bytes", "OUT bytes", "QUOTA");
-    while (answer.n > 0) {
-        struct slice line = slice_cut(&answer, '\n');
-        json_t *row = json_loadb(line.p, line.n, 0, NULL);
-        if (json_is_object(row) && json_object_get(row, "name") != NULL) {
-            print_row(row);
-        } else if (json_is_object(row) &&
-                   json_object_get(row, "subscription") != NULL) {
+    json_array_foreach(rows, i, row)
+    {
+        if (json_object_get(row, "name") != NULL) {
+            print_member(row);
+        } else if (json_object_get(row, "subscription") != NULL) {
             print_subscription(row);
         }
-        json_decref(row);
     }
-    return 0;
 }
 
-/* What the ring's kind means for counts, in front of the table. */
+/* Prints the effect of the ring's kind on counts. */
 static void print_kind(struct cli *cli)
 {
     struct manifest m = {.version = 0};
@@ -303,35 +277,39 @@ static void print_kind(struct cli *cli)
 int peer_cmd_status(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
-    struct buf answer;
+    char first[CONTROL_FIRST_MAX] = "";
+    json_t *rows = NULL;
+    json_t *row = NULL;
+    size_t i = 0;
+    int status = cli_arguments(CLI_WORDS("peer", 0, 0, "status takes no arguments"),
+                               &argc, argv);
 
-    (void)argv;
-    if (argc != 1) {
-        return peer_cmd_usage("status takes no arguments");
-    }
-    int status = cli_config(cli);
+    THEN(status, cli_config(cli));
     if (status != 0) {
         return status;
     }
-    buf_init(&answer, CONTROL_ANSWER_MAX);
-    enum err e = control_ask(cli->config->hub.control_socket, "status", &answer, &why);
-    if (e == ERR_NOT_FOUND) {
-        (void)fprintf(stderr,
-                      "gillnet: %s: the hub does not run; start gillnet-hub. Who "
-                      "is in the ring: gillnet peer list\n",
-                      cli->config->hub.control_socket);
-        status = EX_UNAVAILABLE;
-    } else if (e != ERR_OK) {
-        status = cli_fail(&why);
+    const char *hub = cli->config->hub.control_socket;
+    enum err e = control_ask_rows(hub, "status", first, &rows, &why);
+    if (e != ERR_OK) {
+        return e == ERR_NOT_FOUND
+                   ? cli_error(
+                         EX_UNAVAILABLE,
+                         "%s: the hub does not run; start gillnet-hub. gillnet peer "
+                         "list shows the members",
+                         hub)
+                   : cli_fail(&why);
+    }
+    if (strncmp(first, "ok", 2) != 0) {
+        status = cli_error(EX_UNAVAILABLE, "the hub: %s", first);
     } else if (cli->json) {
-        struct slice rest = buf_slice(&answer);
-        struct slice first = slice_cut(&rest, '\n');
-        status = slice_has_prefix(first, SLICE_LIT("ok")) ? 0 : EX_UNAVAILABLE;
-        (void)fwrite(rest.n > 0 ? rest.p : "", 1, rest.n, stdout);
+        json_array_foreach(rows, i, row)
+        {
+            status = json_line(json_incref(row)) ? status : EX_OSERR;
+        }
     } else {
         print_kind(cli);
-        status = print_status(buf_slice(&answer));
+        print_status(rows);
     }
-    buf_fini(&answer);
+    json_decref(rows);
     return status;
 }

@@ -1,4 +1,4 @@
-/* peer_sign - changes of the ring that are signed with an administrator's key which is kept elsewhere. */
+/* peer_sign - one change of the ring, also signed with an administrator's key in another place. */
 
 #include "core/cli/peer_commands.h"
 
@@ -46,9 +46,9 @@ enum err peer_sign_waiting(const struct peer_hold *hold, struct ring_outcome *re
     return e;
 }
 
-enum err peer_change(const struct peer_hold *hold, ring_edit_fn *edit, void *context,
-                     struct manifest *io, struct ring_outcome *ret,
-                     struct errinfo *reterr)
+enum err peer_sign_change(const struct peer_hold *hold, ring_edit_fn *edit,
+                          void *context, struct manifest *io, struct ring_outcome *ret,
+                          struct errinfo *reterr)
 {
     enum err e = hold->admin_key != NULL ? check_key(hold, io, reterr) : ERR_OK;
 
@@ -57,7 +57,7 @@ enum err peer_change(const struct peer_hold *hold, ring_edit_fn *edit, void *con
         return e;
     }
     e = peer_sign_waiting(hold, ret, reterr);
-    if (e == ERR_EXISTS) { /* signed by it already, with the key of the folder */
+    if (e == ERR_EXISTS) { /* this key is that of the folder and has signed */
         return ERR_OK;
     }
     if (e == ERR_OK && ret->is_in_force) {
@@ -65,4 +65,31 @@ enum err peer_change(const struct peer_hold *hold, ring_edit_fn *edit, void *con
         e = manifest_load(hold->dir, io, reterr);
     }
     return e;
+}
+
+int peer_change_begin(struct peer_change *c, struct cli *cli)
+{
+    c->cli = cli;
+    int status = peer_hold_take(cli, false, &c->hold);
+
+    return status == 0 ? peer_load(c->hold.dir, &c->self, &c->m) : status;
+}
+
+void peer_change_end(struct peer_change *c)
+{
+    manifest_fini(&c->m);
+    identity_wipe(&c->self);
+    peer_hold_drop(&c->hold);
+}
+
+int peer_change_make(struct peer_change *c, ring_edit_fn *edit, void *context,
+                     const char *what)
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    if (peer_sign_change(&c->hold, edit, context, &c->m, &c->outcome, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    peer_print_outcome(&c->outcome, c->hold.dir, what);
+    return 0;
 }

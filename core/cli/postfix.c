@@ -1,6 +1,5 @@
 #include "core/cli/postfix.h"
 
-#include "core/base/file.h"
 #include "core/cli/run_program.h"
 
 enum { KEY_MAX = 1024 };
@@ -25,39 +24,40 @@ void postfix_fini(struct postfix *p)
     buf_fini(&p->expanded);
 }
 
-enum err postfix_ask(const struct postfix *p, char *const args[], struct buf *ret,
+enum err postfix_ask(const struct postfix *p, const char *const args[], struct buf *ret,
                      struct errinfo *reterr)
 {
-    static char opt_c[] = "-c";
-    char program[FILE_PATH_MAX];
-    char folder[FILE_PATH_MAX];
-    char *argv[POSTFIX_ARGS_MAX + 4];
-    size_t n = 0;
+    const char *argv[POSTFIX_ARGS_MAX + 4] = {p->postconf};
+    size_t n = 1;
 
-    if (file_path(program, "%s", p->postconf) != ERR_OK ||
-        (p->dir != NULL && file_path(folder, "%s", p->dir) != ERR_OK)) {
-        return errinfo_set(reterr, ERR_LIMIT, p->postconf, 0, "the path is too long");
-    }
-    argv[n++] = program;
     if (p->dir != NULL) {
-        argv[n++] = opt_c;
-        argv[n++] = folder;
+        argv[n++] = "-c";
+        argv[n++] = p->dir;
     }
     for (size_t i = 0; i < POSTFIX_ARGS_MAX && args[i] != NULL; i++) {
         argv[n++] = args[i];
     }
-    argv[n] = NULL;
     return run_output(argv, ret, reterr);
+}
+
+bool postfix_next_setting(struct slice *rest, struct slice *retname,
+                          struct slice *retvalue)
+{
+    if (rest->n == 0) {
+        return false;
+    }
+    *retvalue = slice_cut(rest, '\n');
+    *retname = slice_trim(slice_cut(retvalue, '='));
+    return true;
 }
 
 struct slice postfix_value(const struct buf *text, const char *name)
 {
     struct slice rest = buf_slice(text);
+    struct slice key;
+    struct slice value;
 
-    while (rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
-
+    while (postfix_next_setting(&rest, &key, &value)) {
         if (value.p != NULL && slice_eq(key, slice_str(name))) {
             return slice_trim(value);
         }
@@ -69,10 +69,10 @@ struct slice postfix_value(const struct buf *text, const char *name)
 static bool smtpd_is_chrooted(const struct postfix *p)
 {
     struct slice rest = buf_slice(&p->services);
+    struct slice key;
+    struct slice value;
 
-    while (rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
+    while (postfix_next_setting(&rest, &key, &value)) {
         struct slice service;
         char chroot[KEY_MAX];
 
@@ -92,30 +92,27 @@ static bool smtpd_is_chrooted(const struct postfix *p)
 
 enum err postfix_read(struct postfix *p, struct errinfo *reterr)
 {
-    static char opt_x[] = "-x";
-    static char opt_f[] = "-F";
-    static char opt_p[] = "-P";
-    static char names[][40] = {
-        "smtpd_milters",    "non_smtpd_milters", "milter_default_action",
-        "milter_protocol",  "queue_directory",   "smtpd_forbid_bare_newline",
-        "mail_owner",       "myhostname",        "command_directory",
-        "config_directory", "inet_interfaces"};
-    static char any_chroot[] = "*/*/chroot";
-    static char any_command[] = "*/*/command";
-    enum { NNAMES = LENGTH(names) };
-    char *main_args[NNAMES + 2] = {opt_x};
-    char *const service_args[] = {opt_f, any_chroot, any_command, NULL};
-    char *const option_args[] = {opt_p, NULL};
-    char *const expanded_args[] = {opt_x, opt_p, NULL};
-    enum err e = ERR_OK;
+    static const char *const names[] = {"-x",
+                                        "smtpd_milters",
+                                        "non_smtpd_milters",
+                                        "milter_default_action",
+                                        "milter_protocol",
+                                        "queue_directory",
+                                        "smtpd_forbid_bare_newline",
+                                        "mail_owner",
+                                        "myhostname",
+                                        "command_directory",
+                                        "config_directory",
+                                        "inet_interfaces",
+                                        NULL};
+    static const char *const services[] = {"-F", "*/*/chroot", "*/*/command", NULL};
+    static const char *const options[] = {"-P", NULL};
+    static const char *const expanded[] = {"-x", "-P", NULL};
+    enum err e = postfix_ask(p, names, &p->main, reterr);
 
-    for (size_t i = 0; i < NNAMES; i++) {
-        main_args[i + 1] = names[i];
-    }
-    e = postfix_ask(p, main_args, &p->main, reterr);
-    THEN(e, postfix_ask(p, service_args, &p->services, reterr));
-    THEN(e, postfix_ask(p, option_args, &p->options, reterr));
-    THEN(e, postfix_ask(p, expanded_args, &p->expanded, reterr));
+    THEN(e, postfix_ask(p, services, &p->services, reterr));
+    THEN(e, postfix_ask(p, options, &p->options, reterr));
+    THEN(e, postfix_ask(p, expanded, &p->expanded, reterr));
     p->queue_directory = postfix_value(&p->main, "queue_directory");
     p->is_chrooted = smtpd_is_chrooted(p);
     return e;

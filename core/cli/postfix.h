@@ -1,7 +1,7 @@
 /*
  * postfix - a Postfix as its own postconf describes it, and the lists of milters in its settings.
  *
- * Threads: one.   Owns: what postconf said.
+ * Threads: one.   Owns: the output of postconf.
  */
 #ifndef CORE_CLI_POSTFIX_H
 #define CORE_CLI_POSTFIX_H
@@ -27,15 +27,18 @@ struct postfix {
 void postfix_init(struct postfix *p, const char *postconf, const char *dir);
 void postfix_fini(struct postfix *p);
 
-/* Runs postconf with these arguments (up to NULL) and the folder of the instance, and appends what it
- * prints to ret. */
-enum err postfix_ask(const struct postfix *p, char *const args[], struct buf *ret,
+/* Runs postconf with these arguments (up to NULL) and the folder of the instance, and appends what
+ * it prints to ret. */
+enum err postfix_ask(const struct postfix *p, const char *const args[], struct buf *ret,
                      struct errinfo *reterr);
-/* Asks all that the struct holds. */
+/* Fills the struct. */
 enum err postfix_read(struct postfix *p, struct errinfo *reterr);
 
-/* The value in a line "name = value" of what postconf said; SLICE_NONE: there is none. */
+/* The value in a line "name = value" of postconf's output; SLICE_NONE: there is none. */
 struct slice postfix_value(const struct buf *text, const char *name);
+/* Cuts the next line "name = value" off; false: there is none. */
+bool postfix_next_setting(struct slice *rest, struct slice *retname,
+                          struct slice *retvalue);
 
 /* Cuts the next milter off a list: "unix:path", "$name", or what stands between braces, without
  * them. Empty at the end. */

@@ -1,8 +1,6 @@
-#include "core/cli/program.h"
-
 #include <sysexits.h>
 
-#include "core/base/file.h"
+#include "core/cli/cli.h"
 
 enum { ARGS_MAX = 64, PROGRAM_NAME_MAX = 16 };
 
@@ -24,13 +22,13 @@ static enum err find_program(char dst[FILE_PATH_MAX], const char *name,
     }
     if (slash != NULL) {
         *slash = '\0';
-        if ((file_path(dst, "%s/%s", self, name) == ERR_OK && is_program(dst)) ||
-            (file_path(dst, "%s/../libexec/gillnet/%s", self, name) == ERR_OK &&
+        if ((path_make(dst, NULL, "%s/%s", self, name) == ERR_OK && is_program(dst)) ||
+            (path_make(dst, NULL, "%s/../libexec/gillnet/%s", self, name) == ERR_OK &&
              is_program(dst))) {
             return ERR_OK;
         }
     }
-    if (file_path(dst, "%s/%s", GILLNET_LIBEXECDIR, name) == ERR_OK &&
+    if (path_make(dst, NULL, "%s/%s", GILLNET_LIBEXECDIR, name) == ERR_OK &&
         is_program(dst)) {
         return ERR_OK;
     }
@@ -50,16 +48,14 @@ int program_exec(const struct cli *cli, const char *name, char *const *args)
     char *argv[ARGS_MAX + 5] = {own_name};
     struct errinfo why;
     size_t n = 1;
+    enum err e = find_program(path, name, &why);
 
     (void)snprintf(own_name, sizeof(own_name), "%s", name);
-    if (find_program(path, name, &why) != ERR_OK) {
+    THEN(e, path_make(file, &why, "%s", cli->config_file));
+    if (e != ERR_OK) {
         return cli_fail(&why);
     }
     if (cli->is_config_given) {
-        if (file_path(file, "%s", cli->config_file) != ERR_OK) {
-            errinfo_set(&why, ERR_LIMIT, cli->config_file, 0, "the path is too long");
-            return cli_fail(&why);
-        }
         argv[n++] = config_option;
         argv[n++] = file;
     }
@@ -68,8 +64,7 @@ int program_exec(const struct cli *cli, const char *name, char *const *args)
     }
     for (; *args != NULL; args++) {
         if (n == ARGS_MAX + 4) {
-            errinfo_set(&why, ERR_LIMIT, "", 0, "too many arguments");
-            return cli_fail(&why);
+            return cli_error(EX_DATAERR, "too many arguments");
         }
         argv[n++] = *args;
     }

@@ -1,9 +1,8 @@
-/* restore_check - what was unpacked from a backup, read through by the rooms that its files are of. */
+/* restore_check - a check of the files that were unpacked. */
 #include "core/cli/restore_check.h"
 
-#include <dirent.h>
-
 #include "core/base/arena.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/count/live_verify.h"
@@ -18,31 +17,23 @@ enum { NAMES_MEMORY = 16 << 20 };
 
 typedef enum err check_fn(void *context, const char *path, struct errinfo *reterr);
 
-/* Each entry whose name ends so; a folder that is not there has none. */
+/* Checks each entry whose name has this end; a missing folder has none. */
 static enum err check_each(const char *dir, const char *end, check_fn *check,
                            void *context, struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
-    const struct dirent *entry = NULL;
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
     enum err e = ERR_OK;
 
-    if (d == NULL) {
-        return errno == ENOENT ? ERR_OK
-                               : errinfo_errno(reterr, dir, "cannot be looked through");
-    }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while (e == ERR_OK && (entry = readdir(d)) != NULL) {
+    while (e == ERR_OK && dir_walk_next(&w)) {
         char path[FILE_PATH_MAX];
 
-        if (entry->d_name[0] != '.' &&
-            slice_has_suffix_nocase(slice_str(entry->d_name), slice_str(end)) &&
-            file_path(path, "%s/%s", dir, entry->d_name) == ERR_OK) {
+        if (w.name[0] != '.' &&
+            slice_has_suffix_nocase(slice_str(w.name), slice_str(end)) &&
+            path_make(path, NULL, "%s/%s", dir, w.name) == ERR_OK) {
             e = check(context, path, reterr);
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 static enum err check_run(void *context, const char *path, struct errinfo *reterr)
@@ -103,9 +94,8 @@ static enum err check_lists_with(const struct keyring *keys, const char *dir,
 static enum err check_lists(void *context, const char *dir, struct errinfo *reterr)
 {
     struct arena *arena = arena_new(NAMES_MEMORY);
-    enum err e = arena != NULL
-                     ? check_lists_with(context, dir, arena, reterr)
-                     : errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+    enum err e = arena != NULL ? check_lists_with(context, dir, arena, reterr)
+                               : errinfo_nomem(reterr, dir);
 
     arena_free(&arena);
     return e;
@@ -144,7 +134,7 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
     enum err e = keyring_load(state_dir, keys, reterr);
 
     if (e == ERR_NOT_FOUND) { /* of a folder where nothing was listed yet */
-        e = file_path(path, "%s/lists", state_dir);
+        e = path_make(path, NULL, "%s/lists", state_dir);
         return access(path, F_OK) == 0
                    ? errinfo_set(reterr, ERR_CORRUPT, path, 0,
                                  "there are lists without the keys that they are made "
@@ -153,10 +143,10 @@ static enum err check_all(struct keyring *keys, const char *state_dir,
     }
     THEN(e, check_lists(keys, state_dir, reterr));
     for (size_t i = 0; e == ERR_OK && i < LENGTH(rows); i++) {
-        e = file_path(path, "%s/%s", state_dir, rows[i].dir);
+        e = path_make(path, NULL, "%s/%s", state_dir, rows[i].dir);
         THEN(e, check_each(path, rows[i].end, rows[i].check, keys, reterr));
     }
-    if (e == ERR_OK && file_path(path, "%s/peers", state_dir) == ERR_OK) {
+    if (e == ERR_OK && path_make(path, NULL, "%s/peers", state_dir) == ERR_OK) {
         e = check_peers(path, reterr);
     }
     return e;

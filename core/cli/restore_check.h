@@ -1,8 +1,9 @@
 /*
- * restore_check - what was unpacked from a backup, read through by the rooms that its files are of.
+ * restore_check - a check of the files that were unpacked.
  *
- * Sums say that the files are those that were backed up; this says that they are whole: keys, every list with its index and
- * filters, runs and write-ahead logs of counts, lists of peers, identity and manifest of the ring.
+ * The archive's sums prove that the files are those of the copy; this check proves that they are
+ * whole: keys, every list with its index and filters, runs and write-ahead logs of counts, lists of peers,
+ * identity and manifest of the ring.
  * Threads: one.   Owns: nothing.   ADR 0054.
  */
 #ifndef CORE_CLI_RESTORE_CHECK_H

@@ -12,8 +12,10 @@ static char env_path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char env_locale[] = "LC_ALL=C";
 
 /* err: where errors go, -1: nowhere. */
-static int spawn(char *const argv[], int out, int err, pid_t *retpid)
+static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
 {
+    size_t n = 1;
+    char *args[RUN_ARGS_MAX] = {NULL}; /* posix_spawn(3) does not change the strings */
     char libraries[FILE_PATH_MAX + sizeof("LD_LIBRARY_PATH=")];
     const char *path =
         secure_getenv("LD_LIBRARY_PATH"); /* of an MTA unpacked elsewhere */
@@ -21,6 +23,10 @@ static int spawn(char *const argv[], int out, int err, pid_t *retpid)
     posix_spawn_file_actions_t actions;
     int errnum = posix_spawn_file_actions_init(&actions);
 
+    while (n + 1 < RUN_ARGS_MAX && argv[n] != NULL) {
+        n++;
+    }
+    memcpy(args, argv, n * sizeof(*args));
     if (errnum != 0) {
         return errnum;
     }
@@ -34,13 +40,13 @@ static int spawn(char *const argv[], int out, int err, pid_t *retpid)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
                                          0);
     }
-    errnum = posix_spawn(retpid, argv[0], &actions, NULL, argv, env);
+    errnum = posix_spawn(retpid, argv[0], &actions, NULL, args, env);
     posix_spawn_file_actions_destroy(&actions);
     return errnum;
 }
 
 /* Reads to the end of file; false when time is up or the output too long. */
-static bool read_all(int fd, unsigned wait_ms, struct buf *retout)
+static bool read_output(int fd, unsigned wait_ms, struct buf *retout)
 {
     uint64_t end_us = clock_mono_us() + (uint64_t)wait_ms * 1000;
     char chunk[4096];
@@ -80,10 +86,9 @@ static int wait_for(pid_t pid)
 }
 
 /* Runs it to its end; *retstatus is that of waitpid. */
-static enum err run(char *const argv[], bool with_errors, unsigned wait_ms,
-                    struct buf *retout, int *retstatus, struct errinfo *reterr)
+static enum err run_to_end(const char *const argv[], bool with_errors, unsigned wait_ms,
+                           struct buf *retout, int *retstatus, struct errinfo *reterr)
 {
-    char text[128] = "";
     int fds[2];
     pid_t pid = -1;
     int errnum = 0;
@@ -91,16 +96,16 @@ static enum err run(char *const argv[], bool with_errors, unsigned wait_ms,
 
     if (pipe2(fds, O_CLOEXEC) != 0) {
         return errinfo_set(reterr, ERR_IO, argv[0], 0, "no pipe: %s",
-                           strerror_r(errno, text, sizeof(text)));
+                           strerrordesc_np(errno));
     }
     errnum = spawn(argv, fds[1], with_errors ? fds[1] : -1, &pid);
     close(fds[1]);
     if (errnum != 0) {
         close(fds[0]);
         return errinfo_set(reterr, err_of_errno(errnum), argv[0], 0, "cannot run: %s",
-                           strerror_r(errnum, text, sizeof(text)));
+                           strerrordesc_np(errnum));
     }
-    is_complete = read_all(fds[0], wait_ms, retout);
+    is_complete = read_output(fds[0], wait_ms, retout);
     close(fds[0]);
     if (!is_complete) {
         kill(pid, SIGKILL);
@@ -113,10 +118,11 @@ static enum err run(char *const argv[], bool with_errors, unsigned wait_ms,
     return ERR_OK;
 }
 
-enum err run_output(char *const argv[], struct buf *retout, struct errinfo *reterr)
+enum err run_output(const char *const argv[], struct buf *retout,
+                    struct errinfo *reterr)
 {
     int status = 0;
-    enum err e = run(argv, false, RUN_WAIT_MS, retout, &status, reterr);
+    enum err e = run_to_end(argv, false, RUN_WAIT_MS, retout, &status, reterr);
 
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0,
@@ -138,14 +144,14 @@ static struct slice last_line(struct slice text)
     return last;
 }
 
-enum err run_change(char *const argv[], struct errinfo *reterr)
+enum err run_change(const char *const argv[], struct errinfo *reterr)
 {
     struct buf said;
     int status = 0;
     enum err e = ERR_OK;
 
     buf_init(&said, RUN_SAID_MAX);
-    e = run(argv, true, RUN_CHANGE_WAIT_MS, &said, &status, reterr);
+    e = run_to_end(argv, true, RUN_CHANGE_WAIT_MS, &said, &status, reterr);
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0, "failed: %.*s",
                         SLICE_ARGS(slice_head(last_line(buf_slice(&said)), 300)));

@@ -1,11 +1,11 @@
 /*
- * setup - what the parts of `gillnet setup` share: the run, its report, what it can put back.
+ * setup - the state of one `gillnet setup`: its report, its changes, and the copies to restore.
  *
  * A run finds, changes and tests; each step is one line of the report. Before the first change of a
- * file a copy is kept beside it, and in memory: a failure puts everything back. What setup wrote is
- * recognisable where it stands ($gillnet_milter in Postfix's settings, a tag in sendmail.mc, a file of
- * its own in conf.d), so that --undo needs no record and takes nothing else.
- * Threads: one.   Owns: what it kept.
+ * file a copy is kept beside it and in memory; after a failure everything is restored. Each change
+ * has a mark ($gillnet_milter in Postfix's settings, a tag in sendmail.mc, a file of its own in
+ * conf.d), so that --undo needs no record and removes nothing else.
+ * Threads: one.   Owns: the copies.
  */
 #ifndef CORE_CLI_SETUP_H
 #define CORE_CLI_SETUP_H
@@ -15,13 +15,13 @@
 #include "core/base/file.h"
 #include "core/cli/cli.h"
 #include "core/cli/milters.h"
-#include "core/cli/socket_name.h"
+#include "core/cli/postfix.h"
 
 enum { SETUP_FILES_MAX = 8, SETUP_MADE_MAX = 4, SETUP_AUTHSERVS = 8 };
 
 struct setup_file {
     char path[FILE_PATH_MAX];
-    char copy[FILE_PATH_MAX]; /* beside it; "": none was made */
+    char copy[FILE_PATH_MAX]; /* beside it; "": without a copy */
     bool was_there;
     struct buf text; /* that it had */
     mode_t mode;
@@ -60,8 +60,7 @@ struct setup {
     struct setup_file files[SETUP_FILES_MAX];
     size_t nfolders;
     struct setup_folder folders[SETUP_MADE_MAX];
-    bool
-        gillnetd_was_told; /* it restarted or reloaded: once more when things are put back */
+    bool gillnetd_was_told; /* to restart or reload; again if the files are restored */
     unsigned nchanges;
     unsigned nnotes; /* things left to the administrator */
     bool broken;     /* the report could not be written */
@@ -73,35 +72,35 @@ void setup_say(struct setup *s, const char *step, const char *format, ...)
 /* A change: counted, "done" or "would". */
 void setup_did(struct setup *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Something that is left to the administrator: counted. */
+/* A step that is left to the administrator: counted. */
 void setup_note(struct setup *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- setup_keep.c ---- */
 
-/* Before the first change of path: copies it into memory and, unless it is a file of setup's own,
- * beside itself, which is said. Not in a dry run. */
+/* Copies path before its first change into memory and, unless the file is setup's own, beside
+ * itself, with a message. Not for a dry run. */
 enum err setup_keep(struct setup *s, const char *path, bool is_own,
                     struct errinfo *reterr);
-/* setup_keep, and another text for the file. */
+/* setup_keep, then writes text to the file. */
 enum err setup_write(struct setup *s, const char *path, bool is_own, struct slice text,
                      struct errinfo *reterr);
-/* Files and folders are as they were; said. */
+/* Restores files and folders, with messages. */
 void setup_put_back(struct setup *s);
 void setup_forget(struct setup *s); /* frees what was kept */
 
 /* ---- setup_gillnetd.c ---- */
 
-/* The folder of the wanted socket, so that both gillnetd and group may enter: owner gillnetd's
- * user, group that of the MTA, mode 2710. gillnetd's socket gets the folder's group, so nobody has to join one. */
+/* Makes the folder of the wanted socket: owner gillnetd's user, group of the MTA, mode 2710. The
+ * socket gets the folder's group, so no user has to join a group. */
 enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *reterr);
-/* The file in conf.d that says wanted and authservs, as far as the configuration does not. */
+/* Writes wanted and authservs into a file of conf.d, unless the configuration has them. */
 enum err setup_conf(struct setup *s, struct errinfo *reterr);
-/* gillnetd runs with that configuration: started, restarted or reloaded where that can be done. */
+/* Starts, restarts or reloads gillnetd with that configuration, if that can be done. */
 enum err setup_gillnetd(struct setup *s, struct errinfo *reterr);
-/* The same after things were put back. */
+/* setup_gillnetd after the files were restored. */
 void setup_gillnetd_again(struct setup *s);
-/* What setup_conf wrote goes, unless somebody changed it; then the folders that setup made. */
+/* Removes the file of setup_conf, unless somebody changed it, and the folders that setup made. */
 enum err setup_conf_undo(struct setup *s, struct errinfo *reterr);
 /* Whether gillnetd answers on its control socket and at the wanted one. */
 bool setup_gillnetd_answers(const struct setup *s);
@@ -111,13 +110,54 @@ bool setup_gillnetd_answers(const struct setup *s);
 /* Sends the test message to the MTA at host:port; a "test" line, or a note. */
 void setup_probe(struct setup *s, const char *host, const char *port);
 
-/* ---- one file each; an exit status ---- */
+/* ---- one file each; return an exit status ---- */
 int setup_postfix(struct setup *s);
 int setup_sendmail(struct setup *s);
 
-/* After a failure: says it, puts back, and gives an exit status. */
+/* Prints the failure, restores the files, and returns an exit status. */
 int setup_fail(struct setup *s, const struct errinfo *why);
-/* Why gillnetd stands where it stands among those of the chain. */
-void setup_say_order(struct setup *s, const struct milter_chain *c);
+/* Finds the names that the milters of the chain write (mta_name: the MTA's own), and prints why
+ * gillnetd stands at its place among them. */
+void setup_order(struct setup *s, const struct milter_chain *c, const char *mta_name);
+/* Prints the settings and the milters that were found. */
+void setup_say_found(struct setup *s, const struct milter_chain *c,
+                     const char *settings);
+/* Sends the test message to host and port, unless --smtp names others; a dry run says so. runs:
+ * the MTA runs. */
+void setup_test(struct setup *s, const char *host, const char *port, bool runs);
+
+/* ---- one run of `gillnet setup postfix`, of setup_postfix.c and setup_lists.c ---- */
+
+enum { WIRE_VALUE = 4096, WIRE_NAME = 256, WIRE_EDITS_MAX = 32 };
+
+/* One setting that changes. */
+struct edit {
+    bool is_service; /* SERVICE/TYPE/name of master.cf */
+    char name[WIRE_NAME];
+    char value[WIRE_VALUE];
+    bool is_removed; /* from main.cf */
+};
+
+struct wire {
+    struct setup *s;
+    struct postfix p;
+    char queue[SOCKET_NAME_PATH];
+    struct milter_chain chain; /* of smtpd_milters, as it will be */
+    bool uses_parameter;       /* some list has WIRING_USE */
+    size_t nedits;
+    struct edit edits[WIRE_EDITS_MAX];
+};
+
+/* Cuts s to size - 1 bytes. */
+void wire_copy(char *dst, size_t size, struct slice s);
+/* One setting of main.cf, as written (expanded: $names replaced). */
+enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
+                      char dst[WIRE_VALUE], struct errinfo *reterr);
+/* Takes a list of milters apart. */
+enum err wire_read_chain(const struct wire *w, struct slice list,
+                         struct milter_chain *ret, struct errinfo *reterr);
+/* The edits that put gillnetd into every list, or take it out. */
+enum err wire_plan(struct wire *w, struct errinfo *reterr);
+enum err wire_plan_undo(struct wire *w, struct errinfo *reterr);
 
 #endif

@@ -1,12 +1,12 @@
-/* setup_gillnetd - gillnetd's side: the file in conf.d, the folder of the socket, the running daemon. */
+/* setup_gillnetd - gillnetd's part of setup: the file in conf.d, the folder of the socket, the
+ * daemon. */
 #include <poll.h>
 
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/base/user.h"
-#include "core/cli/daemon_control.h"
-#include "core/cli/daemon_process.h"
 #include "core/cli/run_program.h"
+#include "core/cli/services.h"
 #include "core/cli/setup.h"
 
 enum { CONF_MAX = 1 << 20, START_WAIT_US = 30 * 1000000, PAUSE_MS = 100 };
@@ -15,11 +15,13 @@ static const char service_user[] = "_gillnet";
 
 /* ---- the user and the folder ---- */
 
-/* Whom gillnetd runs as: the process, else the owner of its folder, else the package's user. */
+/* The user of gillnetd: that of the process, else the owner of the state folder, else the package's
+ * user. */
 static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *reterr)
 {
     struct daemon_view view = {.has_page = false};
     struct errinfo none = {0};
+    gid_t gid = 0;
     char path[64];
     struct stat st;
     gid_t group = 0; /* not used */
@@ -36,7 +38,7 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
         *ret = st.st_uid;
         return ERR_OK;
     }
-    if (user_find(service_user, ret, &group)) {
+    if (user_find(service_user, ret, &gid)) {
         return ERR_OK;
     }
     return errinfo_set(reterr, ERR_NOT_FOUND, service_user, 0,
@@ -44,12 +46,6 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
                        "`systemd-sysusers` (or adduser --system --group %s), then "
                        "`systemd-tmpfiles --create`",
                        service_user);
-}
-
-static enum err failed(const char *path, const char *what, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, err_of_errno(errno), path, 0, "%s: %s", what,
-                       strerrordesc_np(errno));
 }
 
 static enum err note_folder(struct setup *s, const char *path, const struct stat *st,
@@ -105,26 +101,26 @@ enum err setup_socket_folder(struct setup *s, gid_t mta_gid, struct errinfo *ret
     }
     e = note_folder(s, path, is_there ? &st : NULL, reterr);
     if (e == ERR_OK && !is_there && mkdir(path, 0700) != 0) {
-        e = failed(path, "cannot be made", reterr);
+        e = errinfo_errno(reterr, path, "cannot be made");
     }
     /* the mode last: chown takes the set-group-id bit away */
     if (e == ERR_OK && (chown(path, uid, mta_gid) != 0 || chmod(path, MODE) != 0)) {
-        e = failed(path, "cannot get its owner and mode", reterr);
+        e = errinfo_errno(reterr, path, "cannot get its owner and mode");
     }
     return e;
 }
 
 /* ---- the file in conf.d ---- */
 
-/* What lies there of an earlier run. */
+/* The file of an earlier run. */
 struct drop_in {
     char path[FILE_PATH_MAX];
     char folder[FILE_PATH_MAX];
     struct buf text;
     bool is_there;
     bool is_intact;     /* as setup wrote it */
-    bool has_socket;    /* says where gillnetd listens */
-    bool has_authserv;  /* says whom it trusts */
+    bool has_socket;    /* has socket */
+    bool has_authserv;  /* has trusted_authserv */
     struct slice notes; /* its lines of folders */
 };
 
@@ -148,7 +144,8 @@ static bool is_intact(struct slice text)
                             slice_str(sum));
 }
 
-static enum err look(const struct setup *s, struct drop_in *ret, struct errinfo *reterr)
+static enum err look_at_drop_in(const struct setup *s, struct drop_in *ret,
+                                struct errinfo *reterr)
 {
     const char *main = s->cli->config->file;
     const char *slash = NULL;
@@ -161,9 +158,9 @@ static enum err look(const struct setup *s, struct drop_in *ret, struct errinfo 
     slash = strrchr(main, '/');
     *ret = (struct drop_in){.is_there = false};
     buf_init(&ret->text, CONF_MAX);
-    e = file_path(ret->folder, "%.*s/conf.d", slash == NULL ? 1 : (int)(slash - main),
-                  slash == NULL ? "." : main);
-    THEN(e, file_path(ret->path, "%s/setup-%s.conf", ret->folder, s->mta));
+    e = path_make(ret->folder, NULL, "%.*s/conf.d",
+                  slash == NULL ? 1 : (int)(slash - main), slash == NULL ? "." : main);
+    THEN(e, path_make(ret->path, NULL, "%s/setup-%s.conf", ret->folder, s->mta));
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, main, 0, "the path is too long");
     }
@@ -210,16 +207,6 @@ static void put_notes(const struct setup *s, const struct drop_in *d, struct buf
     }
 }
 
-static bool trusts(const struct config *c, const char *name)
-{
-    for (size_t i = 0; i < c->trusted_authserv.n; i++) {
-        if (strcmp(c->trusted_authserv.v[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The line of trusted_authserv, unless the configuration has one of somebody else. */
 static void put_authservs(struct setup *s, const struct drop_in *d, struct buf *ret)
 {
@@ -227,7 +214,9 @@ static void put_authservs(struct setup *s, const struct drop_in *d, struct buf *
     bool is_theirs = c->trusted_authserv.n > 0 && !d->has_authserv;
 
     for (size_t i = 0; is_theirs && i < s->nauthservs; i++) {
-        if (!trusts(c, s->authservs[i])) {
+        if (name_index(slice_str(s->authservs[i]),
+                       (const char *const *)c->trusted_authserv.v,
+                       c->trusted_authserv.n) < 0) {
             setup_note(
                 s,
                 "trusted_authserv of %s lacks \"%s\", the name that the milters in front "
@@ -270,7 +259,7 @@ static void put_text(struct setup *s, const struct drop_in *d, struct buf *ret)
     buf_fini(&body);
 }
 
-/* Says each line of the text that is a setting. */
+/* Reports each line of the text that is a setting. */
 static void say_settings(struct setup *s, const char *path, struct slice text)
 {
     while (text.n > 0) {
@@ -282,7 +271,7 @@ static void say_settings(struct setup *s, const char *path, struct slice text)
     }
 }
 
-/* The configuration anew; what setup wrote must be in force. */
+/* Loads the configuration again; the new settings must be in force. */
 static enum err reread(struct setup *s, const char *path, struct errinfo *reterr)
 {
     struct socket_name now;
@@ -309,7 +298,7 @@ static enum err write_drop_in(struct setup *s, const struct drop_in *d,
     enum err e = ERR_OK;
 
     if (mkdir(d->folder, 0755) != 0 && errno != EEXIST) {
-        return failed(d->folder, "cannot be made", reterr);
+        return errinfo_errno(reterr, d->folder, "cannot be made");
     }
     e = setup_write(s, d->path, true, text, reterr);
     return e == ERR_OK ? reread(s, d->path, reterr) : e;
@@ -319,7 +308,7 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
 {
     struct drop_in d;
     struct buf text;
-    enum err e = look(s, &d, reterr);
+    enum err e = look_at_drop_in(s, &d, reterr);
 
     buf_init(&text, CONF_MAX);
     if (e == ERR_OK) {
@@ -346,13 +335,14 @@ enum err setup_conf(struct setup *s, struct errinfo *reterr)
 
 /* ---- undo ---- */
 
-/* gillnetd's own socket, which its service leaves there. */
+/* Removes the socket that gillnetd's service leaves there. */
 static void remove_socket(const char *dir)
 {
     char path[FILE_PATH_MAX];
     struct stat st;
 
-    if (file_path(path, "%s/gillnetd.sock", dir) == ERR_OK && lstat(path, &st) == 0) {
+    if (path_make(path, NULL, "%s/gillnetd.sock", dir) == ERR_OK &&
+        lstat(path, &st) == 0) {
         (void)(S_ISSOCK(st.st_mode) ? unlink(path) : 0);
     }
 }
@@ -403,7 +393,7 @@ static enum err take_away(struct setup *s, const struct drop_in *d,
     enum err e = setup_keep(s, d->path, true, reterr);
 
     if (e == ERR_OK && unlink(d->path) != 0) {
-        e = failed(d->path, "cannot be removed", reterr);
+        e = errinfo_errno(reterr, d->path, "cannot be removed");
     }
     if (e == ERR_OK) {
         config_release(&s->cli->config);
@@ -423,7 +413,7 @@ static enum err take_away(struct setup *s, const struct drop_in *d,
 enum err setup_conf_undo(struct setup *s, struct errinfo *reterr)
 {
     struct drop_in d;
-    enum err e = look(s, &d, reterr);
+    enum err e = look_at_drop_in(s, &d, reterr);
 
     if (e == ERR_OK && d.is_there && !d.is_intact) {
         setup_note(s, "%s was changed by hand and stays", d.path);
@@ -455,17 +445,10 @@ static bool is_asked(const struct setup *s, const char *request)
 
 static bool listens_as_wanted(const struct setup *s)
 {
-    struct errinfo why = {0};
-    int fd = -1;
-
     if (!s->wanted.is_unix) {
         return socket_name_meets(&s->now, &s->wanted, "/");
     }
-    if (control_connect(s->wanted.path, &fd, &why) != ERR_OK) {
-        return false;
-    }
-    close(fd);
-    return true;
+    return control_listens(s->wanted.path);
 }
 
 bool setup_gillnetd_answers(const struct setup *s)
@@ -473,13 +456,13 @@ bool setup_gillnetd_answers(const struct setup *s)
     return is_asked(s, "ping") && listens_as_wanted(s);
 }
 
-/* systemd runs this machine and knows gillnetd, with the configuration that we look at. */
+static const char systemctl_path[] = "/usr/bin/systemctl";
+static const char unit[] = "gillnetd.service";
+
+/* Whether systemd runs this machine and knows gillnetd with this configuration. */
 static bool has_unit(const struct setup *s)
 {
-    static char systemctl[] = "/usr/bin/systemctl";
-    static char cat[] = "cat";
-    static char unit[] = "gillnetd.service";
-    char *const argv[] = {systemctl, cat, unit, NULL};
+    static const char *const argv[] = {systemctl_path, "cat", unit, NULL};
     struct errinfo why = {0};
 
     return access("/run/systemd/system", F_OK) == 0 && !s->cli->is_config_given &&
@@ -488,16 +471,8 @@ static bool has_unit(const struct setup *s)
 
 static enum err systemctl(const char *verb, const char *option, struct errinfo *reterr)
 {
-    static char program[] = "/usr/bin/systemctl";
-    static char unit[] = "gillnetd.service";
-    char verb_copy[16];
-    char option_copy[16];
-    char *const argv[] = {program, verb_copy, unit, option != NULL ? option_copy : NULL,
-                          NULL};
+    const char *const argv[] = {systemctl_path, verb, unit, option, NULL};
 
-    (void)snprintf(verb_copy, sizeof(verb_copy), "%s", verb);
-    (void)snprintf(option_copy, sizeof(option_copy), "%s",
-                   option != NULL ? option : "");
     return run_change(argv, reterr);
 }
 
@@ -517,14 +492,16 @@ static enum err wait_for_answer(const struct setup *s, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* systemd has it start or restart. */
+/* Starts or restarts gillnetd by systemd. */
 static enum err by_unit(struct setup *s, bool runs, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
-    setup_did(s, runs ? "restart gillnetd: it listens anew (systemctl restart gillnetd)"
-                      : "start gillnetd, now and at every boot (systemctl enable --now "
-                        "gillnetd)");
+    setup_did(
+        s,
+        runs ? "restart gillnetd, so that it listens there (systemctl restart gillnetd)"
+             : "start gillnetd, now and at every boot (systemctl enable --now "
+               "gillnetd)");
     if (s->is_dry) {
         return ERR_OK;
     }
@@ -553,12 +530,13 @@ enum err setup_gillnetd(struct setup *s, struct errinfo *reterr)
     } else if (runs && !is_heard) {
         setup_note(
             s,
-            "restart gillnetd: it does not listen on %s yet; until then mail passes unexamined%s",
+            "restart gillnetd: it does not listen on %s yet; until then mail passes "
+            "unexamined%s",
             s->cli->config->socket,
             s->is_undo ? "" : "; then run this again: it sends a test message");
     } else if (runs && s->nfiles > 0 && !s->is_dry && is_asked(s, "reload")) {
         s->gillnetd_was_told = true;
-        setup_did(s, "let gillnetd read its configuration anew");
+        setup_did(s, "let gillnetd reload its configuration");
     }
     return ERR_OK;
 }

@@ -1,4 +1,4 @@
-/* setup_keep - copies of what `gillnet setup` changes, and the way back. */
+/* setup_keep - copies of the files that `gillnet setup` changes, and their restoration. */
 
 #include "core/cli/setup.h"
 
@@ -14,7 +14,7 @@ static struct setup_file *kept(struct setup *s, const char *path)
     return NULL;
 }
 
-/* The file itself, where a link leads to it: it is the file that is replaced, never the link. */
+/* Follows links: setup replaces the file, never a link. */
 static void resolve(const char *path, char dst[FILE_PATH_MAX])
 {
     char *real = realpath(path, NULL);
@@ -65,7 +65,7 @@ enum err setup_keep(struct setup *s, const char *path, bool is_own,
         e = file_read(real, &f->text, reterr);
         (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
         if (e == ERR_OK && !is_own) {
-            e = file_path(f->copy, "%s.gillnet-%s", real, when);
+            e = path_make(f->copy, NULL, "%s.gillnet-%s", real, when);
         }
         if (e == ERR_OK && !is_own) {
             e = write_as(f, f->copy, buf_slice(&f->text), reterr);
@@ -133,7 +133,7 @@ void setup_put_back(struct setup *s)
         const struct setup_folder *f = &s->folders[i - 1];
 
         if (!f->was_there) {
-            (void)rmdir(f->path); /* what lies in it by now may stay */
+            (void)rmdir(f->path); /* a folder with new files stays */
         } else if (chown(f->path, (uid_t)-1, f->gid) == 0) {
             (void)chmod(f->path, f->mode);
         }

@@ -1,6 +1,6 @@
-/* setup_lists - where gillnetd belongs in the lists of milters of main.cf and master.cf. */
+/* setup_lists - the place of gillnetd in the lists of milters of main.cf and master.cf. */
 
-#include "core/cli/setup_wire.h"
+#include "core/cli/setup.h"
 
 void wire_copy(char *dst, size_t size, struct slice s)
 {
@@ -10,17 +10,13 @@ void wire_copy(char *dst, size_t size, struct slice s)
 enum err wire_setting(const struct wire *w, const char *name, bool is_expanded,
                       char dst[WIRE_VALUE], struct errinfo *reterr)
 {
-    static char opt_h[] = "-h";
-    static char opt_x[] = "-x";
-    char copied[WIRE_NAME];
-    char *const args[] = {opt_h, is_expanded ? opt_x : copied,
-                          is_expanded ? copied : NULL, NULL};
+    const char *const expanded[] = {"-h", "-x", name, NULL};
+    const char *const plain[] = {"-h", name, NULL};
     struct buf said;
     enum err e = ERR_OK;
 
-    wire_copy(copied, sizeof(copied), slice_str(name));
     buf_init(&said, POSTFIX_OUTPUT_MAX);
-    e = postfix_ask(&w->p, args, &said, reterr);
+    e = postfix_ask(&w->p, is_expanded ? expanded : plain, &said, reterr);
     if (e == ERR_OK && said.n >= WIRE_VALUE) {
         e = errinfo_set(reterr, ERR_LIMIT, name, 0,
                         "is too long to be changed by a program");
@@ -47,7 +43,7 @@ static struct edit *add_edit(struct wire *w, bool is_service, const char *name)
 
 /* ---- a list of milters, taken apart ---- */
 
-/* Ours by any of its sockets: where it listens, or will. */
+/* Whether the entry is gillnetd, by its present or its wanted socket. */
 static bool is_at_ours(const struct wire *w, struct slice milter, bool *retis_right)
 {
     *retis_right = postfix_is_at(&w->p, &w->s->wanted, milter, w->p.is_chrooted);
@@ -56,7 +52,8 @@ static bool is_at_ours(const struct wire *w, struct slice milter, bool *retis_ri
            postfix_is_at(&w->p, &w->s->now, milter, false);
 }
 
-static const struct milter_kind *kind_of(const struct wire *w, struct slice milter)
+static const struct milter_kind *kind_of_milter(const struct wire *w,
+                                                struct slice milter)
 {
     struct socket_name theirs;
 
@@ -65,7 +62,7 @@ static const struct milter_kind *kind_of(const struct wire *w, struct slice milt
                : NULL;
 }
 
-/* "$name" or "${name}" stands for the milters of another setting. */
+/* Looks through "$name" or "${name}", the milters of another setting. */
 static enum err look_through(const struct wire *w, struct slice use,
                              const struct milter_kind **retkind, bool *retis_ours,
                              struct errinfo *reterr)
@@ -81,12 +78,12 @@ static enum err look_through(const struct wire *w, struct slice use,
         use = slice_of(use.p + 1, use.n - 2);
     }
     wire_copy(name, sizeof(name), use);
-    /* what smtpd_milters names will have ours in it */
+    /* smtpd_milters will have gillnetd */
     *retis_ours = strcmp(name, "smtpd_milters") == 0;
     e = wire_setting(w, name, true, value, reterr);
     list = slice_str(value);
     while (e == ERR_OK && (milter = postfix_next_milter(&list)).n > 0) {
-        const struct milter_kind *k = kind_of(w, milter);
+        const struct milter_kind *k = kind_of_milter(w, milter);
         bool is_right = false;
 
         *retkind = *retkind == NULL || (k != NULL && k->proves) ? k : *retkind;
@@ -113,7 +110,7 @@ enum err wire_read_chain(const struct wire *w, struct slice list,
             e = look_through(w, milter, &kind, &is_ours, reterr);
         } else {
             is_ours = is_at_ours(w, milter, &is_right);
-            kind = is_ours ? NULL : kind_of(w, milter);
+            kind = is_ours ? NULL : kind_of_milter(w, milter);
         }
         if (e == ERR_OK &&
             !milter_chain_add(ret,
@@ -146,7 +143,7 @@ static void write_chain(const struct milter_chain *c, const char *between,
     buf_fini(&text);
 }
 
-/* Whether the list with ours in its place differs from what stands there. */
+/* Whether the planned chain differs from the list. */
 static bool differs(const struct milter_chain *c, struct slice list)
 {
     struct slice milter;
@@ -206,7 +203,8 @@ static enum err plan_main(struct wire *w, const char *name,
                        : e;
 }
 
-/* A service at which people hand in mail, and not one for mail that was examined before. */
+/* Whether users submit mail at the service, in contrast to one for mail that was examined
+ * before. */
 static bool is_submission(const struct wire *w, struct slice service)
 {
     static const char *const names[] = {"submission", "submissions", "smtps", "587",
@@ -217,10 +215,8 @@ static bool is_submission(const struct wire *w, struct slice service)
     while (slice_find(name, ':') < name.n) {
         (void)slice_cut(&name, ':');
     }
-    for (size_t i = 0; i < LENGTH(names); i++) {
-        if (slice_eq(name, slice_str(names[i]))) {
-            return true;
-        }
+    if (name_index(name, names, LENGTH(names)) >= 0) {
+        return true;
     }
     (void)snprintf(key, sizeof(key), "%.*s/smtpd_sasl_auth_enable",
                    SLICE_ARGS(slice_head(service, 200)));
@@ -231,11 +227,11 @@ static bool is_submission(const struct wire *w, struct slice service)
 static enum err plan_services(struct wire *w, struct errinfo *reterr)
 {
     struct slice rest = buf_slice(&w->p.options);
+    struct slice key;
+    struct slice value;
     enum err e = ERR_OK;
 
-    while (e == ERR_OK && rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
+    while (e == ERR_OK && postfix_next_setting(&rest, &key, &value)) {
         struct slice service = slice_head(key, key.n - (sizeof("/smtpd_milters") - 1));
         struct milter_chain chain;
         char name[WIRE_NAME];
@@ -270,7 +266,6 @@ static enum err plan_parameter(struct wire *w, struct errinfo *reterr)
     if (!slice_eq(slice_str(now), buf_slice(&text))) {
         edit = add_edit(w, false, WIRING_PARAMETER);
         if (edit != NULL) {
-            wire_copy(edit->value, sizeof(edit->value), buf_slice(&text));
             memmove(&w->edits[1], &w->edits[0], (w->nedits - 1) * sizeof(w->edits[0]));
             w->edits[0] = (struct edit){.name = WIRING_PARAMETER};
             wire_copy(w->edits[0].value, WIRE_VALUE, buf_slice(&text));
@@ -290,7 +285,7 @@ enum err wire_plan(struct wire *w, struct errinfo *reterr)
     return e == ERR_OK ? plan_parameter(w, reterr) : e;
 }
 
-/* ---- the way back ---- */
+/* ---- undo ---- */
 
 static bool take_out(struct slice list, const char *between, char dst[WIRE_VALUE])
 {
@@ -329,15 +324,14 @@ static enum err plan_main_undo(struct wire *w, const char *name, struct errinfo 
 enum err wire_plan_undo(struct wire *w, struct errinfo *reterr)
 {
     struct slice rest = buf_slice(&w->p.options);
+    struct slice key;
+    struct slice list;
     char value[WIRE_VALUE];
     struct edit *edit = NULL;
     enum err e = plan_main_undo(w, "smtpd_milters", reterr);
 
     THEN(e, plan_main_undo(w, "non_smtpd_milters", reterr));
-    while (e == ERR_OK && rest.n > 0) {
-        struct slice list = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&list, '='));
-
+    while (e == ERR_OK && postfix_next_setting(&rest, &key, &list)) {
         if (slice_has_suffix_nocase(key, SLICE_LIT("/smtpd_milters")) &&
             take_out(slice_trim(list), ",", value)) {
             char name[WIRE_NAME];

@@ -1,9 +1,9 @@
-/* setup_postfix - `gillnet setup postfix`: main.cf and master.cf, by postconf alone. */
+/* setup_postfix - `gillnet setup postfix`: changes of main.cf and master.cf, by postconf alone. */
 #include <sysexits.h>
 
 #include "core/base/user.h"
 #include "core/cli/run_program.h"
-#include "core/cli/setup_wire.h"
+#include "core/cli/setup.h"
 
 /* ---- the changes ---- */
 
@@ -11,44 +11,26 @@ static enum err keep_cf(struct wire *w, const char *file, struct errinfo *reterr
 {
     char path[FILE_PATH_MAX];
     struct slice dir = postfix_value(&w->p.main, "config_directory");
-    enum err e = file_path(path, "%.*s/%s", SLICE_ARGS(dir), file);
+    enum err e = path_make(path, reterr, "%.*s/%s", SLICE_ARGS(dir), file);
 
-    return e == ERR_OK ? setup_keep(w->s, path, false, reterr)
-                       : errinfo_set(reterr, e, file, 0, "the path is too long");
+    THEN(e, setup_keep(w->s, path, false, reterr));
+    return e;
 }
 
-static enum err apply(struct wire *w, const struct edit *e, struct errinfo *reterr)
+static enum err apply_edit(struct wire *w, const struct edit *e, struct errinfo *reterr)
 {
-    static char opt_e[] = "-e";
-    static char opt_p[] = "-P";
-    static char opt_x[] = "-X";
     char assignment[WIRE_NAME + WIRE_VALUE + 4];
-    char *const args[] = {e->is_removed   ? opt_x
-                          : e->is_service ? opt_p
-                                          : opt_e,
-                          assignment, NULL};
-    char *argv[8];
-    char program[FILE_PATH_MAX];
-    char dir[FILE_PATH_MAX];
-    static char opt_c[] = "-c";
-    size_t n = 0;
+    const char *option = e->is_removed ? "-X" : e->is_service ? "-P" : "-e";
+    const char *const plain[] = {w->p.postconf, option, assignment, NULL};
+    const char *const in_dir[] = {w->p.postconf, "-c",       w->p.dir,
+                                  option,        assignment, NULL};
 
     (void)snprintf(assignment, sizeof(assignment),
                    e->is_removed   ? "%s"
                    : e->is_service ? "%s=%s"
                                    : "%s = %s",
                    e->name, e->value);
-    wire_copy(program, sizeof(program), slice_str(w->p.postconf));
-    argv[n++] = program;
-    if (w->p.dir != NULL) {
-        wire_copy(dir, sizeof(dir), slice_str(w->p.dir));
-        argv[n++] = opt_c;
-        argv[n++] = dir;
-    }
-    argv[n++] = args[0];
-    argv[n++] = args[1];
-    argv[n] = NULL;
-    return run_change(argv, reterr);
+    return run_change(w->p.dir != NULL ? in_dir : plain, reterr);
 }
 
 static void say_edit(struct setup *s, const struct edit *e)
@@ -75,7 +57,7 @@ static enum err apply_all(struct wire *w, struct errinfo *reterr)
             say_edit(w->s, edit);
         }
         if (e == ERR_OK && !w->s->is_dry) {
-            e = apply(w, edit, reterr);
+            e = apply_edit(w, edit, reterr);
         }
     }
     return e;
@@ -85,25 +67,27 @@ static enum err apply_all(struct wire *w, struct errinfo *reterr)
 static enum err postfix_command(const struct wire *w, const char *verb,
                                 struct errinfo *reterr)
 {
-    static char opt_c[] = "-c";
     char program[FILE_PATH_MAX];
     char dir[FILE_PATH_MAX];
-    char verb_copy[16];
-    char *const argv[] = {program, opt_c, dir, verb_copy, NULL};
+    const char *const argv[] = {program, "-c", dir, verb, NULL};
     struct slice commands = postfix_value(&w->p.main, "command_directory");
 
     (void)snprintf(program, sizeof(program), "%.*s/postfix",
                    SLICE_ARGS(slice_head(commands, 1024)));
     wire_copy(dir, sizeof(dir), postfix_value(&w->p.main, "config_directory"));
-    wire_copy(verb_copy, sizeof(verb_copy), slice_str(verb));
     return run_change(argv, reterr);
 }
 
-static enum err reload(struct wire *w, struct errinfo *reterr)
+static bool is_running(const struct wire *w)
 {
     struct errinfo none = {0};
 
-    if (postfix_command(w, "status", &none) != ERR_OK) {
+    return postfix_command(w, "status", &none) == ERR_OK;
+}
+
+static enum err reload_postfix(struct wire *w, struct errinfo *reterr)
+{
+    if (!is_running(w)) {
         setup_note(
             w->s,
             "Postfix does not run; start it, then run this again: it sends a test message");
@@ -112,7 +96,7 @@ static enum err reload(struct wire *w, struct errinfo *reterr)
     if (w->nedits == 0) {
         return ERR_OK;
     }
-    setup_did(w->s, "let Postfix read its configuration anew (postfix reload)");
+    setup_did(w->s, "let Postfix reload its configuration (postfix reload)");
     return w->s->is_dry ? ERR_OK : postfix_command(w, "reload", reterr);
 }
 
@@ -123,15 +107,15 @@ static void find_smtp(const struct wire *w, char host[WIRE_NAME], char port[WIRE
 {
     struct slice rest = buf_slice(&w->p.services);
     struct slice interfaces = postfix_value(&w->p.main, "inet_interfaces");
+    struct slice key;
+    struct slice value;
 
     wire_copy(host, WIRE_NAME, SLICE_LIT("127.0.0.1"));
     wire_copy(port, WIRE_NAME, SLICE_LIT("25"));
     if (interfaces.n > 0 && strchr("0123456789[", interfaces.p[0]) != NULL) {
         wire_copy(host, WIRE_NAME, postfix_next_milter(&interfaces));
     }
-    while (rest.n > 0) {
-        struct slice value = slice_cut(&rest, '\n');
-        struct slice key = slice_trim(slice_cut(&value, '='));
+    while (postfix_next_setting(&rest, &key, &value)) {
         struct slice name = slice_head(key, slice_find(key, '/'));
         size_t colon = name.n;
 
@@ -151,29 +135,6 @@ static void find_smtp(const struct wire *w, char host[WIRE_NAME], char port[WIRE
     }
 }
 
-static void test(struct wire *w)
-{
-    char host[WIRE_NAME];
-    char port[WIRE_NAME];
-    struct errinfo none = {0};
-    const char *colon = w->s->smtp != NULL ? strrchr(w->s->smtp, ':') : NULL;
-
-    find_smtp(w, host, port);
-    if (colon != NULL) {
-        wire_copy(host, sizeof(host),
-                  slice_of(w->s->smtp, (size_t)(colon - w->s->smtp)));
-        wire_copy(port, sizeof(port), slice_str(colon + 1));
-    }
-    if (w->s->is_dry) {
-        setup_say(w->s, "would",
-                  "send a test message to Postfix at %s port %s; gillnetd drops it",
-                  host, port);
-    } else if (setup_gillnetd_answers(w->s) &&
-               postfix_command(w, "status", &none) == ERR_OK) {
-        setup_probe(w->s, host, port);
-    }
-}
-
 /* ---- the command ---- */
 
 static void choose_socket(struct wire *w)
@@ -190,28 +151,26 @@ static void choose_socket(struct wire *w)
 
 static void say_found(struct wire *w)
 {
-    struct milter_chain before;
+    struct milter_chain before = {.n = 0};
     struct errinfo none = {0};
     char value[WIRE_VALUE] = "";
-    struct buf text;
+    char settings[WIRE_NAME + 64];
 
-    buf_init(&text, WIRE_VALUE);
-    if (wire_setting(w, "smtpd_milters", false, value, &none) == ERR_OK &&
-        wire_read_chain(w, slice_str(value), &before, &none) == ERR_OK) {
-        milter_chain_print(&before, &text);
+    if (wire_setting(w, "smtpd_milters", false, value, &none) == ERR_OK) {
+        (void)wire_read_chain(w, slice_str(value), &before, &none);
     }
-    setup_say(w->s, "found", "Postfix, settings in %.*s, smtpd %s, milters: %.*s",
-              SLICE_ARGS(postfix_value(&w->p.main, "config_directory")),
-              w->p.is_chrooted ? "in a chroot" : "without a chroot",
-              SLICE_ARGS(buf_slice(&text)));
-    buf_fini(&text);
+    (void)snprintf(settings, sizeof(settings), "%.*s, smtpd %s a chroot",
+                   SLICE_ARGS(slice_head(postfix_value(&w->p.main, "config_directory"),
+                                         WIRE_NAME)),
+                   w->p.is_chrooted ? "in" : "without");
+    setup_say_found(w->s, &before, settings);
 }
 
 /* The group of Postfix's user: its smtpd and cleanup have it. */
 static enum err find_group(const struct wire *w, gid_t *ret, struct errinfo *reterr)
 {
     char owner[WIRE_NAME];
-    uid_t uid = 0; /* not used */
+    uid_t uid = 0;
 
     wire_copy(owner, sizeof(owner), postfix_value(&w->p.main, "mail_owner"));
     return user_find(owner, &uid, ret)
@@ -233,9 +192,7 @@ static enum err wire_up(struct wire *w, struct errinfo *reterr)
     e = wire_plan(w, reterr);
     if (e == ERR_OK) {
         wire_copy(name, sizeof(name), postfix_value(&w->p.main, "myhostname"));
-        s->nauthservs = milter_chain_authservs(&w->chain, s->etc, name, s->authservs,
-                                               SETUP_AUTHSERVS);
-        setup_say_order(s, &w->chain);
+        setup_order(s, &w->chain, name);
         e = s->wanted.is_unix ? find_group(w, &gid, reterr) : ERR_OK;
     }
     if (e == ERR_OK && s->wanted.is_unix) {
@@ -244,7 +201,7 @@ static enum err wire_up(struct wire *w, struct errinfo *reterr)
     THEN(e, setup_conf(s, reterr));
     THEN(e, setup_gillnetd(s, reterr));
     THEN(e, apply_all(w, reterr));
-    return e == ERR_OK ? reload(w, reterr) : e;
+    return e == ERR_OK ? reload_postfix(w, reterr) : e;
 }
 
 static enum err unwire(struct wire *w, struct errinfo *reterr)
@@ -252,13 +209,15 @@ static enum err unwire(struct wire *w, struct errinfo *reterr)
     enum err e = wire_plan_undo(w, reterr);
 
     THEN(e, apply_all(w, reterr));
-    THEN(e, reload(w, reterr));
+    THEN(e, reload_postfix(w, reterr));
     return e == ERR_OK ? setup_conf_undo(w->s, reterr) : e;
 }
 
 int setup_postfix(struct setup *s)
 {
     static struct wire w;
+    char host[WIRE_NAME];
+    char port[WIRE_NAME];
     struct errinfo why = {0};
     int status = 0;
 
@@ -266,10 +225,8 @@ int setup_postfix(struct setup *s)
     s->program = "Postfix";
     postfix_init(&w.p, s->postconf, s->postconf_dir);
     if (access(w.p.postconf, X_OK) != 0) {
-        (void)fprintf(
-            stderr,
-            "gillnet: %s cannot be run: is Postfix installed? Name another with "
-            "--postconf /PATH\n",
+        cli_say(
+            "%s cannot be run: is Postfix installed? Name another with --postconf /PATH",
             w.p.postconf);
         postfix_fini(&w.p);
         return EX_UNAVAILABLE;
@@ -281,7 +238,8 @@ int setup_postfix(struct setup *s)
         say_found(&w);
         if ((s->is_undo ? unwire(&w, &why) : wire_up(&w, &why)) == ERR_OK) {
             if (!s->is_undo) {
-                test(&w);
+                find_smtp(&w, host, port);
+                setup_test(s, host, port, is_running(&w));
             }
         } else {
             status = setup_fail(s, &why);

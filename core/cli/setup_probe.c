@@ -1,12 +1,10 @@
-/* setup_probe - the test message: an MTA takes it, gillnetd recognises and drops it. */
-#include <netdb.h>
+/* setup_probe - the test message: the MTA accepts it, gillnetd recognises and drops it. */
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/cli/daemon_control.h"
+#include "core/cli/services.h"
 #include "core/cli/setup.h"
 
 enum {
@@ -32,7 +30,7 @@ static void pause_ms(int ms)
     (void)poll(NULL, 0, ms);
 }
 
-/* Whether gillnetd says of the probe what is expected, within wait_ms. */
+/* Whether gillnetd reports the expected state of the probe within wait_ms. */
 static bool is_state(const struct probe *p, const char *expected, int wait_ms)
 {
     char request[64];
@@ -58,7 +56,7 @@ static bool is_state(const struct probe *p, const char *expected, int wait_ms)
     }
 }
 
-/* Sends a line, unless NULL, and reads the reply to its last line; its code, or 0. */
+/* Sends a line (NULL: none) and reads the reply to its last line. Returns the code, or 0. */
 static int talk(struct probe *p, const char *line)
 {
     if (line != NULL && (send(fileno(p->mta), line, strlen(line), MSG_NOSIGNAL) < 0 ||
@@ -77,29 +75,13 @@ static int talk(struct probe *p, const char *line)
 
 static bool dial(struct probe *p, const char *host, const char *port)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    const struct timeval wait = {.tv_sec = REPLY_WAIT_S};
-    struct addrinfo *found = NULL;
+    struct errinfo why = {0};
     int fd = -1;
 
-    if (getaddrinfo(host, port, &hints, &found) != 0) {
-        (void)snprintf(p->reply, sizeof(p->reply), "no such address");
+    if (control_dial(host, port, REPLY_WAIT_S, &fd, &why) != ERR_OK) {
+        (void)snprintf(p->reply, sizeof(p->reply), "%s", why.text);
         return false;
     }
-    for (const struct addrinfo *a = found; a != NULL && fd < 0; a = a->ai_next) {
-        fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-            (void)snprintf(p->reply, sizeof(p->reply), "%s", strerrordesc_np(errno));
-            close(fd);
-            fd = -1;
-        }
-    }
-    freeaddrinfo(found);
-    if (fd < 0) {
-        return false;
-    }
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
     p->mta = fdopen(fd, "r");
     if (p->mta == NULL) {
         close(fd);
@@ -107,7 +89,7 @@ static bool dial(struct probe *p, const char *host, const char *port)
     return p->mta != NULL;
 }
 
-/* Connects and greets; false: gillnetd saw nothing of it, and reply says why. */
+/* Connects and greets. False: gillnetd did not see the greeting, and reply has the reason. */
 static bool greet_once(struct probe *p, const char *host, const char *port)
 {
     char line[96];
@@ -128,7 +110,7 @@ static bool greet_once(struct probe *p, const char *host, const char *port)
     return false;
 }
 
-/* A connection whose greeting gillnetd saw: what follows on it can reach nobody. */
+/* Connects until gillnetd has seen the greeting: mail on that connection reaches nobody. */
 static bool greet(struct probe *p, const char *host, const char *port)
 {
     uint64_t end_us = clock_mono_us() + TRY_FOR_US;
@@ -200,11 +182,11 @@ void setup_probe(struct setup *s, const char *host, const char *port)
             "looks at what is between them",
             s->program, p.rcpt);
     } else {
-        setup_say(
-            s, "test",
-            "%s took a message at %s port %s and showed it to gillnetd, which recognised and "
-            "dropped it: nobody got mail",
-            s->program, host, port);
+        setup_say(s, "test",
+                  "%s took a message at %s port %s and showed it to gillnetd, which "
+                  "recognised and "
+                  "dropped it: nobody got mail",
+                  s->program, host, port);
     }
     if (p.mta != NULL) {
         (void)talk(&p, "QUIT");

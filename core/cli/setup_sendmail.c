@@ -1,6 +1,6 @@
-/* setup_sendmail - `gillnet setup sendmail`: a line of sendmail.mc, and sendmail.cf made from it. */
+/* setup_sendmail - `gillnet setup sendmail`: a line of sendmail.mc, and sendmail.cf made from
+ * it. */
 #include <netdb.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sysexits.h>
 
@@ -54,7 +54,7 @@ static bool is_ours(const struct mail *m, struct slice line)
            (socket_of(line, &theirs) && socket_name_meets(&m->s->wanted, &theirs, "/"));
 }
 
-static const struct milter_kind *kind_of(const struct mail *m, struct slice line)
+static const struct milter_kind *kind_of_filter(const struct mail *m, struct slice line)
 {
     struct socket_name theirs;
     const struct milter_kind *k = socket_of(line, &theirs)
@@ -77,7 +77,7 @@ static enum err read_chain(const struct mail *m, struct milter_chain *ret,
         bool ours = is_filter(line) && is_ours(m, line);
 
         if (is_filter(line) &&
-            !milter_chain_add(ret, line, ours ? NULL : kind_of(m, line), ours)) {
+            !milter_chain_add(ret, line, ours ? NULL : kind_of_filter(m, line), ours)) {
             return errinfo_set(
                 reterr, ERR_LIMIT, m->mc, 0,
                 "has more filters, or longer lines, than gillnet knows how to "
@@ -93,8 +93,8 @@ static void put_line(struct buf *ret, struct slice line)
     buf_add_char(ret, '\n');
 }
 
-/* sendmail.mc with the line `ours` in front of the filter that follows it in the chain, else behind the
- * last filter, else in front of the mailers. A line of ours that stood there goes. */
+/* sendmail.mc with the line `ours` in front of the filter that follows it in the chain, else behind
+ * the last filter, else in front of the mailers. Drops an older line of gillnetd. */
 static void write_mc(struct mail *m, const char *ours, const char *before, bool is_last)
 {
     struct slice rest = buf_slice(&m->old_mc);
@@ -149,7 +149,7 @@ static enum err plan(struct mail *m, struct errinfo *reterr)
     while (at + 1 < m->chain.n && !m->chain.v[at].is_ours) {
         at++;
     }
-    /* a line of setup's own that says something else is written anew; one by hand is left */
+    /* an older line of setup is replaced; a line written by hand stays */
     if (is_tagged(slice_str(m->chain.v[at].text)) &&
         strcmp(m->chain.v[at].text, ours) != 0) {
         moves = true;
@@ -166,7 +166,7 @@ static enum err plan(struct mail *m, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* Without the lines that setup wrote. */
+/* Plans sendmail.mc without the lines of setup. */
 static void plan_undo(struct mail *m)
 {
     struct slice rest = buf_slice(&m->old_mc);
@@ -189,49 +189,30 @@ static void plan_undo(struct mail *m)
 
 /* ---- sendmail.cf ---- */
 
-/* The rest of the first line that begins so; SLICE_NONE: there is none. */
-static struct slice cf_value(struct slice cf, const char *begin)
-{
-    while (cf.n > 0) {
-        struct slice line = slice_cut(&cf, '\n');
-
-        if (slice_has_prefix(line, slice_str(begin))) {
-            return slice_trim(slice_from(line, strlen(begin)));
-        }
-    }
-    return SLICE_NONE;
-}
-
-static enum err make_by(char *const argv[], struct errinfo *reterr)
-{
-    return run_change(argv, reterr);
-}
-
 /* m4 on the file, as the makers of Sendmail document it. */
 static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
 {
-    static char m4[] = "/usr/bin/m4";
     static const char *const folders[] = {
         "/usr/share/sendmail/cf", "/usr/share/sendmail-cf", "/usr/lib/sendmail-cf"};
     const char *dir = m->s->cf_dir;
     char define[FILE_PATH_MAX];
     char macros[FILE_PATH_MAX];
-    char *argv[] = {m4, define, macros, m->mc, NULL};
+    const char *argv[] = {"/usr/bin/m4", define, macros, m->mc, NULL};
     struct buf made;
     enum err e = ERR_OK;
 
     for (size_t i = 0; dir == NULL && i < LENGTH(folders); i++) {
         dir = access(folders[i], F_OK) == 0 ? folders[i] : NULL;
     }
-    if (dir == NULL || file_path(define, "-D_CF_DIR_=%s/", dir) != ERR_OK ||
-        file_path(macros, "%s/m4/cf.m4", dir) != ERR_OK) {
+    if (dir == NULL || path_make(define, NULL, "-D_CF_DIR_=%s/", dir) != ERR_OK ||
+        path_make(macros, NULL, "%s/m4/cf.m4", dir) != ERR_OK) {
         return errinfo_set(
             reterr, ERR_NOT_FOUND, m->cf, 0,
             "cannot be made: Sendmail's m4 files are not in "
             "/usr/share/sendmail/cf; name their folder with --cf-dir DIR");
     }
     if (slice_find_slice(buf_slice(&m->new_mc), SLICE_LIT("m4/cf.m4")) < m->new_mc.n) {
-        argv[1] = m->mc; /* it names its macros itself */
+        argv[1] = m->mc; /* the file names its macros */
         argv[2] = NULL;
     }
     buf_init(&made, MC_MAX);
@@ -244,14 +225,12 @@ static enum err make_by_m4(struct mail *m, struct errinfo *reterr)
 /* sendmailconfig where Debian's places are meant, else the Makefile beside the file, else m4. */
 static enum err make_cf(struct mail *m, struct errinfo *reterr)
 {
-    static char config[] = "/usr/sbin/sendmailconfig";
-    static char no_reload[] = "--no-reload";
-    static char make[] = "/usr/bin/make";
-    static char opt_c[] = "-C";
+    static const char config[] = "/usr/sbin/sendmailconfig";
+    static const char make[] = "/usr/bin/make";
     char dir[FILE_PATH_MAX];
     char makefile[FILE_PATH_MAX + 16];
-    char *const by_config[] = {config, no_reload, NULL};
-    char *const by_make[] = {make, opt_c, dir, NULL};
+    const char *const by_config[] = {config, "--no-reload", NULL};
+    const char *const by_make[] = {make, "-C", dir, NULL};
     enum err e = setup_keep(m->s, m->cf, false, reterr);
 
     (void)snprintf(dir, sizeof(dir), "%s", m->mc);
@@ -262,17 +241,17 @@ static enum err make_cf(struct mail *m, struct errinfo *reterr)
     }
     if (strcmp(m->mc, WIRING_SENDMAIL_MC) == 0 && access(config, X_OK) == 0) {
         setup_did(m->s, "make %s (sendmailconfig)", m->cf);
-        return make_by(by_config, reterr);
+        return run_change(by_config, reterr);
     }
     if (access(makefile, F_OK) == 0 && access(make, X_OK) == 0) {
         setup_did(m->s, "make %s (make -C %s)", m->cf, dir);
-        return make_by(by_make, reterr);
+        return run_change(by_make, reterr);
     }
     setup_did(m->s, "make %s (m4)", m->cf);
     return make_by_m4(m, reterr);
 }
 
-/* The new sendmail.cf asks gillnetd, or asks it no more. */
+/* Checks that the new sendmail.cf names gillnetd, or after --undo does not. */
 static enum err check_cf(const struct mail *m, struct errinfo *reterr)
 {
     struct buf cf;
@@ -282,9 +261,9 @@ static enum err check_cf(const struct mail *m, struct errinfo *reterr)
 
     buf_init(&cf, MC_MAX);
     e = file_read(m->cf, &cf, reterr);
-    filters = cf_value(buf_slice(&cf), "O InputMailFilters=");
+    filters = sendmail_cf_value(buf_slice(&cf), "O InputMailFilters=");
     is_there = slice_find_slice(filters, SLICE_LIT("gillnet")) < filters.n &&
-               cf_value(buf_slice(&cf), "Xgillnet,").n > 0;
+               sendmail_cf_value(buf_slice(&cf), "Xgillnet,").n > 0;
     if (e == ERR_OK && !m->s->is_undo && !is_there) {
         e = errinfo_set(
             reterr, ERR_EXISTS, m->mc, 0,
@@ -299,7 +278,7 @@ static enum err check_cf(const struct mail *m, struct errinfo *reterr)
 /* The daemon, or 0. */
 static pid_t daemon_pid(const struct mail *m)
 {
-    struct slice name = cf_value(buf_slice(&m->old_cf), "O PidFile=");
+    struct slice name = sendmail_cf_value(buf_slice(&m->old_cf), "O PidFile=");
     char path[FILE_PATH_MAX];
     struct errinfo why = {0};
     struct buf text;
@@ -309,7 +288,7 @@ static pid_t daemon_pid(const struct mail *m)
         name = SLICE_LIT("/var/run/sendmail.pid");
     }
     buf_init(&text, FILE_PATH_MAX);
-    if (file_path(path, "%.*s", SLICE_ARGS(name)) == ERR_OK &&
+    if (path_make(path, NULL, "%.*s", SLICE_ARGS(name)) == ERR_OK &&
         file_read(path, &text, &why) == ERR_OK) {
         pid = strtol(text.p, NULL, 10);
     }
@@ -317,19 +296,20 @@ static pid_t daemon_pid(const struct mail *m)
     return pid > 1 && kill((pid_t)pid, 0) == 0 ? (pid_t)pid : 0;
 }
 
-/* SIGHUP: Sendmail begins anew with its new sendmail.cf. */
-static void reload(struct mail *m)
+/* Sends SIGHUP, with which Sendmail reads its new sendmail.cf. */
+static void reload_sendmail(struct mail *m)
 {
     pid_t pid = daemon_pid(m);
 
     if (pid == 0) {
         setup_note(
             m->s,
-            "Sendmail does not run; start it, then run this again: it sends a test message");
+            "Sendmail does not run; start it, then run this again: it sends a test "
+            "message");
         return;
     }
     if (m->new_mc.n > 0) {
-        setup_did(m->s, "let Sendmail begin anew with it (SIGHUP to process %ld)",
+        setup_did(m->s, "let Sendmail restart with it (SIGHUP to process %ld)",
                   (long)pid);
         if (!m->s->is_dry) {
             (void)kill(pid, SIGHUP);
@@ -349,23 +329,24 @@ static enum err apply(struct mail *m, struct errinfo *reterr)
         THEN(e, check_cf(m, reterr));
     }
     if (e == ERR_OK) {
-        reload(m);
+        reload_sendmail(m);
     }
     return e;
 }
 
-/* ---- the rest ---- */
+/* ---- the command ---- */
 
-/* RunAsUser, if it is not root, must be let in to the socket. */
+/* Reports a RunAsUser other than root: it needs access to the socket. */
 static void look_at_user(struct mail *m)
 {
-    struct slice user = cf_value(buf_slice(&m->old_cf), "O RunAsUser=");
+    struct slice user = sendmail_cf_value(buf_slice(&m->old_cf), "O RunAsUser=");
 
     user = slice_head(user, slice_find(user, ':'));
     if (user.n > 0 && !slice_eq(user, SLICE_LIT("root")) && m->s->wanted.is_unix) {
         setup_say(
             m->s, "found",
-            "Sendmail runs as %.*s (RunAsUser): it must be in the group of gillnetd's socket: "
+            "Sendmail runs as %.*s (RunAsUser): it must be in the group of gillnetd's "
+            "socket: "
             "adduser %.*s _gillnet",
             SLICE_ARGS(user), SLICE_ARGS(user));
     }
@@ -374,7 +355,7 @@ static void look_at_user(struct mail *m)
 /* Sendmail's own name, $j: written out, or the host's. */
 static void own_name(const struct mail *m, char dst[MILTERS_NAME])
 {
-    struct slice j = cf_value(buf_slice(&m->old_cf), "Dj");
+    struct slice j = sendmail_cf_value(buf_slice(&m->old_cf), "Dj");
     const struct addrinfo hints = {.ai_flags = AI_CANONNAME};
     struct addrinfo *found = NULL;
 
@@ -397,7 +378,8 @@ static void own_name(const struct mail *m, char dst[MILTERS_NAME])
 static void find_smtp(const struct mail *m, char host[NAME_BYTES],
                       char port[NAME_BYTES])
 {
-    struct slice options = cf_value(buf_slice(&m->old_cf), "O DaemonPortOptions=");
+    struct slice options =
+        sendmail_cf_value(buf_slice(&m->old_cf), "O DaemonPortOptions=");
 
     (void)snprintf(host, NAME_BYTES, "127.0.0.1");
     (void)snprintf(port, NAME_BYTES, "25");
@@ -414,39 +396,13 @@ static void find_smtp(const struct mail *m, char host[NAME_BYTES],
     }
 }
 
-static void test(struct mail *m)
-{
-    const char *given = m->s->smtp;
-    const char *colon = given != NULL ? strrchr(given, ':') : NULL;
-    char host[NAME_BYTES];
-    char port[NAME_BYTES];
-
-    find_smtp(m, host, port);
-    if (colon != NULL) {
-        (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - given), given);
-        (void)snprintf(port, sizeof(port), "%s", colon + 1);
-    }
-    if (m->s->is_dry) {
-        setup_say(m->s, "would",
-                  "send a test message to Sendmail at %s port %s; gillnetd drops it",
-                  host, port);
-    } else if (setup_gillnetd_answers(m->s) && daemon_pid(m) != 0) {
-        setup_probe(m->s, host, port);
-    }
-}
-
 static void say_found(struct mail *m)
 {
-    struct milter_chain before;
+    struct milter_chain before = {.n = 0};
     struct errinfo none = {0};
-    struct buf text;
 
-    buf_init(&text, MC_MAX);
-    if (read_chain(m, &before, &none) == ERR_OK) {
-        milter_chain_print(&before, &text);
-    }
-    setup_say(m->s, "found", "Sendmail, settings in %s, milters: %.*s", m->mc,
-              SLICE_ARGS(buf_slice(&text)));
+    (void)read_chain(m, &before, &none);
+    setup_say_found(m->s, &before, m->mc);
     if (slice_find_slice(buf_slice(&m->old_mc), SLICE_LIT("InputMailFilters=")) <
         m->old_mc.n) {
         setup_note(
@@ -455,7 +411,6 @@ static void say_found(struct mail *m)
             "gillnet there where its mail shall be examined",
             m->mc);
     }
-    buf_fini(&text);
 }
 
 static enum err wire_up(struct mail *m, struct errinfo *reterr)
@@ -468,9 +423,7 @@ static enum err wire_up(struct mail *m, struct errinfo *reterr)
         return e;
     }
     own_name(m, name);
-    s->nauthservs =
-        milter_chain_authservs(&m->chain, s->etc, name, s->authservs, SETUP_AUTHSERVS);
-    setup_say_order(s, &m->chain);
+    setup_order(s, &m->chain, name);
     look_at_user(m);
     e = setup_conf(s, reterr);
     THEN(e, setup_gillnetd(s, reterr));
@@ -494,8 +447,7 @@ static int open_files(struct mail *m)
     size_t n = strlen(mc);
 
     if (n < 4 || mc[0] != '/' || strcmp(mc + n - 3, ".mc") != 0) {
-        return cli_usage(cli_command("setup"),
-                         "--sendmail-mc is a path from / on that ends in .mc");
+        return cli_usage("setup", "--sendmail-mc is a path from / on that ends in .mc");
     }
     (void)snprintf(m->mc, sizeof(m->mc), "%s", mc);
     if (s->sendmail_cf != NULL) {
@@ -507,10 +459,9 @@ static int open_files(struct mail *m)
         file_read(m->cf, &m->old_cf, &why) != ERR_OK) {
         int status = cli_fail(&why);
 
-        (void)fputs(
-            "gillnet: is Sendmail installed, and configured by a .mc file? Name another "
-            "with --sendmail-mc FILE and --sendmail-cf FILE\n",
-            stderr);
+        cli_say(
+            "is Sendmail installed, and configured by a .mc file? Name another with "
+            "--sendmail-mc FILE and --sendmail-cf FILE");
         return status;
     }
     return 0;
@@ -519,6 +470,8 @@ static int open_files(struct mail *m)
 int setup_sendmail(struct setup *s)
 {
     static struct mail m;
+    char host[NAME_BYTES];
+    char port[NAME_BYTES];
     struct errinfo why = {0};
     int status = 0;
 
@@ -533,7 +486,8 @@ int setup_sendmail(struct setup *s)
         if ((s->is_undo ? unwire(&m, &why) : wire_up(&m, &why)) != ERR_OK) {
             status = setup_fail(s, &why);
         } else if (!s->is_undo) {
-            test(&m);
+            find_smtp(&m, host, port);
+            setup_test(s, host, port, daemon_pid(&m) != 0);
         }
     }
     buf_fini(&m.old_mc);

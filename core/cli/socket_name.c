@@ -1,6 +1,6 @@
 #include "core/cli/socket_name.h"
 
-static bool take(struct slice s, char *dst, size_t size)
+static bool copy_part(struct slice s, char *dst, size_t size)
 {
     if (s.n == 0 || s.n >= size || memchr(s.p, '\0', s.n) != NULL) {
         return false;
@@ -32,8 +32,8 @@ static bool read_inet(struct slice s, struct socket_name *ret)
     if (host.n >= 2 && host.p[0] == '[' && host.p[host.n - 1] == ']') {
         host = slice_of(host.p + 1, host.n - 2);
     }
-    return take(s, ret->port, sizeof(ret->port)) &&
-           (host.n == 0 || take(host, ret->host, sizeof(ret->host)));
+    return copy_part(s, ret->port, sizeof(ret->port)) &&
+           (host.n == 0 || copy_part(host, ret->host, sizeof(ret->host)));
 }
 
 bool socket_name_read(struct slice text, struct socket_name *ret)
@@ -45,12 +45,12 @@ bool socket_name_read(struct slice text, struct socket_name *ret)
     memset(ret, 0, sizeof(*ret));
     if (text.n > 0 && text.p[0] == '/') {
         ret->is_unix = true;
-        return take(text, ret->path, sizeof(ret->path));
+        return copy_part(text, ret->path, sizeof(ret->path));
     }
     if (slice_eq_nocase(scheme, SLICE_LIT("unix")) ||
         slice_eq_nocase(scheme, SLICE_LIT("local"))) {
         ret->is_unix = true;
-        return take(rest, ret->path, sizeof(ret->path));
+        return copy_part(rest, ret->path, sizeof(ret->path));
     }
     if (slice_eq_nocase(scheme, SLICE_LIT("inet")) ||
         slice_eq_nocase(scheme, SLICE_LIT("inet6"))) {

@@ -1,7 +1,7 @@
 /*
- * socket_name - where a milter listens, in the spellings of libmilter, Postfix and Sendmail.
+ * socket_name - the socket of a milter, in the spellings of libmilter, Postfix and Sendmail.
  *
- * unix:/PATH, local:/PATH, /PATH, inet:PORT@HOST, inet:HOST:PORT, inet6: likewise.
+ * unix:/PATH, local:/PATH, /PATH, inet:PORT@HOST, inet:HOST:PORT, and inet6: with the same forms.
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_CLI_SOCKET_NAME_H
@@ -19,10 +19,10 @@ struct socket_name {
     char port[SOCKET_NAME_PORT];
 };
 
-/* False when text is none of these. */
+/* False: text has another form. */
 bool socket_name_read(struct slice text, struct socket_name *ret);
 
-/* Whether a client that was told `theirs` meets a server on `ours`. folder stands before a
+/* Whether a client of the socket `theirs` reaches a server on `ours`. folder: in front of a
  * relative path of theirs. */
 bool socket_name_meets(const struct socket_name *ours, const struct socket_name *theirs,
                        const char *folder);

@@ -1,10 +1,8 @@
-/* stat_day - the last day of gillnetd, shortly. */
-#include "core/cli/stat_day.h"
-
+/* stat_day - gillnetd's last day in a few lines. */
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/cli/humanize.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
+#include "core/cli/stat.h"
 #include "core/list/rating.h"
 #include "core/telemetry/history.h"
 
@@ -24,8 +22,8 @@ static void sum_day(const struct history_view *v, uint64_t ret[HISTORY_NUMBERS])
 
 /* ---- JSON ---- */
 
-static bool print_json(const struct history_view *v,
-                       const uint64_t sum[HISTORY_NUMBERS])
+static bool print_day_json(const struct history_view *v,
+                           const uint64_t sum[HISTORY_NUMBERS])
 {
     json_t *day = json_pack("{s:s}", "type", "day");
     bool ok = true;
@@ -59,8 +57,8 @@ static bool print_json(const struct history_view *v,
 
 /* ---- for people ---- */
 
-static void print_text(const struct history_view *v,
-                       const uint64_t sum[HISTORY_NUMBERS])
+static void print_day_text(const struct history_view *v,
+                           const uint64_t sum[HISTORY_NUMBERS])
 {
     const struct history_times *t = &v->time[HISTORY_MESSAGE];
     char number[HUMANIZE_MAX];
@@ -98,7 +96,7 @@ bool stat_day_show(const struct cli *cli)
     struct history_view *v = calloc(1, sizeof(*v));
     bool is_printed = true;
 
-    if (v == NULL || file_path(path, "%s/%s", cli->config->state_dir,
+    if (v == NULL || path_make(path, NULL, "%s/%s", cli->config->state_dir,
                                STATE_HISTORY_FILE) != ERR_OK) {
         free(v);
         return true; /* such a path has no page either */
@@ -110,9 +108,9 @@ bool stat_day_show(const struct cli *cli)
     if (e == ERR_OK) {
         sum_day(v, sum);
         if (cli->json) {
-            is_printed = print_json(v, sum);
+            is_printed = print_day_json(v, sum);
         } else {
-            print_text(v, sum);
+            print_day_text(v, sum);
         }
     }
     free(v);

@@ -1,23 +1,18 @@
-/* stat_summary - what `gillnet stat` says first. */
-#include "core/cli/stat_summary.h"
-
-#include "core/base/clock.h"
-#include "core/cli/feed_rows.h"
+/* stat_summary - the first lines of `gillnet stat`. */
+#include "core/cli/feed_commands.h"
 #include "core/cli/humanize.h"
-#include "core/cli/stat_alerts.h"
-#include "core/cli/stat_day.h"
-#include "core/cli/text.h"
+#include "core/cli/print.h"
+#include "core/cli/stat.h"
 #include "core/store/origins.h"
 
-enum { TROUBLE_SHOWN = 400, US_PER_S = 1000000 };
+enum { TROUBLE_SHOWN = 400 };
 
-/* ---- how much is wrong ---- */
+/* ---- number of faults ---- */
 
 static bool is_old(const struct config *c, const struct list_reader *r)
 {
-    const struct config_list *l = config_list_find(c, slice_str(list_reader_name(r)));
-    return l->enabled && l->max_age_s > 0 &&
-           list_reader_changed_s(r) + l->max_age_s < clock_wall_us() / US_PER_S;
+    return config_list_find(c, slice_str(list_reader_name(r)))->enabled &&
+           list_is_old(c, r);
 }
 
 static unsigned feeds_in_trouble(json_t *feeds)
@@ -63,7 +58,7 @@ static void print_head(const struct daemon_view *d, unsigned n)
     char when[TEXT_TIME_MAX];
 
     if (d == NULL) {
-        (void)puts("NOT WELL: it cannot be told whether gillnetd runs");
+        (void)puts("NOT WELL: the state of gillnetd is not known");
         return;
     }
     if (!d->has_page) {
@@ -117,12 +112,6 @@ static void print_lists(const struct state_lists *lists)
     (void)putchar('\n');
 }
 
-static uint64_t number_of(const json_t *row, const char *key)
-{
-    json_int_t v = json_integer_value(json_object_get(row, key));
-    return v > 0 ? (uint64_t)v : 0;
-}
-
 static void print_feeds(json_t *feeds)
 {
     json_t *row = NULL;
@@ -136,7 +125,7 @@ static void print_feeds(json_t *feeds)
         if (json_is_true(json_object_get(row, "enabled"))) {
             n++;
             if (oldest == NULL ||
-                number_of(row, "good_s") < number_of(oldest, "good_s")) {
+                json_number_of(row, "good_s") < json_number_of(oldest, "good_s")) {
                 oldest = row;
             }
         }
@@ -146,7 +135,8 @@ static void print_feeds(json_t *feeds)
         return;
     }
     (void)printf("feeds: %zu; the oldest is %s, last good %s\n", n,
-                 feed_row_name(oldest), text_time(number_of(oldest, "good_s"), when));
+                 feed_row_name(oldest),
+                 text_time(json_number_of(oldest, "good_s"), when));
 }
 
 static void print_counts(const struct count_numbers *c)
@@ -156,9 +146,9 @@ static void print_counts(const struct count_numbers *c)
     if (c->value[STAT_count_messages_per_day] == 0) {
         bool is_kept = c->is_of_disk && (c->running_since_s != 0 ||
                                          c->value[STAT_count_disk_bytes] != 0);
-        (void)puts(
-            is_kept ? "counting: gillnetd does not count now; what was counted is kept"
-                    : "counting: off, or not begun");
+        (void)puts(is_kept
+                       ? "counting: gillnetd does not count now; the counts are kept"
+                       : "counting: off, or not begun");
         return;
     }
     double fill =
@@ -181,11 +171,10 @@ static void print_others(const struct cli *cli)
              memcmp(o.v[i].origin, o.self, ORIGIN_BYTES) != 0;
     }
     origins_fini(&o);
-    (void)printf("peers: %u whose lists or counts are heard; `gillnet peer status`\n",
-                 n);
+    (void)printf("peers: %u share lists or counts; `gillnet peer status`\n", n);
 }
 
-/* ---- what is wrong, and what to do ---- */
+/* ---- faults and advice ---- */
 
 static void print_count_trouble(void *context, bool is_serious, const char *text,
                                 const char *advice)
@@ -197,8 +186,9 @@ static void print_count_trouble(void *context, bool is_serious, const char *text
 static void print_list_faults(const struct cli *cli, const struct state_lists *lists)
 {
     if (lists->status != 0) {
-        (void)puts("fault: lists: not all can be opened; `gillnet stat --all` and "
-                   "`gillnet doctor` say why");
+        (void)puts(
+            "fault: some lists cannot be opened; `gillnet stat --all` and `gillnet "
+            "doctor` say why");
     }
     for (size_t i = 0; i < lists->n; i++) {
         const char *name = list_reader_name(lists->v[i]);
@@ -231,12 +221,25 @@ static void print_feed_faults(json_t *feeds)
     }
 }
 
+static void print_alerts(json_t *alerts)
+{
+    json_t *row = NULL;
+    size_t i = 0;
+
+    json_array_foreach(alerts, i, row)
+    {
+        (void)printf("alert %s (%s): %s; %s\n", json_text_of(row, "name"),
+                     json_text_of(row, "severity"), json_text_of(row, "message"),
+                     json_text_of(row, "action"));
+    }
+}
+
 static void print_faults(const struct cli *cli, const struct stat_found *f)
 {
     for (unsigned i = 0; f->daemon != NULL && i < f->daemon->stats.nfaults; i++) {
         (void)printf("fault: %s\n", f->daemon->stats.fault[i]);
     }
-    stat_alerts_print(f->alerts);
+    print_alerts(f->alerts);
     print_list_faults(cli, f->lists);
     print_feed_faults(f->feeds);
     count_numbers_troubles(f->counts, print_count_trouble, NULL);

@@ -9,7 +9,7 @@
 #ifndef CORE_CLI_SYNOPSIS_H
 #define CORE_CLI_SYNOPSIS_H
 
-#include "core/base/slice.h"
+#include "core/cli/cli.h"
 
 enum { SYNOPSIS_ITEMS_MAX = 32 };
 
@@ -25,10 +25,10 @@ struct synopsis_line {
     bool repeats; /* the last position may stand several times */
 };
 
-/* Cuts the first line off *rest; without the command's own name. False: none is left. */
+/* Cuts the first line off *rest, without the command's own name. False: *rest is empty. */
 bool synopsis_next(struct slice *rest, struct synopsis_line *ret);
 
-/* Cuts the first alternative off *rest. False: none is left. */
+/* Cuts the first alternative off *rest. False: *rest is empty. */
 bool synopsis_alternative(struct slice *rest, struct slice *ret);
 
 /* True for a word that is typed as it stands: "import", "--force", not FILE. */
@@ -46,5 +46,11 @@ const struct synopsis_item *synopsis_option(const struct synopsis_line *line,
  * item that comes next, or NULL when all are there. */
 bool synopsis_matches(const struct synopsis_line *line, const struct slice *words,
                       size_t n, const struct synopsis_item **retnext);
+
+/* ---- mistyped words (mistyped.c) ---- */
+
+/* Compares argv with the command's synopsis. EX_USAGE after a message that names the nearest word;
+ * 0: all words are known, or near to none, and the command itself reports them. */
+int mistyped_check(const struct cli_command *command, int argc, char **argv);
 
 #endif

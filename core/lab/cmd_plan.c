@@ -2,8 +2,8 @@
 #include <math.h>
 #include <sysexits.h>
 
+#include "core/cli/cli.h"
 #include "core/cli/humanize.h"
-#include "core/cli/options.h"
 #include "core/lab/lab.h"
 #include "core/lab/plan_command.h"
 #include "core/lab/prices.h"
@@ -48,7 +48,7 @@ static int bad_number(const char *option, const char *text)
     (void)snprintf(why, sizeof(why),
                    "%s %.60s: no number; write 1200000000, 1.2e9 or 0.001", option,
                    text);
-    return cli_usage(cli_command("plan"), why);
+    return cli_usage("plan", why);
 }
 
 static int out_of_range(const char *option, const char *text, const char *hint)
@@ -118,7 +118,7 @@ static int read_layout(const struct words *w, enum layout *ret)
     if (w->layout == NULL || layout_of_name(w->layout, ret)) {
         return 0;
     }
-    return cli_usage(cli_command("plan"),
+    return cli_usage("plan",
                      "--layout is one-line, two-lines, classic, partitioned or cuckoo");
 }
 
@@ -240,11 +240,10 @@ static int plan_sizes(const struct cli *cli, const struct words *w)
     int status = 0;
 
     if (w->items == NULL || (w->fpr == NULL && w->bits_per_key == NULL)) {
-        return cli_usage(cli_command("plan"),
-                         "give --items, and --fpr or --bits-per-key or both");
+        return cli_usage("plan", "give --items, and --fpr or --bits-per-key or both");
     }
     if (w->scheme != NULL && !scheme_of_name(w->scheme, &p.scheme)) {
-        return cli_usage(cli_command("plan"),
+        return cli_usage("plan",
                          "--scheme is keyed, universal, universal-paper, md5 or sha1");
     }
     if (p.scheme != SCHEME_KEYED) {
@@ -280,11 +279,10 @@ static int plan_counting(const struct cli *cli, const struct words *w)
     int status = 0;
 
     if (w->items == NULL || w->cells == NULL || w->k == NULL || w->threshold == NULL) {
-        return cli_usage(cli_command("plan"),
-                         "--dcc needs --items, --cells, --k and --threshold");
+        return cli_usage("plan", "--dcc needs --items, --cells, --k and --threshold");
     }
     if (w->variant != NULL && !is_refined && strcmp(w->variant, "plain") != 0) {
-        return cli_usage(cli_command("plan"), "--variant is plain or refined");
+        return cli_usage("plan", "--variant is plain or refined");
     }
     status = read_items(w, &c.items);
     if (status == 0) {
@@ -378,9 +376,8 @@ static int read_cost_words(const struct words *w, struct cost_question *q,
     }
     if (status == 0 && (grid->nitems == 0 || q->queries_per_day <= 0)) {
         return cli_usage(
-            cli_command("plan"),
-            "costs need --items and --queries-per-day, here or in the price "
-            "file as items and queries_per_day");
+            "plan", "costs need --items and --queries-per-day, here or in the price "
+                    "file as items and queries_per_day");
     }
     return status;
 }
@@ -473,7 +470,7 @@ int lab_plan(struct cli *cli, int argc, char **argv)
     }
     why = argc > 1 ? "it takes options only, no other words" : misplaced(&w, is_cost);
     if (why != NULL) {
-        return cli_usage(command, why);
+        return cli_usage(command->name, why);
     }
     if (w.messages != NULL) {
         return planning_count(w.messages, cli->json);

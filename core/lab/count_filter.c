@@ -6,10 +6,10 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
+#include "core/cli/cli.h"
 #include "core/cli/count_commands.h"
 #include "core/cli/humanize.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/count/runset.h"
 #include "core/lab/countingfile.h"
 #include "core/lab/lab.h"
@@ -227,12 +227,12 @@ static int export(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc != 1 || prefix != NULL) {
-        return count_cmd_usage("export --filter takes --day, --cells, --k and "
-                               "--cell-bits, and nothing else");
+        return cli_usage("count", "export --filter takes --day, --cells, --k and "
+                                  "--cell-bits, and nothing else");
     }
     if (day != NULL) {
         if (!count_cmd_day(day, &first_s)) {
-            return count_cmd_usage("--day: write a day (UTC) as 2026-11-21");
+            return cli_usage("count", "--day: write a day (UTC) as 2026-11-21");
         }
         end_s = first_s + COUNT_DAY_S;
     }
@@ -253,7 +253,7 @@ static int merge(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (output == NULL || argc < 3) {
-        return count_cmd_usage("merge --output FILE: name two files or more");
+        return cli_usage("count", "merge --output FILE: name two files or more");
     }
     status = cli_config(cli);
     status = status != 0 ? status : refuse_in_ring(cli, "adding files by hand");
@@ -278,5 +278,5 @@ int lab_count(struct cli *cli, int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "export") == 0) {
         return export(cli, argc - 1, argv + 1);
     }
-    return count_cmd_usage("the laboratory knows merge, and export with --filter");
+    return cli_usage("count", "the laboratory knows merge, and export with --filter");
 }

@@ -1,10 +1,8 @@
 /* lookup_file - values in a counting filter that `count export --filter` or `count merge` wrote. */
 #include <sysexits.h>
 
-#include "core/cli/options.h"
-#include "core/cli/print_features.h"
-#include "core/cli/print_json.h"
-#include "core/cli/text.h"
+#include "core/cli/cli.h"
+#include "core/cli/print.h"
 #include "core/count/message.h"
 #include "core/lab/countingfile.h"
 #include "core/lab/lab.h"
@@ -146,7 +144,8 @@ int lab_lookup(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc < 2 || path == NULL) {
-        return cli_usage(command, "--counts FILE takes values, and no other option");
+        return cli_usage(command->name,
+                         "--counts FILE takes values, and no other option");
     }
     status = cli_keys(cli, false);
     if (status != 0) {

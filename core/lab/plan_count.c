@@ -3,7 +3,7 @@
 #include <sysexits.h>
 
 #include "core/cli/humanize.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/count/count.h"
 #include "core/count/size.h"
 #include "core/lab/plan_command.h"
@@ -101,7 +101,7 @@ int planning_count(const char *messages, bool json)
     double v = 0;
 
     if (!humanize_read(messages, &v)) {
-        return cli_usage(cli_command("plan"),
+        return cli_usage("plan",
                          "--messages-per-day takes a number such as 100000 or 1e6");
     }
     if (!(v >= 1 && v <= (double)COUNT_SIZE_MESSAGES_MOST) || floor(v) != v ||

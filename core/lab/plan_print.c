@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/cli/humanize.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/lab/plan_command.h"
 
 static const double nanosecond = 1e-9;

@@ -1,6 +1,6 @@
 /* simulate_examples - Table 2, and the merge of two filters that no longer tells the truth. */
 
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/lab/simulate.h"
 
 enum {

@@ -3,10 +3,10 @@
 #include <sysexits.h>
 
 #include "core/base/prng.h"
+#include "core/cli/cli.h"
 #include "core/cli/humanize.h"
 #include "core/cli/messages.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/count/size.h"
 #include "core/count/traffic.h"
 #include "core/lab/simulate.h"
@@ -308,8 +308,8 @@ static int read_words(const struct cli *cli, const struct words *w, bool is_mode
         status = read_whole("--seed", w->seed, 0, 0x1p53, &m->seed);
     }
     if (status == 0 && w->messages != NULL && !is_model) {
-        status = cli_usage(cli_command("simulate"),
-                           "--messages is for the model; files are taken whole");
+        status =
+            cli_usage("simulate", "--messages is for the model; files are taken whole");
     }
     return status;
 }

@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <sysexits.h>
 
+#include "core/cli/cli.h"
 #include "core/cli/humanize.h"
-#include "core/cli/options.h"
-#include "core/cli/progress.h"
+#include "core/cli/print.h"
 #include "core/lab/simulate.h"
 
 enum { ROUNDS_USUAL = 200, ROUNDS_LEAST = 2, SEED_USUAL = 1 };
@@ -345,7 +345,7 @@ int simulate_paper(struct cli *cli, int argc, char **argv)
         return status;
     }
     if (argc > 1) {
-        return cli_usage(command, "paper takes options only, no other words");
+        return cli_usage(command->name, "paper takes options only, no other words");
     }
     if (w.shows_examples) {
         return simulation_print_examples(cli->json) ? CLI_CLEAN : EX_OSERR;

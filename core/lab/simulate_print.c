@@ -1,7 +1,7 @@
 /* simulate_print - the paper's cells beside ours, for people and for programs. */
 #include <math.h>
 
-#include "core/cli/print_json.h"
+#include "core/cli/print.h"
 #include "core/lab/simulate.h"
 
 enum { BINS = 10, TABLE_OF_EXPERIMENT = 2 };

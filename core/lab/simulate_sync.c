@@ -4,10 +4,9 @@
 #include <math.h>
 #include <sysexits.h>
 
+#include "core/cli/cli.h"
 #include "core/cli/humanize.h"
-#include "core/cli/options.h"
-#include "core/cli/print_json.h"
-#include "core/cli/progress.h"
+#include "core/cli/print.h"
 #include "core/lab/simulate.h"
 
 enum {
@@ -61,7 +60,7 @@ static int read_topology(const char *text, enum spread_topology *io)
     }
     return text == NULL
                ? 0
-               : cli_usage(cli_command("simulate"),
+               : cli_usage("simulate",
                            "--topology is cycle, mesh, relay, mirror or publish");
 }
 
@@ -283,7 +282,7 @@ int simulate_sync(struct cli *cli, int argc, char **argv)
         cli_options(cli_command("simulate"), table, LENGTH(table), &argc, argv);
 
     if (status == 0 && argc > 1) {
-        status = cli_usage(cli_command("simulate"), "sync takes options only");
+        status = cli_usage("simulate", "sync takes options only");
     }
     status = status != 0 ? status : read_words(&w, &s);
     if (status != 0) {

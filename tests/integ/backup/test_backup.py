@@ -351,7 +351,7 @@ class Alone(Folder):
         (s.state / "keys/extra.key").symlink_to(secret)
         (s.state / "keys/my notes").write_text("x")
         said = s.run("backup", self.top / "b.gnb")
-        self.assertIn("left out", said)
+        self.assertIn("skipped", said)
         self.assertNotIn("of somebody else", unpacked(self.top / "b.gnb", self.top).read_text(errors="replace"))
         (s.state / "lists/phish").rename(self.top / "elsewhere")
         (s.state / "lists/phish").symlink_to(self.top / "elsewhere")

@@ -260,7 +260,7 @@ class Counts(test_cli.Case):
         self.count(1)
         for command in (("count", "stat"), ("stat", "--all")):
             out, _ = self.run_it(*command)
-            self.assertIn("what was counted is kept", out)
+            self.assertIn("the counts are kept", out)
             self.assertIn("a running table, begun at ", out)
         self.count(1)
         out, _ = self.run_it("count", "stat")

@@ -113,7 +113,7 @@ class ByHand(Feeds):
         self.assertEqual(self.row()["state"], "waiting" if self.row()["rounds"] < 2 else self.row()["state"])
         self.assertFalse((self.s.state / "lists" / "f").exists())
         self.s.stop()
-        self.assertIn("must run", self.s.run("feed", "test", "f", rc=69))
+        self.assertIn("start gillnet-hub", self.s.run("feed", "test", "f", rc=69))
         self.assertIn("start", self.s.run("feed", "update", "f", rc=69))
 
     def test_test__a_file_and_ham__each_message_hit_is_named(self):

@@ -121,7 +121,7 @@ class State(unittest.TestCase):
         self.assertRegex(said, "(?m)^ok +sendmail: filter gillnet is gillnetd")
         os.chmod(self.conf, 0o600)
         said = doctor()
-        self.assertIn(f"this user may not read {self.conf}; what follows is about the built-in defaults", said)
+        self.assertIn(f"this user may not read {self.conf}; the checks below use the built-in defaults", said)
         self.assertNotIn("state folder", said)
         self.assertRegex(said, "(?m)^[a-z]+ +sendmail: ")
 

@@ -327,7 +327,7 @@ static void test_doctor__when_lists_are_bad__then_named(void **state)
     doctor(conf);
     clock_unset_for_test();
     assert_has(clirun_out, "warn  list phish: last changed 4");
-    assert_has(clirun_out, "warn  lists: the configuration speaks of list gone");
+    assert_has(clirun_out, "warn  lists: the configuration names list gone");
     clirun_put("state/lists/phish/CURRENT", "nonsense", 0600);
     assert_int_equal(doctor(conf), CLI_HIT);
     assert_has(clirun_out, "fail  list phish: ");

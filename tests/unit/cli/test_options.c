@@ -5,8 +5,8 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
-#include "core/cli/options.h"
-#include "core/cli/text.h"
+#include "core/cli/cli.h"
+#include "core/cli/print.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* test_sparkline - numbers as bars. */
 #include <stdio.h>
 
-#include "core/cli/sparkline.h"
+#include "core/cli/humanize.h"
 
 #include "tests/unit/unit.h"
 

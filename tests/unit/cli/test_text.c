@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cli/text.h"
+#include "core/cli/print.h"
 
 #include "tests/unit/unit.h"
 

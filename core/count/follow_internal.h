@@ -16,12 +16,9 @@ enum { FOLLOW_KEPT_MAX = FOLLOW_BUCKETS + 4 };
 struct follow_source {
     uint64_t inc;
     struct tally counts;
-    uint64_t inode; /* of the journal; 0: not opened yet */
-    uint64_t at;    /* bytes of it that were read */
-    uint64_t seq;   /* of its next record */
-    uint64_t salt;
-    bool is_bad;  /* the journal is damaged from `at` on */
-    bool has_run; /* which has all */
+    struct pair_log_place place; /* in the journal; inode 0: not opened yet */
+    bool is_bad;                 /* the journal is damaged from `place` on */
+    bool has_run;                /* which has all */
 };
 
 struct follow_bucket {

@@ -1,7 +1,6 @@
 /* live_recover - what an ended gillnetd left becomes runs; and another process's look. */
-#include <dirent.h>
-
-#include "core/base/cursor.h"
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
 #include "core/count/live_format.h"
 #include "core/count/runset.h"
@@ -9,8 +8,7 @@
 enum {
     FILES_MAX = 1024, /* of running tables: one or two, more after very many crashes */
     CHUNK_SLOTS = 4096,
-    CHUNK = CHUNK_SLOTS * (int)sizeof(struct live_slot),
-    RECORDS_MIN = 1024
+    CHUNK = CHUNK_SLOTS * (int)sizeof(struct live_slot)
 };
 
 /* The names of running tables' files in a folder. */
@@ -35,28 +33,16 @@ static int by_bucket(const void *a, const void *b)
 /* Sorted by bucket and incarnation. What is beyond FILES_MAX waits for the next start. */
 static enum err list_files(const char *dir, struct found *ret, struct errinfo *reterr)
 {
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
+
     ret->n = 0;
-    DIR *d = opendir(dir);
-    if (!d) {
-        return errinfo_errno(reterr, dir, "cannot list the folder");
-    }
-    enum err e = ERR_OK;
-    while (ret->n < FILES_MAX) {
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            if (errno != 0) {
-                e = errinfo_errno(reterr, dir, "cannot list the folder");
-            }
-            break;
-        }
-        struct live_name name = live_name_parse(slice_str(entry->d_name));
+    while (ret->n < FILES_MAX && dir_walk_next(&w)) {
+        struct live_name name = live_name_parse(slice_str(w.name));
         if (name.kind != LIVE_OTHER) {
             ret->v[ret->n++] = name;
         }
     }
-    (void)closedir(d);
+    enum err e = dir_walk_end(&w, ERR_OK, reterr);
     qsort(ret->v, ret->n, sizeof(*ret->v), by_bucket);
     return e;
 }
@@ -75,14 +61,8 @@ struct saved {
 
 static bool saved_add(struct saved *s, uint64_t key, uint64_t count)
 {
-    if (s->n == s->room) {
-        size_t room = s->room ? s->room * 2 : RECORDS_MIN;
-        struct run_record *more = realloc(s->records, room * sizeof(*more));
-        if (!more) {
-            return false;
-        }
-        s->records = more;
-        s->room = room;
+    if (!array_room(&s->records, &s->room, s->n + 1, SIZE_MAX, sizeof(*s->records))) {
+        return false;
     }
     s->records[s->n++] = (struct run_record){key, count};
     return true;
@@ -113,23 +93,6 @@ static void saved_settle(struct saved *s)
     s->n = kept;
 }
 
-/* Up to n bytes from offset; fewer at the end of the file or where it cannot be read. */
-static size_t read_some(int fd, uint64_t offset, void *dst, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            break;
-        }
-        done += (size_t)got;
-    }
-    return done;
-}
-
 /* A table that is open. */
 struct source {
     int fd;
@@ -145,7 +108,7 @@ static enum err source_open(const char *path, struct source *ret,
     if (e != ERR_OK) {
         return e;
     }
-    size_t n = read_some(ret->fd, 0, head, sizeof(head));
+    size_t n = file_read_at(ret->fd, 0, head, sizeof(head));
     e = live_header_read(slice_of(head, n), ret->size, path, &ret->header, reterr);
     if (e != ERR_OK) {
         (void)close(ret->fd);
@@ -184,7 +147,7 @@ static enum err take_slots(const struct source *t, struct saved *s)
         size_t n = slots - i < CHUNK_SLOTS ? (size_t)(slots - i) : CHUNK_SLOTS;
         size_t want = n * sizeof(*chunk);
         uint64_t at = LIVE_DATA_AT + i * sizeof(*chunk);
-        e = read_some(t->fd, at, chunk, want) == want
+        e = file_read_at(t->fd, at, chunk, want) == want
                 ? take_chunk(&t->header, chunk, i, n, s)
                 : ERR_CORRUPT;
     }
@@ -230,7 +193,7 @@ static enum err take_table(const char *path, const struct live_name *name,
             s->is_partly = true;
             e = ERR_OK;
         } else {
-            e = errinfo_set(reterr, e, path, 0, "no memory to save the counts");
+            e = errinfo_nomem(reterr, path);
         }
     }
     (void)close(t.fd);
@@ -239,62 +202,50 @@ static enum err take_table(const char *path, const struct live_name *name,
 
 /* ---- journals ---- */
 
-/* The payload of the record at the begin of c; false: it is none, or not this journal's. */
-static bool record_cut(struct cursor *c, uint64_t seq, uint64_t salt, struct slice *ret)
+/* Adds whole records up to the first bad one: the rest was not synced, or is damaged. */
+static enum err take_records(struct pair_log *l, struct pair_log_place *p,
+                             struct saved *s, struct errinfo *reterr)
 {
-    const struct slice rest = c->rest;
-    uint32_t magic = cursor_u32(c);
-    uint32_t n = cursor_u32(c);
-    uint64_t number = cursor_u64(c);
-    *ret = cursor_bytes(c, (size_t)n * LIVE_PAIR);
-    uint64_t sum = cursor_u64(c);
-    return cursor_ok(c) && magic == LIVE_RECORD_MAGIC && number == seq &&
-           sum == live_record_sum(
-                      slice_head(rest, LIVE_RECORD_HEAD + (size_t)n * LIVE_PAIR), salt);
-}
+    struct slice pairs;
+    enum err e = ERR_OK;
 
-/* Whole records up to the first bad one: what follows was not synced, or is damaged. */
-static enum err take_records(struct slice bytes, struct saved *s)
-{
-    uint64_t salt = live_journal_salt(slice_head(bytes, LIVE_JOURNAL_HEADER));
-    struct cursor c = cursor_of(slice_from(bytes, LIVE_JOURNAL_HEADER));
-    struct slice payload;
-    for (uint64_t seq = 1; record_cut(&c, seq, salt, &payload); seq++) {
-        struct cursor pairs = cursor_of(payload);
-        while (!cursor_done(&pairs)) {
-            uint64_t key = cursor_u64(&pairs);
-            uint64_t count = cursor_u64(&pairs);
+    while ((e = pair_log_next(l, &live_journal_form, p, &pairs, reterr)) == ERR_OK) {
+        struct cursor c = cursor_of(pairs);
+        while (!cursor_done(&c)) {
+            uint64_t key = cursor_u64(&c);
+            uint64_t count = cursor_u64(&c);
             if (key != 0 && count != 0 && !saved_add(s, key, count)) {
-                return ERR_NOMEM;
+                return errinfo_nomem(reterr, l->path);
             }
         }
     }
-    return ERR_OK;
+    return e == ERR_NOT_FOUND || e == ERR_CORRUPT ? ERR_OK : e;
 }
 
 static enum err take_journal(const char *path, const struct live_name *name,
                              struct saved *s, struct errinfo *reterr)
 {
-    struct buf bytes;
-    struct run_id id;
-    buf_init(&bytes, (size_t)LIVE_RECORD_MAX * 4);
-    enum err e = file_read(path, &bytes, reterr);
-    THEN(e, live_journal_header_parse(buf_slice(&bytes), path, &id, reterr));
-    if (e == ERR_OK && !is_of(&id, name)) {
+    struct pair_log log;
+    struct pair_log_place place;
+    size_t before = s->n;
+    enum err e = pair_log_open(path, &log, reterr);
+
+    THEN(e, live_journal_begin(&log, &place, reterr));
+    if (e == ERR_OK && !is_of(&place.id, name)) {
         e = ERR_CORRUPT;
     }
+    THEN(e, take_records(&log, &place, s, reterr));
     if (e == ERR_OK) {
-        s->id = id;
+        s->id = place.id;
         s->has_id = true;
-        e = take_records(buf_slice(&bytes), s);
-        if (e != ERR_OK) {
-            (void)errinfo_set(reterr, e, path, 0, "no memory to save the counts");
-        }
-    } else if (e == ERR_CORRUPT) {
+    } else {
+        s->n = before;
+    }
+    if (e == ERR_CORRUPT) {
         s->is_partly = true;
         e = ERR_OK;
     }
-    buf_fini(&bytes);
+    pair_log_close(&log);
     return e;
 }
 
@@ -396,7 +347,7 @@ enum err live_recover(const char *dir, const char *runs_dir, struct live_recover
     struct live_recovered done = {.keys = 0};
     struct found *files = malloc(sizeof(*files));
     if (!files) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to save the counts");
+        return errinfo_nomem(reterr, dir);
     }
     enum err e = file_make_dir(runs_dir, 0750, reterr);
     THEN(e, file_sweep_temps(dir, reterr));
@@ -426,7 +377,7 @@ static uint64_t look(const struct source *t, uint64_t key)
     for (uint64_t i = 0; i < h->per_shard; i++) {
         struct live_slot s;
         uint64_t offset = LIVE_DATA_AT + (first + at) * sizeof(s);
-        if (read_some(t->fd, offset, &s, sizeof(s)) != sizeof(s) || s.key == 0) {
+        if (file_read_at(t->fd, offset, &s, sizeof(s)) != sizeof(s) || s.key == 0) {
             return 0;
         }
         if (s.key == key) {
@@ -460,7 +411,7 @@ enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
 {
     struct found *files = malloc(sizeof(*files));
     if (!files) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to look");
+        return errinfo_nomem(reterr, dir);
     }
     enum err e = list_files(dir, files, reterr);
     bool is_found = false;

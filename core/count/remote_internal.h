@@ -26,7 +26,7 @@ struct remote_sign {
 /* An open stream. */
 struct remote_stream {
     struct run_id id;
-    struct stream_reader reader;
+    struct pair_log_place reader;
     struct tally counts;
     bool is_open;  /* reader is */
     bool was_anew; /* it was damaged once, and read again */

@@ -116,7 +116,7 @@ static int by_key(const void *a, const void *b)
 
 static void close_one(const struct world *w, const char *path)
 {
-    struct stream_reader r;
+    struct pair_log_place r;
     struct tally sums;
     struct errinfo why = {.code = ERR_OK};
     struct run_writer *out = NULL;

@@ -132,8 +132,10 @@ static enum err list_runs(const char *dir, uint64_t now, struct names *ret,
 
 static bool has_source(const struct merged_run *s, const struct run_id *id)
 {
-    for (size_t i = 0; i < merged_run_sources(s); i++) {
-        const struct merged_run_source *source = merged_run_source(s, i);
+    const struct merged_run_facts *f = merged_run_facts(s);
+
+    for (size_t i = 0; i < f->nsources; i++) {
+        const struct merged_run_source *source = &f->sources[i];
         if (source->inc == id->inc &&
             memcmp(source->origin, id->origin, RUN_ORIGIN_BYTES) == 0) {
             return true;
@@ -146,7 +148,7 @@ static bool is_made(const char *path, const struct run_id *v, size_t n)
 {
     struct merged_run *s = NULL;
     bool is_same =
-        merged_run_open(path, &s, NULL) == ERR_OK && merged_run_sources(s) == n;
+        merged_run_open(path, &s, NULL) == ERR_OK && merged_run_facts(s)->nsources == n;
 
     for (size_t i = 0; i < n && is_same; i++) {
         is_same = has_source(s, &v[i]);
@@ -260,8 +262,9 @@ static bool names_origin(const void *context, const struct merged_runs_name *nam
         merged_run_open(path, &s, NULL) != ERR_OK; /* nobody knows: it goes, too */
 
     (void)name;
-    for (size_t i = 0; !has && i < merged_run_sources(s); i++) {
-        has = memcmp(merged_run_source(s, i)->origin, context, RUN_ORIGIN_BYTES) == 0;
+    for (size_t i = 0; !has && i < merged_run_facts(s)->nsources; i++) {
+        has = memcmp(merged_run_facts(s)->sources[i].origin, context,
+                     RUN_ORIGIN_BYTES) == 0;
     }
     merged_run_close(&s);
     return has;

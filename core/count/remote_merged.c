@@ -1,6 +1,5 @@
 /* remote_merged - peers' runs asked for one key: by sheets, the others one by one. */
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
 
@@ -37,8 +36,9 @@ void remote_close_sheets(struct remote *r)
 
 static bool is_of(const struct merged_runs_name *n, const struct merged_run *s)
 {
-    return n->start_s == merged_run_start_s(s) && n->len_s == merged_run_len_s(s) &&
-           n->key_id == merged_run_key_id(s);
+    const struct merged_run_facts *f = merged_run_facts(s);
+
+    return n->start_s == f->start_s && n->len_s == f->len_s && n->key_id == f->key_id;
 }
 
 /* Takes it over from those that were open, if it is the same file, or opens it. False: it is not to be used. */
@@ -55,7 +55,7 @@ static bool load_sheet(struct remote *r, const char *path,
         struct remote_sheet *old = &r->sheets[i];
         if (old->sheet != NULL && old->inode == ret->inode &&
             memcmp(&old->name, name, sizeof(*name)) == 0 &&
-            merged_run_bytes(old->sheet) == (uint64_t)st.st_size) {
+            merged_run_facts(old->sheet)->bytes == (uint64_t)st.st_size) {
             *ret = *old;
             old->sheet = NULL;
             old->item = NULL;
@@ -79,24 +79,19 @@ static void list_sheets(struct remote *r, const char *folder)
 {
     struct remote_sheet *fresh = calloc(MERGED_RUNS_MAX, sizeof(*fresh));
     size_t n = 0;
-    DIR *d = fresh != NULL ? opendir(folder) : NULL;
-    const struct dirent *entry;
+    struct dir_walk w = dir_walk_begin(folder, DIR_OPTIONAL);
 
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this thread's own */
-    while (d != NULL && n < MERGED_RUNS_MAX && (entry = readdir(d)) != NULL) {
+    while (fresh != NULL && n < MERGED_RUNS_MAX && dir_walk_next(&w)) {
         struct merged_runs_name name;
         char path[FILE_PATH_MAX];
-        if (merged_runs_name_parse(slice_str(entry->d_name), &name) &&
+        if (merged_runs_name_parse(slice_str(w.name), &name) &&
             keyring_find(&r->keys, name.key_id) != NULL &&
-            file_path(path, "%s/%s", folder, entry->d_name) == ERR_OK &&
+            file_path(path, "%s/%s", folder, w.name) == ERR_OK &&
             load_sheet(r, path, &name, &fresh[n])) {
             n++;
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     for (size_t i = 0; i < r->nsheets; i++) {
         sheet_fini(&r->sheets[i]);
     }
@@ -110,7 +105,8 @@ static void list_sheets(struct remote *r, const char *folder)
 /* Marks the runs that are in it: each in one sheet, once. */
 static void map_sheet(struct remote *r, struct remote_sheet *s, bool *is_covered)
 {
-    size_t n = merged_run_sources(s->sheet);
+    const struct merged_run_facts *f = merged_run_facts(s->sheet);
+    size_t n = f->nsources;
     struct run_id id = {
         .start_s = s->name.start_s, .len_s = s->name.len_s, .key_id = s->name.key_id};
 
@@ -118,7 +114,7 @@ static void map_sheet(struct remote *r, struct remote_sheet *s, bool *is_covered
     s->item = calloc(n, sizeof(struct runset_item *));
     s->nitems = 0;
     for (size_t i = 0; s->item != NULL && i < n; i++) {
-        const struct merged_run_source *source = merged_run_source(s->sheet, i);
+        const struct merged_run_source *source = &f->sources[i];
         id.inc = source->inc;
         memcpy(id.origin, source->origin, RUN_ORIGIN_BYTES);
         const struct runset_item *item = runset_find_item(r->list, &id);
@@ -205,7 +201,7 @@ static void ask_run(const struct runset_item *item, uint64_t key, uint64_t now,
 /* Whether a window has the bucket: its runs may each be in their day or not. */
 static bool is_in_window(const struct remote_sheet *s, uint64_t now)
 {
-    for (size_t i = 0; i < merged_run_sources(s->sheet); i++) {
+    for (size_t i = 0; i < merged_run_facts(s->sheet)->nsources; i++) {
         if (s->item[i] != NULL &&
             !runset_place_is_none(runset_place_of(s->item[i], now))) {
             return true;
@@ -217,7 +213,7 @@ static bool is_in_window(const struct remote_sheet *s, uint64_t now)
 static void ask_items(const struct remote_sheet *s, uint64_t key, uint64_t now,
                       struct count_breakdown *io)
 {
-    for (size_t i = 0; i < merged_run_sources(s->sheet); i++) {
+    for (size_t i = 0; i < merged_run_facts(s->sheet)->nsources; i++) {
         if (s->item[i] != NULL) {
             ask_run(s->item[i], key, now, io);
         }

@@ -42,12 +42,15 @@ struct merged_run;
 enum err merged_run_open(const char *path, struct merged_run **ret,
                          struct errinfo *reterr);
 void merged_run_close(struct merged_run **s); /* accepts NULL */
-uint64_t merged_run_start_s(const struct merged_run *s);
-uint32_t merged_run_len_s(const struct merged_run *s);
-uint32_t merged_run_key_id(const struct merged_run *s);
-uint64_t merged_run_bytes(const struct merged_run *s); /* of the file */
-size_t merged_run_sources(const struct merged_run *s);
-const struct merged_run_source *merged_run_source(const struct merged_run *s, size_t i);
+struct merged_run_facts {
+    uint64_t start_s;
+    uint32_t len_s;
+    uint32_t key_id;
+    uint64_t bytes; /* of the file */
+    uint32_t nsources;
+    const struct merged_run_source *sources;
+};
+const struct merged_run_facts *merged_run_facts(const struct merged_run *s);
 /* Whether source i is this very run. */
 bool merged_run_has(const struct merged_run *s, size_t i, const struct run *r);
 

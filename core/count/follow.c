@@ -1,9 +1,7 @@
 /* follow - journals and runs of the last buckets, read as they grow. */
-#include <dirent.h>
-
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/count/follow_internal.h"
-
-enum { CHANGED_LEAST = 1024 };
 
 /* A look, with the first error met. */
 struct look {
@@ -44,16 +42,16 @@ enum err follow_open(const char *state_dir, const struct keyring *keys,
     struct follow *f = calloc(1, sizeof(*f));
 
     if (f == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "out of memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     keyring_derive(&keys->node, COUNT_ORIGIN_PURPOSE, 0, derived);
     memcpy(f->origin, derived, sizeof(f->origin));
     f->key_id = keys->ring[0].id;
-    enum err e = file_path(f->dir, "%s/counts", state_dir);
-    e = e != ERR_OK ? e : file_path(f->runs, "%s/runs", f->dir);
+    enum err e = path_make(f->dir, reterr, "%s/counts", state_dir);
+    THEN(e, path_make(f->runs, reterr, "%s/runs", f->dir));
     if (e != ERR_OK) {
         free(f);
-        return errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+        return e;
     }
     *ret = f;
     return ERR_OK;
@@ -77,25 +75,12 @@ typedef void name_fn(struct look *l, struct slice name);
 static enum err each_name(struct look *l, const char *dir, name_fn *fn,
                           struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
 
-    if (d == NULL) {
-        return errinfo_errno(reterr, dir, "cannot list the folder of the counts");
+    while (dir_walk_next(&w)) {
+        fn(l, slice_str(w.name));
     }
-    enum err e = ERR_OK;
-    for (;;) {
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            e = errno == 0 ? ERR_OK
-                           : errinfo_errno(reterr, dir, "cannot list the folder");
-            break;
-        }
-        fn(l, slice_str(entry->d_name));
-    }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, ERR_OK, reterr);
 }
 
 static void too_many(struct look *l, const char *dir)
@@ -240,15 +225,10 @@ static bool note_changed(struct follow_bucket *b, uint64_t key)
 {
     if (b->nchanged == b->changed_room) {
         settle(b); /* nobody takes them: each is kept once */
-        size_t room = b->changed_room;
-        if (room == 0 || b->nchanged > room / 2) {
-            room = room == 0 ? CHANGED_LEAST : 2 * room;
-            uint64_t *more = realloc(b->changed, room * sizeof(more[0]));
-            if (more == NULL) {
-                return false;
-            }
-            b->changed = more;
-            b->changed_room = room;
+        size_t need = b->nchanged > b->changed_room / 2 ? b->changed_room + 1 : 1;
+        if (!array_room(&b->changed, &b->changed_room, need, SIZE_MAX,
+                        sizeof(b->changed[0]))) {
+            return false;
         }
     }
     b->changed[b->nchanged++] = key;

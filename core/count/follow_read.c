@@ -122,19 +122,17 @@ static enum err take_run(struct follow_bucket *b, struct follow_source *s,
 enum err follow_read_run(const struct follow *f, struct follow_bucket *b,
                          const struct run_id *id, struct errinfo *reterr)
 {
-    char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct follow_source *s = follow_source(b, id->inc);
 
     if (s == NULL) {
         return follow_no_memory(f->runs, reterr);
     }
-    if (s->has_run || runset_name(id, name) != ERR_OK ||
-        file_path(path, "%s/%s", f->runs, name) != ERR_OK) {
+    if (s->has_run || runset_path(f->runs, id, path, NULL) != ERR_OK) {
         return ERR_OK;
     }
     enum err e = file_sync_dir(f->runs, reterr);
-    e = e != ERR_OK ? e : take_run(b, s, path, reterr);
+    THEN(e, take_run(b, s, path, reterr));
     /* a damaged one stays so: what the journal said of it was told */
     s->has_run = e == ERR_OK || e == ERR_CORRUPT || e == ERR_VERSION;
     return e == ERR_NOT_FOUND ? ERR_OK : e;

@@ -104,7 +104,7 @@ static enum err table_new(const struct live *l, uint32_t generation, uint64_t pe
 {
     struct live_table *t = calloc(1, sizeof(*t));
     if (!t) {
-        return errinfo_set(reterr, ERR_NOMEM, l->dir, 0, "no memory to count");
+        return errinfo_nomem(reterr, l->dir);
     }
     t->per_shard = per_shard;
     t->map_bytes = LIVE_DATA_AT + l->nshards * per_shard * sizeof(struct live_slot);
@@ -118,7 +118,7 @@ static enum err table_new(const struct live *l, uint32_t generation, uint64_t pe
     }
     if (!t->map || !t->shadow || header_store(t) != ERR_OK) {
         table_free(&t);
-        return errinfo_set(reterr, ERR_NOMEM, l->dir, 0, "no memory to count");
+        return errinfo_nomem(reterr, l->dir);
     }
     void *slots = t->map + LIVE_DATA_AT;
     t->slots = slots;
@@ -141,7 +141,7 @@ enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
                   LIVE_CACHE_LINE;
     struct live *l = aligned_alloc(LIVE_CACHE_LINE, room);
     if (!l) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to count");
+        return errinfo_nomem(reterr, dir);
     }
     memset(l, 0, room);
     memcpy(l->dir, dir, n);
@@ -426,17 +426,13 @@ static enum err write_all(const struct live *l, struct run_writer *w)
 
 enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *reterr)
 {
-    char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
     if (live_used(l) == 0) {
         return ERR_NOT_FOUND;
     }
-    if (runset_name(&l->id, name) != ERR_OK ||
-        file_path(path, "%s/%s", runs_dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, runs_dir, 0, "the path is too long");
-    }
-    enum err e = run_writer_new(path, &l->id, &w, reterr);
+    enum err e = runset_path(runs_dir, &l->id, path, reterr);
+    THEN(e, run_writer_new(path, &l->id, &w, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -3,6 +3,7 @@
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/count/live_format.h"
+#include "core/count/runset_internal.h"
 
 enum {
     BOOT_NAMED = 1,
@@ -195,52 +196,25 @@ enum err live_journal_path(char dst[FILE_PATH_MAX], const char *dir,
                      START_DIGITS, id->start_s, id->inc);
 }
 
-/* Cuts a number off s; false: there is none, or it is too long. */
-static bool cut_number(struct slice *s, unsigned base, size_t digits_max, uint64_t *ret)
-{
-    uint64_t v = 0;
-    size_t n = 0;
-    for (; n < s->n && n < digits_max; n++) {
-        char c = s->p[n];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : base;
-        if (digit >= base) {
-            break;
-        }
-        v = v * base + digit;
-    }
-    *s = slice_from(*s, n);
-    *ret = v;
-    return n > 0;
-}
-
-static bool cut_text(struct slice *s, struct slice text)
-{
-    if (!slice_has_prefix(*s, text)) {
-        return false;
-    }
-    *s = slice_from(*s, text.n);
-    return true;
-}
-
 struct live_name live_name_parse(struct slice name)
 {
     const struct live_name other = {.kind = LIVE_OTHER};
     struct live_name n = other;
     uint64_t generation = 0;
-    if (!cut_text(&name, SLICE_LIT("live.")) ||
-        !cut_number(&name, 10, 19, &n.start_s) || !cut_text(&name, SLICE_LIT("-")) ||
-        !cut_number(&name, 16, HEX_DIGITS, &n.inc) ||
-        !cut_text(&name, SLICE_LIT("."))) {
+    if (!slice_has_prefix(name, SLICE_LIT("live."))) {
+        return other;
+    }
+    name = slice_from(name, sizeof("live.") - 1);
+    if (!runset_cut_number(&name, 10, 1, 19, '-', &n.start_s) ||
+        !runset_cut_number(&name, 16, 1, HEX_DIGITS, '.', &n.inc)) {
         return other;
     }
     if (slice_eq(name, SLICE_LIT("journal"))) {
         n.kind = LIVE_JOURNAL;
         return n;
     }
-    if (!cut_number(&name, 10, 2, &generation) || generation >= GENERATIONS_MAX ||
-        !slice_eq(name, SLICE_LIT(".table"))) {
+    if (!runset_cut_number(&name, 10, 1, 2, '.', &generation) ||
+        generation >= GENERATIONS_MAX || !slice_eq(name, SLICE_LIT("table"))) {
         return other;
     }
     n.kind = LIVE_TABLE;

@@ -266,17 +266,13 @@ static bool is_run_there(const char *path)
 static enum err save(const struct saved *s, const char *runs_dir,
                      struct live_recovered *ret, struct errinfo *reterr)
 {
-    char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
-    if (runset_name(&s->id, name) != ERR_OK ||
-        file_path(path, "%s/%s", runs_dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, runs_dir, 0, "the path is too long");
-    }
-    if (is_run_there(path)) {
+    enum err e = runset_path(runs_dir, &s->id, path, reterr);
+    if (e == ERR_OK && is_run_there(path)) {
         return ERR_OK;
     }
-    enum err e = run_writer_new(path, &s->id, &w, reterr);
+    THEN(e, run_writer_new(path, &s->id, &w, reterr));
     if (e != ERR_OK) {
         return e;
     }

@@ -50,19 +50,19 @@ enum err remote_open(const char *state_dir, const struct keyring *keys,
 
     if (r == NULL || pthread_rwlockattr_init(&attr) != 0) {
         free(r);
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "out of memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     /* who refreshes waits only for those inside */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     (void)pthread_rwlock_init(&r->lock, &attr);
     pthread_rwlockattr_destroy(&attr);
     r->keys = *keys;
-    enum err e = file_path(r->state_dir, "%s", state_dir);
-    e = e != ERR_OK ? e : file_path(r->dir, "%s/peers/counts", state_dir);
-    e = e != ERR_OK ? e : file_path(r->runs_dir, "%s/runs", r->dir);
+    enum err e = path_make(r->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(r->dir, reterr, "%s/peers/counts", state_dir));
+    THEN(e, path_make(r->runs_dir, reterr, "%s/runs", r->dir));
     if (e != ERR_OK) {
         remote_close(&r);
-        return errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+        return e;
     }
     *ret = r;
     return ERR_OK;

@@ -108,6 +108,8 @@ void remote_complain(const char *path, const struct errinfo *why);
 
 /* ---- streams (remote_stream.c) ---- */
 
+struct remote_stream *remote_stream_of(const struct remote *r,
+                                       const struct run_id *id); /* NULL: none */
 /* Which there are; those gone are left for remote_drop_streams. */
 void remote_list_streams(struct remote *r);
 /* Marks those whose run is there; those that are gone without one ask for a rebuild. With lock. */

@@ -53,22 +53,11 @@ struct feeding {
     unsigned nwhole;
 };
 
-static const struct remote_stream *stream_of(const struct remote *r,
-                                             const struct run_id *id)
-{
-    for (size_t i = 0; i < r->nstreams; i++) {
-        if (runset_id_cmp(&r->streams[i]->id, id) == 0) {
-            return r->streams[i];
-        }
-    }
-    return NULL;
-}
-
 /* Only what its stream did not tell. */
 static void feed_bucket(const struct feeding *f, const struct run *run)
 {
     const struct run_id *id = run_id(run);
-    const struct remote_stream *s = stream_of(f->r, id);
+    const struct remote_stream *s = remote_stream_of(f->r, id);
     struct run_record v[BATCH];
     struct run_cursor cursor;
     struct run_record record;
@@ -144,7 +133,7 @@ static void look_at_run(struct feeding *f, const struct runset_item *item, bool 
         r->wants_rebuild = !is_explained(r, e->run);
         return;
     }
-    bool is_whole = stream_of(r, &e->id) == NULL;
+    bool is_whole = remote_stream_of(r, &e->id) == NULL;
     f->nwhole += is_whole;
     /* it was replaced, or came after its day; or a whole history comes: a rebuild has its turns, this has not */
     r->wants_rebuild =

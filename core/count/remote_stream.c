@@ -1,15 +1,15 @@
 /* remote_stream - peers' open buckets, read as the hub appends to them. */
-#include <dirent.h>
-
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/base/hash256.h"
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
 
-enum { PAIRS_LEAST = 4096, PAIRS_KEPT = 1 << 16, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
+enum { PAIRS_KEPT = 1 << 16, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
 
 /* ---- which there are ---- */
 
-static struct remote_stream *find(const struct remote *r, const struct run_id *id)
+struct remote_stream *remote_stream_of(const struct remote *r, const struct run_id *id)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
         if (runset_id_cmp(&r->streams[i]->id, id) == 0) {
@@ -59,7 +59,7 @@ static bool has_run(const struct remote *r, const struct run_id *id)
 
 static void take_name(struct remote *r, const struct run_id *id)
 {
-    struct remote_stream *s = find(r, id);
+    struct remote_stream *s = remote_stream_of(r, id);
 
     if (s != NULL) {
         s->is_seen = true;
@@ -97,24 +97,17 @@ static void set_seen(struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES], b
 static void list_folder(struct remote *r, const char *path,
                         const uint8_t origin[RUN_ORIGIN_BYTES])
 {
-    DIR *d = opendir(path);
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
 
     set_seen(r, origin, false);
-    while (d != NULL) {
+    while (dir_walk_next(&w)) {
         struct run_id id = {.inc = 0};
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            break;
-        }
         memcpy(id.origin, origin, sizeof(id.origin));
-        if (stream_name_parse(slice_str(entry->d_name), &id)) {
+        if (stream_name_parse(slice_str(w.name), &id)) {
             take_name(r, &id);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
 /* What lies in folders of others than members is nobody's business. */
@@ -175,15 +168,9 @@ static void on_pair(void *context, const struct run_record *record)
 {
     struct remote_pairs *p = context;
 
-    if (p->n == p->room && !p->is_over) {
-        size_t room = p->room == 0 ? PAIRS_LEAST : 2 * p->room;
-        struct run_record *more = room > 2 * (size_t)REMOTE_KEYS_OF_ORIGIN
-                                      ? NULL
-                                      : realloc(p->v, room * sizeof(more[0]));
-        p->is_over = more == NULL;
-        p->v = more != NULL ? more : p->v;
-        p->room = more != NULL ? room : p->room;
-    }
+    p->is_over =
+        p->is_over || !array_room(&p->v, &p->room, p->n + 1,
+                                  2 * (size_t)REMOTE_KEYS_OF_ORIGIN, sizeof(p->v[0]));
     if (!p->is_over) {
         p->v[p->n++] = *record;
     }

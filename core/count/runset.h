@@ -52,6 +52,8 @@ enum err runset_refresh(struct runset *s, struct errinfo *reterr);
 /* The file name of a run, without its folder, and back: false when it is no name of a run. */
 enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX]);
 bool runset_name_parse(struct slice name, struct run_id *ret);
+enum err runset_path(const char *dir, const struct run_id *id, char ret[FILE_PATH_MAX],
+                     struct errinfo *reterr);
 
 /* keys[i] is the key under ring key key_ids[i]; each run is asked for the one it was made with. */
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,

@@ -65,6 +65,10 @@ const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
 /* The order of lists: length, begin, origin, ring key, incarnation. */
 int runset_id_cmp(const struct run_id *x, const struct run_id *y);
 
+/* Cuts `least` to `most` digits of base, in lower case, and behind them `end` (NUL: nothing) off s. */
+bool runset_cut_number(struct slice *s, unsigned base, size_t least, size_t most,
+                       char end, uint64_t *ret);
+
 /* NULL: it is not there. */
 const struct runset_item *runset_find_item(const struct runset_list *list,
                                            const struct run_id *id);
@@ -77,8 +81,7 @@ void runset_unpin(struct runset *s, struct runset_list **pinned);
 /* The files as they are now replace the list. With change held. */
 enum err runset_reload(struct runset *s, runset_damage_fn *on_damage, void *context,
                        struct errinfo *reterr);
-enum err runset_path(const struct runset *s, const struct run_id *id,
-                     char ret[FILE_PATH_MAX], struct errinfo *reterr);
+void runset_log_damage(void *context, const struct errinfo *why);
 /* The run of the day that the run of that id would be merged into; NULL: none. */
 const struct runset_entry *runset_day_of(const struct runset_list *list,
                                          const struct run_id *id);

@@ -3,16 +3,9 @@
 
 #include "core/base/file_internal.h"
 #include "core/base/hash256.h"
-#include "core/count/runset.h"
+#include "core/count/runset_internal.h"
 
-enum {
-    FILE_MODE = 0640,
-    DIR_MODE = 0750,
-    HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES,
-    START_BYTES = 8,
-    INC_BYTES = 8,
-    KEY_BYTES = 4
-};
+enum { FILE_MODE = 0640, DIR_MODE = 0750, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
 
 static const struct pair_log_form form = {
     .magic = UINT64_C(0x3152545343474e47), /* "GNGCSTR1" */
@@ -41,29 +34,6 @@ enum err stream_path(char dst[FILE_PATH_MAX], const char *dir, const struct run_
                            folder, id->start_s, id->inc, id->key_id);
 }
 
-/* Cuts n bytes as hexadecimal small letters and the character behind them off s. */
-static bool cut_hex(struct slice *s, size_t n, char end, uint64_t *ret)
-{
-    uint8_t bytes[START_BYTES];
-    uint64_t v = 0;
-    struct slice digits = slice_head(*s, 2 * n);
-
-    for (size_t i = 0; i < digits.n; i++) {
-        if (digits.p[i] >= 'A' && digits.p[i] <= 'F') {
-            return false; /* one name for a stream */
-        }
-    }
-    if (s->n <= 2 * n || s->p[2 * n] != end || !hex_parse(digits, bytes, n)) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        v = v << 8 | bytes[i];
-    }
-    *s = slice_from(*s, 2 * n + 1);
-    *ret = v;
-    return true;
-}
-
 static bool is_possible(const struct run_id *id)
 {
     return id->len_s == COUNT_BUCKET_S && id->start_s % COUNT_BUCKET_S == 0 &&
@@ -76,9 +46,10 @@ bool stream_name_parse(struct slice name, struct run_id *ret)
     uint64_t key = 0;
 
     id.len_s = COUNT_BUCKET_S;
-    if (!cut_hex(&name, START_BYTES, '-', &id.start_s) ||
-        !cut_hex(&name, INC_BYTES, '-', &id.inc) ||
-        !cut_hex(&name, KEY_BYTES, '.', &key) || !slice_eq(name, SLICE_LIT("stream"))) {
+    if (!runset_cut_number(&name, 16, 16, 16, '-', &id.start_s) ||
+        !runset_cut_number(&name, 16, 16, 16, '-', &id.inc) ||
+        !runset_cut_number(&name, 16, 8, 8, '.', &key) ||
+        !slice_eq(name, SLICE_LIT("stream"))) {
         return false;
     }
     id.key_id = (uint32_t)key;
@@ -228,12 +199,6 @@ static enum err begin_file(struct stream_writer *w, const struct run_id *id,
     return e;
 }
 
-static bool same_id(const struct run_id *a, const struct run_id *b)
-{
-    return memcmp(a->origin, b->origin, RUN_ORIGIN_BYTES) == 0 && a->inc == b->inc &&
-           a->start_s == b->start_s && a->len_s == b->len_s && a->key_id == b->key_id;
-}
-
 /* Finds the whole end of what is there, and cuts the rest. */
 static enum err take_up(struct stream_writer *w, const struct run_id *id,
                         struct errinfo *reterr)
@@ -246,7 +211,7 @@ static enum err take_up(struct stream_writer *w, const struct run_id *id,
         return begin_file(w, id, reterr);
     }
     THEN(e, read_header(&log, &w->at, reterr));
-    if (e == ERR_OK && !same_id(&w->at.id, id)) {
+    if (e == ERR_OK && runset_id_cmp(&w->at.id, id) != 0) {
         e = errinfo_set(reterr, ERR_CORRUPT, w->path, 0,
                         "a stream of counts of another time or server than its name "
                         "says");

@@ -22,7 +22,6 @@
 /* Never shorter than they say: the running bucket (or day) and so many before it. */
 enum count_window { COUNT_10M, COUNT_1H, COUNT_1D, COUNT_14D, COUNT_WINDOWS };
 const char *count_window_name(unsigned w); /* "10m", ... */
-bool count_window_by_name(struct slice name, enum count_window *ret);
 
 enum {
     COUNT_CANARIES = 1000,

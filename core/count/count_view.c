@@ -3,6 +3,13 @@
 #include "core/base/clock.h"
 #include "core/count/count_internal.h"
 
+const char *count_window_name(unsigned w)
+{
+    static const char *const names[COUNT_WINDOWS] = {"10m", "1h", "1d", "14d"};
+
+    return w < COUNT_WINDOWS ? names[w] : "unknown";
+}
+
 struct count_view {
     char dir[FILE_PATH_MAX];
     struct keyring keys;

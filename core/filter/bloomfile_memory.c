@@ -6,6 +6,7 @@
  */
 #include <sys/mman.h>
 
+#include "core/base/file.h"
 #include "core/filter/bloomfile_internal.h"
 
 enum {
@@ -58,19 +59,8 @@ enum err bloomfile_memory_new(size_t bytes, const char *path, const char *next,
 
 enum err bloomfile_read(int fd, void *dst, size_t n, uint64_t offset)
 {
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return err_of_errno(errno);
-        }
-        if (got == 0) {
-            return ERR_CORRUPT;
-        }
-        done += (size_t)got;
+    if (file_read_at(fd, offset, dst, n) == n) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    return errno == 0 ? ERR_CORRUPT : err_of_errno(errno);
 }

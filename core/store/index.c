@@ -29,11 +29,9 @@ static enum err verify(int fd, const char *path, struct errinfo *reterr)
     enum err e = ERR_CORRUPT;
     struct errinfo why = {.code = ERR_OK};
     for (size_t i = 0; i < LENGTH(suffixes); i++) {
-        if (file_path(sum_path, "%s%s", path, suffixes[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-        }
         struct errinfo info = {.code = ERR_OK};
-        enum err tried = index_sum_verify(fd, path, sum_path, &info);
+        enum err tried = path_make(sum_path, &info, "%s%s", path, suffixes[i]);
+        THEN(tried, index_sum_verify(fd, path, sum_path, &info));
         if (tried == ERR_OK) {
             return ERR_OK;
         }
@@ -80,9 +78,7 @@ static enum err open_table(struct index *ix, const char *path, struct errinfo *r
     int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
     if (rc == MDB_SUCCESS) {
         rc = mdb_dbi_open(txn, NULL, 0, &ix->dbi);
-        if (rc == MDB_SUCCESS) {
-            rc = mdb_stat(txn, ix->dbi, &st);
-        }
+        THEN(rc, mdb_stat(txn, ix->dbi, &st));
         mdb_txn_abort(txn);
     }
     ix->count = st.ms_entries;
@@ -146,7 +142,7 @@ enum err index_open(const char *path, struct index **ret, struct errinfo *reterr
 {
     struct index *ix = calloc(1, sizeof(*ix));
     if (!ix) {
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to open the index");
+        return errinfo_nomem(reterr, path);
     }
     bool again = true;
     enum err e = ERR_OK;
@@ -234,9 +230,7 @@ enum err index_walk_new(const struct index *ix, struct index_walk **ret)
     }
     w->page = (size_t)sysconf(_SC_PAGESIZE);
     int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &w->txn);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_cursor_open(w->txn, ix->dbi, &w->cursor);
-    }
+    THEN(rc, mdb_cursor_open(w->txn, ix->dbi, &w->cursor));
     if (rc != MDB_SUCCESS) {
         index_walk_free(&w);
         return index_lmdb_err(rc, NULL, "", NULL);

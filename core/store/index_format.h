@@ -45,10 +45,16 @@ enum err index_value_read(const struct digest *d, const void *value, size_t n,
  * or MDB_SUCCESS. */
 int index_lmdb_share(MDB_env *env, mode_t mode);
 
+/* LMDB's return values are chained by THEN, as error codes are. */
+_Static_assert(MDB_SUCCESS == 0, "THEN tests for ERR_OK");
+
 /* The code for a return value of LMDB, with a text when reterr is given. */
 enum err index_lmdb_err(int rc, const char *path, const char *what,
                         struct errinfo *reterr);
 
+/* Blocks of a file of size bytes, and the bytes of block i. */
+uint64_t index_sum_blocks(uint64_t size);
+size_t index_sum_block_bytes(uint64_t size, uint64_t i);
 /* Appends the contents of a sum file for the open file fd to ret. */
 enum err index_sum_make(int fd, const char *path, struct buf *ret,
                         struct errinfo *reterr);

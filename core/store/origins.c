@@ -17,31 +17,7 @@ enum { STATES = LENGTH(states) };
 #define RING_FILE          "origins"
 #define SUBSCRIPTIONS_FILE "origins.subscriptions"
 
-static enum err path_of(char dst[FILE_PATH_MAX], const char *state_dir,
-                        const char *file, struct errinfo *reterr)
-{
-    enum err e = file_path(dst, "%s/peers/%s", state_dir, file);
-
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
-}
-
 /* ---- reading ---- */
-
-static bool parse_number(struct slice s, uint64_t *ret)
-{
-    uint64_t v = 0;
-
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned digit = (unsigned)(uint8_t)s.p[i] - '0';
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        v = v * 10 + digit;
-    }
-    *ret = v;
-    return s.n > 0;
-}
 
 static bool is_name(struct slice s)
 {
@@ -56,17 +32,6 @@ static bool is_name(struct slice s)
     return s.n > 0 && s.n <= ORIGIN_NAME_MAX;
 }
 
-static bool parse_state(struct slice s, enum origin_state *ret)
-{
-    for (unsigned i = 0; i < STATES; i++) {
-        if (slice_eq(s, slice_str(states[i]))) {
-            *ret = (enum origin_state)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ORIGIN NAME CAP STATE [OWNER] */
 static bool parse_row(struct slice line, struct origin_row *ret)
 {
@@ -76,11 +41,13 @@ static bool parse_row(struct slice line, struct origin_row *ret)
     struct slice cap = slice_cut(&line, ' ');
     struct slice state = slice_cut(&line, ' ');
     bool has_owner = line.p != NULL;
+    int known = name_index(state, states, STATES);
     if (!hex_parse(origin, ret->origin, ORIGIN_BYTES) || !is_name(name) ||
-        !parse_number(cap, &ret->cap) || !parse_state(state, &ret->state) ||
+        !slice_to_u64(cap, 10, UINT64_MAX, &ret->cap) || known < 0 ||
         (has_owner && !hex_parse(line, ret->owner, ORIGIN_BYTES))) {
         return false;
     }
+    ret->state = (enum origin_state)known;
     memcpy(ret->name, name.p, name.n);
     return true;
 }
@@ -114,7 +81,7 @@ static bool parse_quorum(struct slice line, struct origins *o)
 {
     uint64_t quorum = 0;
     bool ok = slice_eq(slice_cut(&line, ' '), SLICE_LIT("quorum")) &&
-              parse_number(line, &quorum) && quorum <= ORIGINS_MAX;
+              slice_to_u64(line, 10, ORIGINS_MAX, &quorum);
 
     o->quorum = (unsigned)quorum;
     return ok;
@@ -133,7 +100,7 @@ static enum err check_version(struct slice line, const char *path,
     uint64_t version = 0;
 
     if (!slice_eq(slice_cut(&line, ' '), SLICE_LIT("gillnet-origins")) ||
-        !parse_number(line, &version)) {
+        !slice_to_u64(line, 10, UINT64_MAX, &version)) {
         return bad_line(path, 1, reterr);
     }
     return version == VERSION
@@ -195,7 +162,7 @@ static enum err read_one(const char *state_dir, const char *file, struct origins
     struct buf text;
 
     *ret = (struct origins){.n = 0};
-    enum err e = path_of(path, state_dir, file, reterr);
+    enum err e = path_make(path, reterr, "%s/peers/%s", state_dir, file);
     if (e != ERR_OK) {
         return e;
     }
@@ -203,7 +170,7 @@ static enum err read_one(const char *state_dir, const char *file, struct origins
     e = file_read(path, &text, reterr);
     if (e == ERR_OK) {
         ret->v = calloc(ORIGINS_MAX, sizeof(ret->v[0]));
-        e = ret->v == NULL ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+        e = ret->v == NULL ? errinfo_nomem(reterr, path)
                            : parse(buf_slice(&text), path, ret, reterr);
     }
     buf_fini(&text);
@@ -290,14 +257,14 @@ static enum err write_one(const char *state_dir, const char *file,
                                "origin %u has no name or state that can be written", i);
         }
     }
-    enum err e = path_of(path, state_dir, file, reterr);
+    enum err e = path_make(path, reterr, "%s/peers/%s", state_dir, file);
     if (e != ERR_OK) {
         return e;
     }
     buf_init(&text, BYTES_MAX);
     print(o, &text);
     e = buf_failed(&text)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+            ? errinfo_nomem(reterr, path)
             : file_write_atomic(path, buf_slice(&text), FILE_MODE, reterr);
     buf_fini(&text);
     return e;

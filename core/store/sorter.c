@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#include "core/base/array.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/random.h"
@@ -78,15 +79,16 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
 {
     struct sorter *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to sort with");
+        return errinfo_nomem(reterr, dir);
     }
     s->fd = -1;
     s->bank_bytes = (memory_bytes > MEMORY_MIN ? memory_bytes : MEMORY_MIN) / BANKS;
     s->bank_bytes -= s->bank_bytes % sizeof(struct sorter_item);
     size_t wanted = s->bank_bytes * BANKS;
-    if (file_path(s->dir, "%s", dir) != ERR_OK) {
+    enum err e = path_make(s->dir, reterr, "%s", dir);
+    if (e != ERR_OK) {
         free(s);
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+        return e;
     }
     /* Pages that are not touched cost nothing. */
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -130,9 +132,7 @@ void sorter_free(struct sorter **s)
     free((*s)->readers);
     free((*s)->heap);
     free((*s)->runs);
-    if ((*s)->fd >= 0) {
-        (void)close((*s)->fd);
-    }
+    fd_close(&(*s)->fd);
     free(*s);
     *s = NULL;
 }
@@ -151,9 +151,10 @@ static enum err open_temp(struct sorter *s, struct errinfo *reterr)
                              "cannot make a temporary file to sort with");
     }
     random_bytes(&name, sizeof(name));
-    if (file_path(path, "%s/sort.%016llx" FILE_TEMP_SUFFIX, s->dir,
-                  (unsigned long long)name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    enum err e =
+        path_make(path, reterr, "%s/sort.%016" PRIx64 FILE_TEMP_SUFFIX, s->dir, name);
+    if (e != ERR_OK) {
+        return e;
     }
     s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (s->fd < 0) {
@@ -166,31 +167,19 @@ static enum err open_temp(struct sorter *s, struct errinfo *reterr)
 
 static enum err write_out(struct sorter *s, struct slice bytes, struct errinfo *reterr)
 {
-    while (bytes.n) {
-        ssize_t n = pwrite(s->fd, bytes.p, bytes.n, (off_t)s->file_bytes);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return errinfo_errno(reterr, s->dir,
-                                 "cannot write a temporary file to sort with");
-        }
-        bytes = slice_from(bytes, (size_t)n);
-        s->file_bytes += (uint64_t)n;
+    if (!file_write_at(s->fd, s->file_bytes, bytes)) {
+        return errinfo_errno(reterr, s->dir,
+                             "cannot write a temporary file to sort with");
     }
+    s->file_bytes += bytes.n;
     return ERR_OK;
 }
 
 static enum err add_run(struct sorter *s, uint64_t offset, struct errinfo *reterr)
 {
-    if (s->nruns == s->runs_size) {
-        size_t size = s->runs_size ? 2 * s->runs_size : 16;
-        struct run *runs = realloc(s->runs, size * sizeof(*runs));
-        if (!runs) {
-            return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
-        }
-        s->runs = runs;
-        s->runs_size = size;
+    if (!array_room(&s->runs, &s->runs_size, s->nruns + 1, RUNS_MAX,
+                    sizeof(*s->runs))) {
+        return errinfo_nomem(reterr, s->dir);
     }
     s->runs[s->nruns++] = (struct run){offset, s->file_bytes};
     return ERR_OK;
@@ -210,7 +199,7 @@ static enum err write_bank(struct sorter *s, const struct bank *b, struct buf *o
         }
         buf_add(out, slice_of((const char *)items[i].packed, n));
         if (buf_failed(out)) {
-            e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
+            e = errinfo_nomem(reterr, s->dir);
         }
     }
     return e == ERR_OK ? write_out(s, buf_slice(out), reterr) : e;

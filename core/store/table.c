@@ -72,8 +72,9 @@ static enum err check_files(const char *dir, struct errinfo *reterr)
     for (size_t i = 0; i < LENGTH(names); i++) {
         char path[FILE_PATH_MAX];
         struct stat st;
-        if (file_path(path, "%s/%s", dir, names[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+        enum err e = path_make(path, reterr, "%s/%s", dir, names[i]);
+        if (e != ERR_OK) {
+            return e;
         }
         if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
             return errinfo_set(reterr, ERR_CORRUPT, path, 0, "this is no file");
@@ -89,17 +90,11 @@ static enum err open_env(struct table *t, bool is_writing, uint64_t most_bytes,
     /* Address space only: the file grows with what is written. */
     const uint64_t map = most_bytes > MAP_MIN ? most_bytes : MAP_MIN;
     int rc = mdb_env_create(&t->env);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_set_mapsize(t->env, (size_t)map);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_set_maxreaders(t->env, READERS_MAX);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_open(t->env, t->dir, flags, FILE_MODE);
-    }
-    if (rc == MDB_SUCCESS && is_writing) {
-        rc = index_lmdb_share(t->env, FILE_MODE);
+    THEN(rc, mdb_env_set_mapsize(t->env, (size_t)map));
+    THEN(rc, mdb_env_set_maxreaders(t->env, READERS_MAX));
+    THEN(rc, mdb_env_open(t->env, t->dir, flags, FILE_MODE));
+    if (is_writing) {
+        THEN(rc, index_lmdb_share(t->env, FILE_MODE));
     }
     t->most_live = map / LIVE_DEN * LIVE_NUM;
     return index_lmdb_err(rc, t->dir, "cannot open the table", reterr);
@@ -110,9 +105,7 @@ static enum err open_dbi(struct table *t, bool is_writing, struct errinfo *reter
     MDB_txn *txn = NULL;
     int dead = 0;
     int rc = mdb_reader_check(t->env, &dead);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_txn_begin(t->env, NULL, is_writing ? 0U : (unsigned)MDB_RDONLY, &txn);
-    }
+    THEN(rc, mdb_txn_begin(t->env, NULL, is_writing ? 0U : (unsigned)MDB_RDONLY, &txn));
     if (rc == MDB_SUCCESS) {
         rc = mdb_dbi_open(txn, NULL, 0, &t->dbi);
         if (rc == MDB_SUCCESS) {
@@ -157,7 +150,7 @@ enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
     }
     struct table *t = calloc(1, sizeof(*t) + n);
     if (!t) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to open the table");
+        return errinfo_nomem(reterr, dir);
     }
     memcpy(t->dir, dir, n);
     e = open_env(t, is_writing, most_bytes, reterr);
@@ -189,7 +182,7 @@ enum err table_begin(struct table *t, bool is_writing, struct table_txn **ret,
 {
     struct table_txn *x = calloc(1, sizeof(*x));
     if (!x) {
-        return errinfo_set(reterr, ERR_NOMEM, t->dir, 0, "no memory for a transaction");
+        return errinfo_nomem(reterr, t->dir);
     }
     x->t = t;
     x->is_writing = is_writing;

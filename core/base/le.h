@@ -1,5 +1,5 @@
 /*
- * le - little-endian numbers at a place in memory, for formats that a buf or a cursor is too slow for.
+ * le - little-endian numbers at a place in memory, for formats where buf and cursor are too slow.
  *
  * n is at most 8, and a constant: then each function is one load or store. The caller has checked
  * that p has n bytes.

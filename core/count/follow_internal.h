@@ -1,5 +1,5 @@
 /*
- * follow_internal - what the follower remembers, for its two files; not for other modules.
+ * follow_internal - state of the follower, for its two files; not for other modules.
  */
 #ifndef CORE_COUNT_FOLLOW_INTERNAL_H
 #define CORE_COUNT_FOLLOW_INTERNAL_H
@@ -8,11 +8,11 @@
 #include "core/count/follow.h"
 #include "core/count/live_format.h"
 #include "core/count/runset.h"
-#include "core/count/tally.h"
+#include "core/filter/tally.h"
 
 enum { FOLLOW_KEPT_MAX = FOLLOW_BUCKETS + 4 };
 
-/* What one incarnation counted in a bucket: its journal, then its run. */
+/* Counts of one incarnation in a bucket, from its journal, then from its run. */
 struct follow_source {
     uint64_t inc;
     struct tally counts;
@@ -52,7 +52,6 @@ struct follow_source *follow_source(struct follow_bucket *b, uint64_t inc);
 /* The source's count of key is at least `count` now. False: no memory. */
 bool follow_raise(struct follow_bucket *b, struct follow_source *s, uint64_t key,
                   uint64_t count);
-enum err follow_no_memory(const char *path, struct errinfo *reterr);
 
 /* Reads on in the journal. One that is gone is none. */
 enum err follow_read_journal(const struct follow *f, struct follow_bucket *b,

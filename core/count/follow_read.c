@@ -13,13 +13,14 @@ static enum err take_pairs(struct follow_bucket *b, struct follow_source *s,
         uint64_t key = cursor_u64(&c);
         uint64_t count = cursor_u64(&c);
         if (key != 0 && !follow_raise(b, s, key, count)) {
-            return follow_no_memory(path, reterr);
+            return errinfo_nomem(reterr, path);
         }
     }
     return ERR_OK;
 }
 
-/* Another file than before, or the first: gillnetd writes its journal anew where it grew too long. */
+/* Reads the header of a new file: the first one, or one that replaced a journal that grew too
+ * long. */
 static enum err begin_journal(const struct follow *f, const struct follow_bucket *b,
                               struct follow_source *s, struct pair_log *l,
                               struct errinfo *reterr)
@@ -29,7 +30,7 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
     }
     struct pair_log_place place;
     enum err e = live_journal_begin(l, &place, reterr);
-    /* its name must be as durable as what it says */
+    /* the name must be as durable as the contents */
     THEN(e, file_sync_dir(f->dir, reterr));
     if (e != ERR_OK) {
         return e;
@@ -43,8 +44,8 @@ static enum err begin_journal(const struct follow *f, const struct follow_bucket
     return ERR_OK;
 }
 
-/* What gillnetd has written is made durable before it is read: else peers might know of counts that we
- * lose with the power. */
+/* Syncs the journal before it reads it: otherwise peers could have counts that this server loses
+ * with the power. */
 static enum err read_on(const struct follow *f, struct follow_bucket *b,
                         struct follow_source *s, struct pair_log *l,
                         struct errinfo *reterr)
@@ -71,8 +72,7 @@ static enum err read_on(const struct follow *f, struct follow_bucket *b,
         }
     }
     s->is_bad = e == ERR_CORRUPT;
-    return e == ERR_NOMEM ? e
-                          : ERR_OK; /* the end, damage, or a disk to be asked again */
+    return e == ERR_NOMEM ? e : ERR_OK; /* the next look tries again */
 }
 
 enum err follow_read_journal(const struct follow *f, struct follow_bucket *b,
@@ -84,7 +84,7 @@ enum err follow_read_journal(const struct follow *f, struct follow_bucket *b,
     struct follow_source *s = follow_source(b, name->inc);
 
     if (s == NULL) {
-        return follow_no_memory(f->dir, reterr);
+        return errinfo_nomem(reterr, f->dir);
     }
     if (s->has_run || live_journal_path(path, f->dir, &id) != ERR_OK) {
         return ERR_OK;
@@ -112,7 +112,7 @@ static enum err take_run(struct follow_bucket *b, struct follow_source *s,
     while ((e = run_cursor_next(&cursor, &record)) != ERR_NOT_FOUND) {
         if (e == ERR_OK && !follow_raise(b, s, record.key, record.count)) {
             run_close(&run);
-            return follow_no_memory(path, reterr);
+            return errinfo_nomem(reterr, path);
         }
     }
     run_close(&run);
@@ -126,14 +126,14 @@ enum err follow_read_run(const struct follow *f, struct follow_bucket *b,
     struct follow_source *s = follow_source(b, id->inc);
 
     if (s == NULL) {
-        return follow_no_memory(f->runs, reterr);
+        return errinfo_nomem(reterr, f->runs);
     }
     if (s->has_run || runset_path(f->runs, id, path, NULL) != ERR_OK) {
         return ERR_OK;
     }
     enum err e = file_sync_dir(f->runs, reterr);
     THEN(e, take_run(b, s, path, reterr));
-    /* a damaged one stays so: what the journal said of it was told */
+    /* a damaged run stays damaged; the counts of its journal were reported */
     s->has_run = e == ERR_OK || e == ERR_CORRUPT || e == ERR_VERSION;
     return e == ERR_NOT_FOUND ? ERR_OK : e;
 }

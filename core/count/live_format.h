@@ -1,11 +1,11 @@
 /*
  * live_format - files of the running bucket, for the modules that write and read them.
  *
- * live.START-INC.GEN.table: header A at 0, B at LIVE_HEADER (magic, version, state, run id, shards,
- * generation, slots of a shard, boot; XXH3-64 in the last 8 bytes), then the slots {key, count} in
- * the machine's byte order: a table is only read on the boot that wrote it. Growing makes the next
- * generation. live.START-INC.journal: a pair_log of keys and their counts; records are numbered 1, 2, 3.
- * Not for other rooms.
+ * live.START-INC.GEN.table has the header twice, at 0 and at LIVE_HEADER (magic, version, state,
+ * run id, shards, generation, slots of a shard, boot; XXH3-64 in the last 8 bytes). The slots {key,
+ * count} follow in native byte order, because a table is only read in the boot that wrote it.
+ * Growing makes the next generation. live.START-INC.journal: a pair_log of keys and their counts;
+ * records are numbered 1, 2, 3. Not for other rooms.
  */
 #ifndef CORE_COUNT_LIVE_FORMAT_H
 #define CORE_COUNT_LIVE_FORMAT_H
@@ -22,7 +22,7 @@ enum {
     LIVE_DATA_AT = 2 * LIVE_HEADER,
     LIVE_SUM = 8,
     LIVE_FILE_MODE = 0640,
-    /* of a journal; above it, and above twice what the table holds, it is written anew */
+    /* bytes of a journal; above it, and above 4 pairs for each key, it is rewritten */
     LIVE_JOURNAL_MAX = 64 << 20,
     LIVE_RECORD_MAX = 1 << 30 /* bytes of one record */
 };

@@ -1,4 +1,4 @@
-/* live_journal - what changed since the last time, found by a shadow of the counts. */
+/* live_journal - changes since the last record, found by a shadow of the counts. */
 
 #include "core/count/live_internal.h"
 
@@ -14,7 +14,7 @@ static void pending_begin(struct live_journal *j)
     pair_record_begin(&j->pending);
 }
 
-/* Puts head and checksum to what was gathered. */
+/* Adds head and checksum to the gathered pairs. */
 static void pending_end(struct live_journal *j)
 {
     pair_record_end(&j->pending, &live_journal_form, j->seq, j->salt);
@@ -77,14 +77,14 @@ void live_flush_shard(struct live *l, unsigned shard)
     }
 }
 
-static enum err append(const struct live_journal *j)
+static enum err append_pending(const struct live_journal *j)
 {
     return file_write_all(j->fd, buf_slice(&j->pending)) && fdatasync(j->fd) == 0
                ? ERR_OK
                : err_of_errno(errno);
 }
 
-/* A journal whose repeated counts outweigh the table is written anew with the next gathering. */
+/* A journal that grew too large for its table is rewritten at the next flush. */
 static void look_at_size(struct live *l)
 {
     uint64_t most = (uint64_t)live_used(l) * PAIR_BYTES * 4;
@@ -104,13 +104,12 @@ static enum err flush_more(struct live *l, struct errinfo *reterr)
 {
     struct live_journal *j = &l->journal;
     pending_end(j);
-    enum err e = buf_failed(&j->pending) ? ERR_NOMEM : append(j);
+    enum err e = buf_failed(&j->pending) ? ERR_NOMEM : append_pending(j);
     if (e != ERR_OK) {
         return errinfo_set(
             reterr, e, l->dir, 0,
-            "cannot write the journal of the counts: %s; counting goes on, "
-            "but what is counted until the next bucket is lost when the "
-            "machine stops",
+            "cannot write the journal of the counts: %s; counting goes on, but "
+            "counts until the next bucket are lost when the machine stops",
             err_text(e));
     }
     j->bytes += j->pending.n;

@@ -1,4 +1,5 @@
-/* live_recover - what an ended gillnetd left becomes runs; and another process's look. */
+/* live_recover - turns the files of a gillnetd that ended into runs; reads a count for another
+ * process. */
 #include "core/base/array.h"
 #include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
@@ -30,7 +31,7 @@ static int by_bucket(const void *a, const void *b)
     return 0;
 }
 
-/* Sorted by bucket and incarnation. What is beyond FILES_MAX waits for the next start. */
+/* Sorted by bucket and incarnation. Files beyond FILES_MAX wait for the next start. */
 static enum err list_files(const char *dir, struct found *ret, struct errinfo *reterr)
 {
     struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
@@ -155,13 +156,14 @@ static enum err take_slots(const struct source *t, struct saved *s)
     return e;
 }
 
-/* Whether what the header says fits the file's name: a copy under another name would count twice. */
-static bool is_of(const struct run_id *id, const struct live_name *name)
+/* Whether what the header says fits the file's name: a copy under another name would count
+ * twice. */
+static bool is_of_name(const struct run_id *id, const struct live_name *name)
 {
     return id->start_s == name->start_s && id->inc == name->inc;
 }
 
-/* A table of another boot was torn, unseen, by the stop of the machine: it is not even read. */
+/* A table of another boot is not read: the stop of the machine may have torn it. */
 static enum err take_table(const char *path, const struct live_name *name,
                            struct saved *s, struct errinfo *reterr)
 {
@@ -170,7 +172,7 @@ static enum err take_table(const char *path, const struct live_name *name,
     if (e == ERR_NOT_FOUND) {
         return ERR_OK; /* made, never used */
     }
-    if (e == ERR_CORRUPT || (e == ERR_OK && !is_of(&t.header.id, name))) {
+    if (e == ERR_CORRUPT || (e == ERR_OK && !is_of_name(&t.header.id, name))) {
         s->is_partly = true;
         if (e == ERR_OK) {
             (void)close(t.fd);
@@ -231,7 +233,7 @@ static enum err take_journal(const char *path, const struct live_name *name,
     enum err e = pair_log_open(path, &log, reterr);
 
     THEN(e, live_journal_begin(&log, &place, reterr));
-    if (e == ERR_OK && !is_of(&place.id, name)) {
+    if (e == ERR_OK && !is_of_name(&place.id, name)) {
         e = ERR_CORRUPT;
     }
     THEN(e, take_records(&log, &place, s, reterr));
@@ -288,8 +290,8 @@ static enum err save(const struct saved *s, const char *runs_dir,
     return e;
 }
 
-static enum err path_of(char dst[FILE_PATH_MAX], const char *dir,
-                        const struct live_name *name)
+static enum err path_of_name(char dst[FILE_PATH_MAX], const char *dir,
+                             const struct live_name *name)
 {
     const struct run_id id = {.start_s = name->start_s, .inc = name->inc};
     return name->kind == LIVE_JOURNAL
@@ -297,7 +299,7 @@ static enum err path_of(char dst[FILE_PATH_MAX], const char *dir,
                : live_table_path(dst, dir, &id, name->generation);
 }
 
-/* What is no file of ours, or may not be read, is left where it is: the others count. */
+/* A foreign or unreadable file stays where it is; the other files are used. */
 static bool stays_unread(enum err e)
 {
     return e == ERR_IO || e == ERR_DENIED || e == ERR_CORRUPT || e == ERR_LIMIT ||
@@ -314,7 +316,7 @@ static enum err recover_one(const char *dir, const char *runs_dir,
     enum err e = ERR_OK;
     bool is_unread = false;
     for (size_t i = 0; i < n && e == ERR_OK; i++) {
-        e = path_of(path, dir, &names[i]);
+        e = path_of_name(path, dir, &names[i]);
         THEN(e, names[i].kind == LIVE_JOURNAL
                     ? take_journal(path, &names[i], &s, reterr)
                     : take_table(path, &names[i], &s, reterr));
@@ -328,7 +330,7 @@ static enum err recover_one(const char *dir, const char *runs_dir,
         e = save(&s, runs_dir, ret, reterr);
     }
     for (size_t i = 0; i < n && e == ERR_OK && !is_unread; i++) {
-        if (path_of(path, dir, &names[i]) == ERR_OK) {
+        if (path_of_name(path, dir, &names[i]) == ERR_OK) {
             (void)unlink(path); /* what stays is found again, and its run with it */
         }
     }
@@ -364,8 +366,9 @@ enum err live_recover(const char *dir, const char *runs_dir, struct live_recover
 
 /* ---- another process's look ---- */
 
-/* The count of key in the table, 0: none; a slot at a time: what is probed lies in one page. */
-static uint64_t look(const struct source *t, uint64_t key)
+/* Returns the count of key in the table; 0: none. Reads slot by slot; the slots of one probe lie in
+ * one page. */
+static uint64_t find_count(const struct source *t, uint64_t key)
 {
     const struct live_header *h = &t->header;
     const uint64_t first = live_shard_of(key, h->nshards) * h->per_shard;
@@ -384,7 +387,7 @@ static uint64_t look(const struct source *t, uint64_t key)
     return 0;
 }
 
-/* Whether the table at path counts now; then *retcount is raised to what it has of key. */
+/* True if the table at path is the running one. Raises *retcount to its count of key. */
 static bool peek_one(const char *path, uint64_t key, uint64_t *retcount)
 {
     struct source t = {.fd = -1};
@@ -394,7 +397,7 @@ static bool peek_one(const char *path, uint64_t key, uint64_t *retcount)
     struct live_boot now = live_boot_now();
     bool counts =
         t.header.state == LIVE_RUNNING && live_boot_is_same(&t.header.boot, &now);
-    uint64_t count = counts ? look(&t, key) : 0;
+    uint64_t count = counts ? find_count(&t, key) : 0;
     if (count > *retcount) { /* while it grows, its keys are in two */
         *retcount = count;
     }
@@ -417,7 +420,7 @@ enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
         const struct live_name *name = &files->v[i];
         char path[FILE_PATH_MAX];
         if ((is_found && name->start_s != start_s) || name->kind != LIVE_TABLE ||
-            path_of(path, dir, name) != ERR_OK) {
+            path_of_name(path, dir, name) != ERR_OK) {
             continue;
         }
         if (peek_one(path, key, &count)) {
@@ -435,4 +438,44 @@ enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
     *retcount = count;
     *retstart_s = start_s;
     return ERR_OK;
+}
+
+/* ---- verifying a journal ---- */
+
+bool live_is_journal(const char *name)
+{
+    return live_name_parse(slice_str(name)).kind == LIVE_JOURNAL;
+}
+
+static enum err verify_records(struct pair_log *l, struct pair_log_place *p,
+                               struct errinfo *reterr)
+{
+    struct slice pairs;
+    enum err e = ERR_OK;
+
+    while (e == ERR_OK) {
+        e = pair_log_next(l, &live_journal_form, p, &pairs, reterr);
+    }
+    if (e == ERR_CORRUPT) {
+        return errinfo_set(reterr, e, l->path, 0,
+                           "record %" PRIu64 " at byte %" PRIu64
+                           " is damaged: after a loss of power what was counted from "
+                           "there on would be lost",
+                           p->seq + 1, p->at);
+    }
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
+}
+
+enum err live_verify_journal(const char *path, struct errinfo *reterr)
+{
+    struct pair_log log;
+    struct pair_log_place place;
+    enum err e = pair_log_open(path, &log, reterr);
+
+    if (e == ERR_OK && log.size >= PAIR_LOG_HEADER) { /* else gillnetd is making it */
+        e = live_journal_begin(&log, &place, reterr);
+        THEN(e, verify_records(&log, &place, reterr));
+    }
+    pair_log_close(&log);
+    return e;
 }

@@ -1,4 +1,4 @@
-/* merged_runs - which are wanted, and made; which are over, and removed. */
+/* merged_runs - makes missing merged runs and removes expired ones. */
 #include "core/count/merged_runs.h"
 
 #include "core/base/array.h"
@@ -116,9 +116,9 @@ static bool is_made(const char *path, const struct run_id *v, size_t n)
     return is_same;
 }
 
-/* One with a damaged block is left out, to be asked itself: its fault shows there. */
-static enum err write_sheet(const char *path, struct run **runs, size_t n,
-                            struct errinfo *reterr)
+/* A run with a damaged block is left out: it is read directly, and its damage is reported there. */
+static enum err write_merged(const char *path, struct run **runs, size_t n,
+                             struct errinfo *reterr)
 {
     enum err e = ERR_CORRUPT;
 
@@ -136,8 +136,9 @@ static enum err write_sheet(const char *path, struct run **runs, size_t n,
 }
 
 /* n runs of one bucket and ring key. */
-static enum err make(const char *dir, const char *path, const struct run_id *v,
-                     size_t n, struct errinfo *reterr)
+static enum err make_merged_run(const char *dir, const char *path,
+                                const struct run_id *v, size_t n,
+                                struct errinfo *reterr)
 {
     struct run **runs = calloc(n, sizeof(struct run *));
     char file[FILE_PATH_MAX];
@@ -154,7 +155,7 @@ static enum err make(const char *dir, const char *path, const struct run_id *v,
             nopen++;
         }
     }
-    THEN(e, write_sheet(path, runs, nopen, reterr));
+    THEN(e, write_merged(path, runs, nopen, reterr));
     for (size_t i = 0; i < n; i++) {
         run_close(&runs[i]);
     }
@@ -162,12 +163,12 @@ static enum err make(const char *dir, const char *path, const struct run_id *v,
     return e;
 }
 
-/* ---- what is over ---- */
+/* ---- removing ---- */
 
-typedef bool sheets_fn(const void *context, const struct merged_runs_name *name,
-                       const char *path);
+typedef bool file_fn(const void *context, const struct merged_runs_name *name,
+                     const char *path);
 
-static enum err remove_if(const char *dir, sheets_fn *is_over, const void *context,
+static enum err remove_if(const char *dir, file_fn *is_over, const void *context,
                           struct errinfo *reterr)
 {
     char folder[FILE_PATH_MAX];
@@ -189,7 +190,7 @@ static enum err remove_if(const char *dir, sheets_fn *is_over, const void *conte
     return dir_walk_end(&w, e, reterr);
 }
 
-/* No run of it is there any more; or the day is past. */
+/* True if the bucket has no runs, or is older than a day. */
 static bool has_no_runs(const void *context, const struct merged_runs_name *name,
                         const char *path)
 {
@@ -209,7 +210,7 @@ static bool names_origin(const void *context, const struct merged_runs_name *nam
 {
     struct merged_run *s = NULL;
     bool has =
-        merged_run_open(path, &s, NULL) != ERR_OK; /* nobody knows: it goes, too */
+        merged_run_open(path, &s, NULL) != ERR_OK; /* unknown contents: removed too */
 
     (void)name;
     for (size_t i = 0; !has && i < merged_run_facts(s)->nsources; i++) {
@@ -253,7 +254,7 @@ enum err merged_runs_make_next(const char *dir, uint64_t now, uint64_t *io_start
         if (e == ERR_OK && first->start_s > *io_start_s && n >= MERGED_RUNS_LEAST &&
             !is_made(path, first, some)) {
             made_s = first->start_s;
-            e = make(dir, path, first, some, reterr);
+            e = make_merged_run(dir, path, first, some, reterr);
         }
     }
     *io_start_s = e == ERR_OK ? made_s : UINT64_MAX;

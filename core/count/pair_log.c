@@ -102,7 +102,8 @@ void pair_log_close(struct pair_log *l)
 }
 
 /* Reads n bytes into l->bytes. ERR_NOT_FOUND: the file was cut after it was opened. */
-static enum err load(struct pair_log *l, uint64_t at, size_t n, struct errinfo *reterr)
+static enum err load_part(struct pair_log *l, uint64_t at, size_t n,
+                          struct errinfo *reterr)
 {
     buf_clear(&l->bytes);
     char *p = buf_extend(&l->bytes, n);
@@ -120,7 +121,7 @@ enum err pair_log_begin(struct pair_log *l, const struct pair_log_form *form,
                         struct pair_log_place *ret, uint32_t *retversion,
                         struct errinfo *reterr)
 {
-    enum err e = load(l, 0, PAIR_LOG_HEADER, reterr);
+    enum err e = load_part(l, 0, PAIR_LOG_HEADER, reterr);
 
     if (e != ERR_OK) {
         return e == ERR_NOT_FOUND ? ERR_CORRUPT : e;
@@ -154,7 +155,7 @@ enum err pair_log_next(struct pair_log *l, const struct pair_log_form *form,
     if (left < PAIR_RECORD_HEAD) {
         return ERR_NOT_FOUND;
     }
-    enum err e = load(l, p->at, PAIR_RECORD_HEAD, reterr);
+    enum err e = load_part(l, p->at, PAIR_RECORD_HEAD, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -170,7 +171,7 @@ enum err pair_log_next(struct pair_log *l, const struct pair_log_form *form,
     if (left < summed + PAIR_LOG_SUM) {
         return ERR_NOT_FOUND; /* memory is taken only for bytes that the file has */
     }
-    e = load(l, p->at, summed + PAIR_LOG_SUM, reterr);
+    e = load_part(l, p->at, summed + PAIR_LOG_SUM, reterr);
     if (e != ERR_OK) {
         return e;
     }

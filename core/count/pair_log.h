@@ -2,9 +2,9 @@
  * pair_log - files of (key, number) pairs to which records are appended: journals and streams.
  *
  * A header of PAIR_LOG_HEADER bytes {magic u64, version u32, 0 u32, run id, XXH3-64 of these}, then
- * records {magic u32, n u32, seq u64, n times (key u64, number u64), checksum u64}, little-endian. The
- * checksum is XXH3-64 of the record, mixed with a salt from the header, so that a record of another
- * file is damage. A record that the file ends within is not there yet.
+ * records {magic u32, n u32, seq u64, n times (key u64, number u64), checksum u64}, little-endian.
+ * The checksum is XXH3-64 of the record, mixed with a salt from the header, so that a record of
+ * another file is damage. A record that the file ends within is not there yet.
  * Not for other rooms. Depends: base, store.   Threads: one object, one thread.   ADR 0025, 0033.
  */
 #ifndef CORE_COUNT_PAIR_LOG_H
@@ -68,13 +68,13 @@ struct run_id pair_log_id_parse(struct cursor *c);
 enum err pair_log_open(const char *path, struct pair_log *ret, struct errinfo *reterr);
 void pair_log_close(struct pair_log *l);
 /* Reads the header; *ret is the place of the first record. ERR_CORRUPT: damaged, or another kind of
- * file. ERR_VERSION: *retversion is none that this gillnet knows. The caller explains these two. */
+ * file. ERR_VERSION: *retversion is unknown. The caller explains these two. */
 enum err pair_log_begin(struct pair_log *l, const struct pair_log_form *form,
                         struct pair_log_place *ret, uint32_t *retversion,
                         struct errinfo *reterr);
 /* Reads the record at the place and moves the place behind it. *retpairs stays until the next call.
- * ERR_NOT_FOUND: there is no whole record. ERR_CORRUPT: it is damaged. Only other errors (memory, the
- * system) fill reterr. After an error the place is unchanged. */
+ * ERR_NOT_FOUND: there is no whole record. ERR_CORRUPT: it is damaged. Only other errors (memory,
+ * the system) fill reterr. After an error the place is unchanged. */
 enum err pair_log_next(struct pair_log *l, const struct pair_log_form *form,
                        struct pair_log_place *p, struct slice *retpairs,
                        struct errinfo *reterr);

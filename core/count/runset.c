@@ -1,4 +1,4 @@
-/* runset - a list of what the folder has, pinned by who asks, replaced as a whole. */
+/* runset - a list of the files in the folder; readers pin it, a change replaces all of it. */
 #include "core/count/runset.h"
 
 #include <endian.h>
@@ -54,7 +54,7 @@ static bool cut_origin(struct slice *s, uint8_t ret[RUN_ORIGIN_BYTES])
     return true;
 }
 
-/* Other files in the folder are nobody's business. */
+/* Other files in the folder are ignored. */
 bool runset_name_parse(struct slice name, struct run_id *ret)
 {
     struct run_id id = {.inc = 0};
@@ -188,7 +188,7 @@ struct loading {
     void *context;
 };
 
-static void tell(const struct loading *l, const struct errinfo *why)
+static void tell_damage(const struct loading *l, const struct errinfo *why)
 {
     if (l->on_damage) {
         l->on_damage(l->context, why);
@@ -206,7 +206,7 @@ static void open_run(struct loading *l, struct runset_entry *e, const char *path
                              "give it its name back or remove it");
     }
     if (e->why != ERR_OK) {
-        tell(l, &why);
+        tell_damage(l, &why);
         return;
     }
     bool is_day = e->id.len_s == COUNT_DAY_S;
@@ -298,7 +298,7 @@ static enum err load_all(struct loading *l, struct errinfo *reterr)
                           "more than %d runs of counts; those beyond are left out, "
                           "counts are too low",
                           RUNSET_RUNS_MAX);
-        tell(l, &why);
+        tell_damage(l, &why);
     }
     return e;
 }

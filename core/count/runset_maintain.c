@@ -1,4 +1,4 @@
-/* runset_maintain - days are merged, and what no window needs is removed. */
+/* runset_maintain - merges days and removes expired runs. */
 
 #include "core/count/runset_internal.h"
 
@@ -25,9 +25,10 @@ static bool same_day(const struct run_id *a, const struct run_id *b)
            memcmp(a->origin, b->origin, RUN_ORIGIN_BYTES) == 0;
 }
 
-/* The runs that the one at `first` is merged with: the day's so far, and the others that wait. */
-static size_t gather(const struct runset_list *list, size_t first, uint64_t today,
-                     const struct run *ret[RUNSET_MERGE_MAX])
+/* Lists the runs to merge with the run at `first`: the present run of the day, and the others that
+ * wait. */
+static size_t gather_runs(const struct runset_list *list, size_t first, uint64_t today,
+                          const struct run *ret[RUNSET_MERGE_MAX])
 {
     const struct run_id *id = &list->v[first].entry->id;
     const struct runset_entry *day = runset_day_of(list, id);
@@ -87,7 +88,7 @@ static enum err merge_one(struct runset *s, size_t first, uint64_t today,
         day.inc = 0;
         day.len_s = COUNT_DAY_S;
         day.start_s -= day.start_s % COUNT_DAY_S;
-        size_t n = gather(list, first, today, runs);
+        size_t n = gather_runs(list, first, today, runs);
         e = merge_into(s, runs, n, &day, reterr);
     } else {
         (void)errinfo_nomem(reterr, s->dir);
@@ -161,7 +162,7 @@ static enum err remove_over(struct runset *s, const struct runset_list *list,
             continue;
         }
         if (unlink(path) != 0 && errno != ENOENT) {
-            e = errinfo_errno(reterr, path, "cannot remove a run that is over");
+            e = errinfo_errno(reterr, path, "cannot remove an expired run");
         } else {
             ++*retn;
         }

@@ -59,8 +59,8 @@ bool stream_name_parse(struct slice name, struct run_id *ret)
 
 /* ---- reading ---- */
 
-static enum err read_header(struct pair_log *l, struct pair_log_place *ret,
-                            struct errinfo *reterr)
+static enum err read_stream_header(struct pair_log *l, struct pair_log_place *ret,
+                                   struct errinfo *reterr)
 {
     uint32_t version = 0;
     enum err e = pair_log_begin(l, &form, ret, &version, reterr);
@@ -138,7 +138,7 @@ enum err stream_reader_open(const char *path, struct pair_log_place *ret,
     struct pair_log log;
     enum err e = pair_log_open(path, &log, reterr);
 
-    THEN(e, read_header(&log, ret, reterr));
+    THEN(e, read_stream_header(&log, ret, reterr));
     pair_log_close(&log);
     return e;
 }
@@ -167,8 +167,8 @@ struct stream_writer {
 };
 
 /* Puts bytes at the whole end; else the file is as it was. */
-static enum err put(const struct stream_writer *w, struct slice bytes,
-                    struct errinfo *reterr)
+static enum err append_bytes(const struct stream_writer *w, struct slice bytes,
+                             struct errinfo *reterr)
 {
     if (file_write_at(w->fd, w->at.at, bytes)) {
         return ERR_OK;
@@ -190,7 +190,7 @@ static enum err begin_file(struct stream_writer *w, const struct run_id *id,
         e = errinfo_errno(reterr, w->path, "cannot begin a stream of counts");
     }
     w->at = (struct pair_log_place){.id = *id};
-    THEN(e, put(w, buf_slice(&head), reterr));
+    THEN(e, append_bytes(w, buf_slice(&head), reterr));
     if (e == ERR_OK) {
         w->at.at = PAIR_LOG_HEADER;
         w->at.salt = pair_log_salt(buf_slice(&head));
@@ -199,7 +199,7 @@ static enum err begin_file(struct stream_writer *w, const struct run_id *id,
     return e;
 }
 
-/* Finds the whole end of what is there, and cuts the rest. */
+/* Finds the end of the last whole record, and cuts off the rest. */
 static enum err take_up(struct stream_writer *w, const struct run_id *id,
                         struct errinfo *reterr)
 {
@@ -210,7 +210,7 @@ static enum err take_up(struct stream_writer *w, const struct run_id *id,
         pair_log_close(&log);
         return begin_file(w, id, reterr);
     }
-    THEN(e, read_header(&log, &w->at, reterr));
+    THEN(e, read_stream_header(&log, &w->at, reterr));
     if (e == ERR_OK && runset_id_cmp(&w->at.id, id) != 0) {
         e = errinfo_set(reterr, ERR_CORRUPT, w->path, 0,
                         "a stream of counts of another time or server than its name "
@@ -227,8 +227,8 @@ static enum err take_up(struct stream_writer *w, const struct run_id *id,
     return e;
 }
 
-static enum err open_file(struct stream_writer *w, const char *dir,
-                          const struct run_id *id, struct errinfo *reterr)
+static enum err open_stream_file(struct stream_writer *w, const char *dir,
+                                 const struct run_id *id, struct errinfo *reterr)
 {
     char folder[FILE_PATH_MAX];
     struct stat st;
@@ -266,7 +266,7 @@ enum err stream_writer_open(const char *dir, const struct run_id *id,
         return errinfo_nomem(reterr, dir);
     }
     w->fd = -1;
-    enum err e = open_file(w, dir, id, reterr);
+    enum err e = open_stream_file(w, dir, id, reterr);
     e = e != ERR_OK ? e : take_up(w, id, reterr);
     if (e != ERR_OK) {
         stream_writer_close(&w);
@@ -297,7 +297,7 @@ enum err stream_writer_add(struct stream_writer *w, uint64_t seq,
     }
     pair_record_end(&bytes, &form, seq, w->at.salt);
     enum err e = buf_failed(&bytes) ? errinfo_nomem(reterr, w->path)
-                                    : put(w, buf_slice(&bytes), reterr);
+                                    : append_bytes(w, buf_slice(&bytes), reterr);
     if (e == ERR_OK) {
         w->at.at += bytes.n;
         w->at.seq = seq;

@@ -15,7 +15,7 @@ enum {
     KIB = 1024
 };
 
-/* What the kernel could give without swapping; UINT64_MAX when it does not say. */
+/* Bytes that the kernel can give without swapping; UINT64_MAX: unknown. */
 static uint64_t memory_free(void)
 {
     char line[MEMINFO_LINE];

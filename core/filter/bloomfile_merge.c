@@ -9,7 +9,7 @@
 enum {
     FILL_LINES = 1 << 20, /* sampled: the estimate is good to a tenth of a percent */
     PROBE_BATCH = 256,
-    PROBE_SLACK = 16, /* hits that say nothing, whatever the formula */
+    PROBE_SLACK = 16, /* hits that are always allowed */
     TIMES_FORMULA = 3,
     ESTIMATE_PART = 50, /* an estimate may be 2 % off, ... */
     ESTIMATE_FEW = 64,  /* ... and in small filters by some entries */
@@ -39,7 +39,7 @@ struct bloomfile_shape bloomfile_shape_of(const struct bloomfile *f)
 
 /* ---- what must be equal ---- */
 
-/* Room for what two filters were planned for. */
+/* Room for the planned entries of two filters. */
 static uint64_t items_for(uint64_t a, uint64_t b)
 {
     return bloom_items_step(a > UINT64_MAX - b ? UINT64_MAX : a + b);
@@ -183,8 +183,9 @@ static double union_fill(const struct bloom *a, const struct bloom *b)
 }
 
 /* The estimate within what is known for sure. Full filters of the same entries stay full. */
-static uint64_t settle(uint64_t estimate, uint64_t most,
-                       const struct bloomfile_facts *a, const struct bloomfile_facts *b)
+static uint64_t settle_entries(uint64_t estimate, uint64_t most,
+                               const struct bloomfile_facts *a,
+                               const struct bloomfile_facts *b)
 {
     uint64_t least = a->entries > b->entries ? a->entries : b->entries;
     uint64_t n = estimate < most ? estimate : most;
@@ -206,7 +207,7 @@ enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
                         ? UINT64_MAX
                         : dst->facts.entries + src->facts.entries;
     uint64_t both = estimate_of(&dst->bloom, union_fill(&dst->bloom, &src->bloom));
-    both = settle(both, most, &dst->facts, &src->facts);
+    both = settle_entries(both, most, &dst->facts, &src->facts);
     if (both > dst->facts.capacity) {
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "with it the filter would hold about %" PRIu64
@@ -222,7 +223,7 @@ enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
     return ERR_OK;
 }
 
-/* ---- what is believed of a filter from outside ---- */
+/* ---- checking a filter from outside ---- */
 
 static uint64_t mix_next(uint64_t *state)
 {

@@ -10,7 +10,7 @@ void background_job_init(struct background_job *b)
     (void)pthread_cond_init(&b->changed, NULL);
 }
 
-static void *run(void *context)
+static void *run_jobs(void *context)
 {
     struct background_job *b = context;
     (void)pthread_mutex_lock(&b->lock);
@@ -34,7 +34,7 @@ static void *run(void *context)
 void background_job_start(struct background_job *b, background_job_fn *job,
                           void *context)
 {
-    b->has_thread = b->has_thread || thread_start(&b->thread, run, b) == 0;
+    b->has_thread = b->has_thread || thread_start(&b->thread, run_jobs, b) == 0;
     if (!b->has_thread) {
         job(context);
         return;

@@ -1,10 +1,10 @@
 /*
  * block_file - the part that runs and merged runs have in common: sorted records in blocks.
  *
- * Header of BLOCK_FILE_HEADER bytes (XXH3-64 of the rest of it in its last 8), perhaps twice; blocks;
- * the tail: the first key of each block (8 bytes each), then what the format adds. All little-endian.
- * A block: XXH3-64 of the rest, records u16, bytes used u16, number of the block u32, first key;
- * then the format's records; zeros.
+ * Header of BLOCK_FILE_HEADER bytes (XXH3-64 of the rest of it in its last 8), perhaps twice;
+ * blocks; the tail: the first key of each block (8 bytes each), then what the format adds. All
+ * little-endian. A block: XXH3-64 of the rest, records u16, bytes used u16, number of the block
+ * u32, first key; then the format's records; zeros.
  * Not for other rooms. Depends: base.   Threads: a writer is for one thread; reading is pure.
  */
 #ifndef CORE_STORE_BLOCK_FILE_H
@@ -32,7 +32,7 @@ struct block_writer {
     unsigned nheaders;
     uint64_t nblocks;
     unsigned n;    /* records in the block; the format counts them */
-    unsigned used; /* bytes of it; 0: none is begun */
+    unsigned used; /* bytes of the block; 0: no block is open */
     uint8_t bytes[BLOCK_BYTES + BLOCK_SLACK];
 };
 
@@ -63,8 +63,9 @@ enum err block_header_read(int fd, uint64_t at, uint64_t magic,
                            char bytes[BLOCK_FILE_HEADER], struct cursor *ret,
                            uint32_t *retversion);
 
-/* Reads the tail of n bytes at offset `at`; the first nblocks numbers of *ret are the keys, the rest
- * is as in the file. ERR_NOMEM, ERR_CORRUPT: with a text in *retwhat. The caller frees *ret. */
+/* Reads the tail of n bytes at offset `at`; the first nblocks numbers of *ret are the keys, the
+ * rest is as in the file. ERR_NOMEM, ERR_CORRUPT: with a text in *retwhat. The caller frees
+ * *ret. */
 enum err block_tail_read(int fd, uint64_t at, size_t n, uint64_t nblocks, uint64_t sum,
                          uint64_t **ret, const char **retwhat);
 
@@ -72,8 +73,8 @@ enum err block_tail_read(int fd, uint64_t at, size_t n, uint64_t nblocks, uint64
 bool block_read(int fd, uint64_t at, uint64_t i, uint64_t first_key,
                 uint8_t bytes[BLOCK_BYTES]);
 
-/* The last of n blocks that begins before key, or 0; n is at least 1. Keys are uniform, so the place
- * follows from the key; from the guess outwards in doubling steps, then by halving. */
+/* The last of n blocks that begins before key, or 0; n is at least 1. Keys are uniform, so the
+ * place follows from the key; from the guess outwards in doubling steps, then by halving. */
 uint64_t block_before(const uint64_t *keys, uint64_t n, uint64_t key);
 
 static inline unsigned block_records(const uint8_t *bytes)

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "core/base/file.h"
+#include "core/base/file_internal.h"
 #include "core/store/index_format.h"
 
 enum {
@@ -107,17 +108,15 @@ static enum err try_open(const char *path, struct index *ix, bool *retagain,
                          struct errinfo *reterr)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = -1;
+    uint64_t size = 0;
     *retagain = false;
-    if (fd < 0) {
-        return errinfo_errno(reterr, path, "cannot open the index");
+    enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
-    enum err e = ERR_OK;
     if (fstat(fd, &st) != 0) {
         e = errinfo_errno(reterr, path, "cannot examine the index");
-    } else if (!S_ISREG(st.st_mode)) {
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "the index is not a regular file");
     }
     if (e == ERR_OK) {
         e = verify(fd, path, reterr);
@@ -195,8 +194,8 @@ enum err index_get(const struct index *ix, const struct digest *d,
     return e;
 }
 
-/* A walk lets go of the pages behind it: they stay in the page cache, but count no longer for
- * this process, which else would seem to hold the whole file. */
+/* A walk unmaps the pages behind it. They stay in the page cache, but no longer count as memory of
+ * this process. */
 enum { WALK_DROP_BYTES = 16 * 1024 * 1024 };
 
 struct index_walk {
@@ -204,10 +203,10 @@ struct index_walk {
     MDB_cursor *cursor;
     size_t page;
     char *
-        kept; /* a page of the file: from here on none was dropped; NULL: none was seen */
+        kept; /* the first page of the file that is still mapped; NULL: before the first record */
 };
 
-/* Leaves written in order lie in order in the file; what jumps back is left alone. */
+/* Leaves written in order lie in order in the file; pages of a jump back stay mapped. */
 static void drop_behind(struct index_walk *w, char *at)
 {
     if (!w->kept || at < w->kept) {
@@ -216,7 +215,7 @@ static void drop_behind(struct index_walk *w, char *at)
     }
     size_t passed = (size_t)(at - w->kept) / WALK_DROP_BYTES * WALK_DROP_BYTES;
     if (passed > 0) {
-        /* read-only and shared: whoever needs a page again gets it from the file */
+        /* read-only and shared: a page that is needed again comes from the file */
         (void)madvise(w->kept, passed, MADV_DONTNEED);
         w->kept += passed;
     }

@@ -62,7 +62,7 @@ static bool is_disk_full(const struct index_builder *b)
            fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < FULL_BYTES;
 }
 
-static enum err fail(struct index_builder *b, int rc, struct errinfo *reterr)
+static enum err fail_build(struct index_builder *b, int rc, struct errinfo *reterr)
 {
     if (rc == EIO && is_disk_full(b)) {
         rc = ENOSPC;
@@ -213,7 +213,7 @@ enum err index_builder_new(const char *path, uint64_t expected,
     enum err e = set_paths(b, path, reterr);
     int rc = e == ERR_OK ? open_builder(b, expected) : MDB_SUCCESS;
     if (rc != MDB_SUCCESS) {
-        e = fail(b, rc, reterr);
+        e = fail_build(b, rc, reterr);
     }
     if (e != ERR_OK) {
         index_builder_abort(&b);
@@ -237,7 +237,7 @@ enum err index_builder_add(struct index_builder *b, const struct digest *d,
     if (b->batches[b->filling].n == BATCH_RECORDS) {
         int rc = give_batch(b);
         if (rc != MDB_SUCCESS) {
-            return fail(b, rc, reterr);
+            return fail_build(b, rc, reterr);
         }
     }
     struct batch *batch = &b->batches[b->filling];
@@ -278,8 +278,8 @@ static enum err sync_parent(const char *path, struct errinfo *reterr)
 
 /* A crash may have left the index at path with its sums under the second name only. They get
  * their first name now, before the second is used again. */
-static enum err settle(const char *path, const char *sum, const char *fresh,
-                       struct errinfo *reterr)
+static enum err settle_sums(const char *path, const char *sum, const char *fresh,
+                            struct errinfo *reterr)
 {
     if (access(fresh, F_OK) != 0) {
         return ERR_OK;
@@ -301,13 +301,13 @@ static enum err settle(const char *path, const char *sum, const char *fresh,
 
 /* Sums first under their second name, then the index, then the sums under their first: the
  * index at path always has its sums in one of the two (index_file.h). */
-static enum err publish(const struct index_builder *b, struct errinfo *reterr)
+static enum err publish_index(const struct index_builder *b, struct errinfo *reterr)
 {
     char sum[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
     enum err e = path_make(sum, reterr, "%s" INDEX_SUM_SUFFIX, b->path);
     THEN(e, path_make(fresh, reterr, "%s" INDEX_SUM_NEW_SUFFIX, b->path));
-    THEN(e, settle(b->path, sum, fresh, reterr));
+    THEN(e, settle_sums(b->path, sum, fresh, reterr));
     THEN(e, write_sums(b, fresh, reterr));
     if (e != ERR_OK) {
         return e;
@@ -337,10 +337,10 @@ enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
         background_job_wait(&done->behind);
         rc = rc == MDB_SUCCESS ? done->rc : rc;
         THEN(rc, mdb_env_sync(done->env, 1));
-        e = rc == MDB_SUCCESS ? ERR_OK : fail(done, rc, reterr);
+        e = rc == MDB_SUCCESS ? ERR_OK : fail_build(done, rc, reterr);
     }
     close_env(done);
-    THEN(e, publish(done, reterr));
+    THEN(e, publish_index(done, reterr));
     index_builder_abort(b);
     return e;
 }
@@ -351,7 +351,7 @@ void index_builder_abort(struct index_builder **b)
         close_env(*b);
         background_job_fini(&(*b)->behind);
         if ((*b)->temp[0] != '\0') {
-            (void)unlink((*b)->temp); /* not there any more after a commit */
+            (void)unlink((*b)->temp); /* renamed by a commit */
         }
         free((*b)->batches);
         free(*b);

@@ -82,7 +82,8 @@ enum err index_lmdb_err(int rc, const char *path, const char *what,
     return errinfo_set(reterr, e, path, 0, "%s: %s", what, mdb_strerror(rc));
 }
 
-static enum err damaged(struct errinfo *reterr, const char *path, const char *what)
+static enum err damaged_index(struct errinfo *reterr, const char *path,
+                              const char *what)
 {
     return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                        "%s; rebuild the list's index from its log", what);
@@ -123,8 +124,8 @@ static enum err sum_block(const struct data *d, uint64_t i, uint64_t *ret,
 {
     size_t want = index_sum_block_bytes(d->size, i);
     if (file_read_at(d->fd, i * INDEX_SUM_BLOCK, d->block, want) != want) {
-        return errno == 0 ? damaged(reterr, d->path,
-                                    "the index became shorter while it was read")
+        return errno == 0 ? damaged_index(reterr, d->path,
+                                          "the index became shorter while it was read")
                           : errinfo_errno(reterr, d->path, "cannot read the index");
     }
     *ret = checksum64(slice_of(d->block, want));
@@ -185,7 +186,8 @@ static enum err check_header(struct cursor *c, size_t n, uint64_t size,
                              const char *sum_path, struct errinfo *reterr)
 {
     if (cursor_u64(c) != INDEX_SUM_MAGIC) {
-        return damaged(reterr, sum_path, "this is not a file of sums of an index");
+        return damaged_index(reterr, sum_path,
+                             "this is not a file of sums of an index");
     }
     uint32_t version = cursor_u32(c);
     if (cursor_ok(c) && version != INDEX_SUM_VERSION) {
@@ -199,11 +201,11 @@ static enum err check_header(struct cursor *c, size_t n, uint64_t size,
     if (!cursor_ok(c) || block != INDEX_SUM_BLOCK ||
         nblocks != index_sum_blocks(data_size) ||
         n != INDEX_SUM_HEADER_BYTES + (nblocks + 1) * INDEX_SUM_BYTES) {
-        return damaged(reterr, sum_path, "the file of sums is damaged");
+        return damaged_index(reterr, sum_path, "the file of sums is damaged");
     }
     if (data_size != size) {
-        return damaged(reterr, sum_path,
-                       "the index has another size than its sums say");
+        return damaged_index(reterr, sum_path,
+                             "the index has another size than its sums say");
     }
     return ERR_OK;
 }
@@ -222,7 +224,8 @@ static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cu
         uint64_t sum = 0;
         e = sum_block(&data, i, &sum, reterr);
         if (e == ERR_OK && sum != cursor_u64(c)) {
-            e = damaged(reterr, path, "the index is damaged: a block has a wrong sum");
+            e = damaged_index(reterr, path,
+                              "the index is damaged: a block has a wrong sum");
         }
     }
     block_free(block);
@@ -242,12 +245,12 @@ enum err index_sum_verify(int fd, const char *path, const char *sum_path,
     e = file_read(sum_path, &text, reterr);
     struct slice all = buf_slice(&text);
     if (e == ERR_OK && all.n < INDEX_SUM_HEADER_BYTES + INDEX_SUM_BYTES) {
-        e = damaged(reterr, sum_path, "the file of sums is cut short");
+        e = damaged_index(reterr, sum_path, "the file of sums is cut short");
     }
     if (e == ERR_OK) {
         struct cursor own = cursor_of(slice_from(all, all.n - INDEX_SUM_BYTES));
         if (cursor_u64(&own) != checksum64(slice_head(all, all.n - INDEX_SUM_BYTES))) {
-            e = damaged(reterr, sum_path, "the file of sums is damaged");
+            e = damaged_index(reterr, sum_path, "the file of sums is damaged");
         }
     }
     if (e == ERR_OK) {

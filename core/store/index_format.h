@@ -1,5 +1,5 @@
 /*
- * index_format - what builder and reader of the exact index share: records and PATH.sum.
+ * index_format - records and PATH.sum of the exact index, for its builder and reader.
  *
  * PATH.sum: magic (8), version u32, block size u32, data size u64, block count u64, XXH3-64 of
  * each block, XXH3-64 of all that precedes; little-endian. While an index is replaced, the sums
@@ -41,8 +41,8 @@ void index_value_write(const struct digest *d, const struct index_record *r,
 enum err index_value_read(const struct digest *d, const void *value, size_t n,
                           struct index_record *ret);
 
-/* Gives the file its mode whatever the umask was: others than its maker read it. What is not ours keeps its mode. An errno
- * or MDB_SUCCESS. */
+/* Sets the mode of the file in spite of the umask, because other users read it. A file of another
+ * owner keeps its mode. Returns MDB_SUCCESS or an errno. */
 int index_lmdb_share(MDB_env *env, mode_t mode);
 
 /* LMDB's return values are chained by THEN, as error codes are. */

@@ -17,24 +17,24 @@ struct merged_run {
     uint64_t *tail; /* keys, then the sources */
 };
 
-static enum err damaged(struct errinfo *reterr, const char *path, const char *what)
+static enum err damaged_merged_run(struct errinfo *reterr, const char *path,
+                                   const char *what)
 {
-    return errinfo_set(
-        reterr, ERR_CORRUPT, path, 0,
-        "%s; it is only a copy: it may be removed, the hub makes it anew", what);
+    return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                       "%s; remove the file, the hub makes it again", what);
 }
 
 /* ---- opening ---- */
 
-static enum err read_header(struct merged_run *s, const char *path,
-                            struct errinfo *reterr)
+static enum err read_merged_header(struct merged_run *s, const char *path,
+                                   struct errinfo *reterr)
 {
     char bytes[BLOCK_FILE_HEADER];
     struct cursor c;
     uint32_t version = 0;
 
     if (block_header_read(s->fd, 0, MERGED_RUN_MAGIC, bytes, &c, &version) != ERR_OK) {
-        return damaged(reterr, path, "the header is damaged");
+        return damaged_merged_run(reterr, path, "the header is damaged");
     }
     if (version != MERGED_RUN_VERSION) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
@@ -83,11 +83,11 @@ static enum err read_tail(struct merged_run *s, const char *path,
 
     if (e != ERR_OK) {
         return e == ERR_NOMEM ? errinfo_nomem(reterr, path)
-                              : damaged(reterr, path, what);
+                              : damaged_merged_run(reterr, path, what);
     }
     for (uint64_t i = 1; i < s->nblocks; i++) {
         if (s->tail[i] < s->tail[i - 1]) {
-            return damaged(reterr, path, "the index is not in order");
+            return damaged_merged_run(reterr, path, "the index is not in order");
         }
     }
     void *sources = s->tail + s->nblocks;
@@ -106,9 +106,9 @@ enum err merged_run_open(const char *path, struct merged_run **ret,
     }
     s->fd = -1;
     enum err e = file_sys_open_regular(path, O_RDONLY, &s->fd, &s->facts.bytes, reterr);
-    THEN(e, read_header(s, path, reterr));
+    THEN(e, read_merged_header(s, path, reterr));
     if (e == ERR_OK && !size_fits(s)) {
-        e = damaged(reterr, path, "the size is not what the header says");
+        e = damaged_merged_run(reterr, path, "the size is not what the header says");
     }
     THEN(e, read_tail(s, path, reterr));
     if (e != ERR_OK) {
@@ -150,7 +150,8 @@ bool merged_run_has(const struct merged_run *s, size_t i, const struct run *r)
 
 /* ---- asking ---- */
 
-/* Adds what the block has of key; *retover: no later one has more. False: it is no block of ours. */
+/* Adds what the block has of key; *retover: no later one has more. False: the block is
+ * malformed. */
 static bool scan_block(const struct merged_run *s,
                        const uint8_t bytes[MERGED_RUN_BLOCK], uint64_t key,
                        struct merged_run_pair *ret, size_t *io, bool *retover)

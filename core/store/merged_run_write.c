@@ -53,8 +53,8 @@ static void print_header(const struct merged_run_writer *w, const struct run_id 
     buf_add_u64(ret, checksum64(buf_slice(&w->blocks.tail)));
 }
 
-static enum err finish(struct merged_run_writer *w, const struct run *const *runs,
-                       size_t n)
+static enum err finish_merged_run(struct merged_run_writer *w,
+                                  const struct run *const *runs, size_t n)
 {
     struct buf header;
 
@@ -80,7 +80,7 @@ enum err merged_run_write(const char *path, const struct run *const *runs, size_
     enum err e = block_writer_open(&w->blocks, path, 1, reterr);
     if (e == ERR_OK) {
         e = run_merge_each(runs, n, on_record, w, retbad);
-        THEN(e, finish(w, runs, n));
+        THEN(e, finish_merged_run(w, runs, n));
         if (e == ERR_OK) {
             e = file_out_commit(&w->blocks.out, reterr);
         } else {

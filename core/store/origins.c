@@ -135,8 +135,8 @@ static enum err parse_rows(struct slice text, const char *path, struct origins *
     return ERR_OK;
 }
 
-static enum err parse(struct slice text, const char *path, struct origins *o,
-                      struct errinfo *reterr)
+static enum err parse_origins(struct slice text, const char *path, struct origins *o,
+                              struct errinfo *reterr)
 {
     struct slice line;
     if (!cut_line(&text, &line)) {
@@ -171,7 +171,7 @@ static enum err read_one(const char *state_dir, const char *file, struct origins
     if (e == ERR_OK) {
         ret->v = calloc(ORIGINS_MAX, sizeof(ret->v[0]));
         e = ret->v == NULL ? errinfo_nomem(reterr, path)
-                           : parse(buf_slice(&text), path, ret, reterr);
+                           : parse_origins(buf_slice(&text), path, ret, reterr);
     }
     buf_fini(&text);
     if (e != ERR_OK) {

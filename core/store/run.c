@@ -4,17 +4,10 @@
 #include "core/base/file_internal.h"
 #include "core/store/run_internal.h"
 
-#define ADVICE "; remove the file, what it counted is lost"
-
-uint64_t run_sum(uint64_t a, uint64_t b)
+static enum err damaged_run(struct errinfo *reterr, const char *path, const char *what)
 {
-    uint64_t sum = a + b;
-    return sum < a ? UINT64_MAX : sum;
-}
-
-static enum err damaged(struct errinfo *reterr, const char *path, const char *what)
-{
-    return errinfo_set(reterr, ERR_CORRUPT, path, 0, "the run is damaged: %s" ADVICE,
+    return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                       "the run is damaged: %s; remove the file, its counts are lost",
                        what);
 }
 
@@ -29,7 +22,7 @@ static enum err header_read(int fd, const char *path, struct run *ret,
     if (block_header_read(fd, 0, RUN_MAGIC, bytes, &c, &version) != ERR_OK &&
         block_header_read(fd, BLOCK_FILE_HEADER, RUN_MAGIC, bytes, &c, &version) !=
             ERR_OK) {
-        return damaged(reterr, path, "both of its headers are unreadable");
+        return damaged_run(reterr, path, "both of its headers are unreadable");
     }
     if (version != RUN_VERSION) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
@@ -88,7 +81,7 @@ static enum err index_read(struct run *r, struct errinfo *reterr)
     if (e == ERR_OK && !index_is_ordered(r)) {
         what = "its index is not in order";
     }
-    return what == NULL ? ERR_OK : damaged(reterr, r->path, what);
+    return what == NULL ? ERR_OK : damaged_run(reterr, r->path, what);
 }
 
 enum err run_open(const char *path, struct run **ret, struct errinfo *reterr)
@@ -102,7 +95,7 @@ enum err run_open(const char *path, struct run **ret, struct errinfo *reterr)
     }
     e = header_read(fd, path, &h, reterr);
     if (e == ERR_OK && !size_fits(&h, size)) {
-        e = damaged(reterr, path, "its size is not what its header says");
+        e = damaged_run(reterr, path, "its size is not what its header says");
     }
     size_t n = strlen(path) + 1;
     struct run *r = e == ERR_OK ? malloc(sizeof(*r) + n) : NULL;
@@ -216,7 +209,7 @@ static void begin_block(struct run_cursor *c)
 }
 
 /* The record at c->at; false where the bytes cannot be right. */
-static bool decode(struct run_cursor *c, struct run_record *ret)
+static bool decode_record(struct run_cursor *c, struct run_record *ret)
 {
     uint64_t count = 0;
     if (c->is_begin) {
@@ -261,7 +254,7 @@ enum err run_get(const struct run *r, uint64_t key, uint64_t *retcount)
     begin_block(&c);
     while (c.left > 0) {
         struct run_record record;
-        if (!decode(&c, &record)) {
+        if (!decode_record(&c, &record)) {
             return ERR_CORRUPT;
         }
         if (record.key >= key) {
@@ -302,7 +295,7 @@ enum err run_cursor_next(struct run_cursor *c, struct run_record *ret)
             begin_block(c);
         }
         struct run_record record;
-        if (!decode(c, &record)) {
+        if (!decode_record(c, &record)) {
             c->left = 0;
             return ERR_CORRUPT;
         }

@@ -2,8 +2,8 @@
  * run_internal - the format of runs, for the files that write, read and merge them.
  *
  * A block_file with two equal headers: magic, version, key id, origin, inc, start, len, reserved,
- * records, total, blocks, sources, XXH3-64 of the tail. Behind the keys the tail has the sources (start,
- * inc: 8 bytes each).
+ * records, total, blocks, sources, XXH3-64 of the tail. Behind the keys the tail has the sources
+ * (start, inc: 8 bytes each).
  * Records of a block: the first one's count, then for each further one a gap and perhaps a count.
  * Not for other rooms.
  */
@@ -42,11 +42,9 @@ struct run {
     char *path;      /* behind the struct */
 };
 
-/* a + b, or the largest number. */
-uint64_t run_sum(uint64_t a, uint64_t b);
 struct run_source run_source_at(const struct run *r, uint64_t i);
-/* The records of n runs in rising order of key; equal keys stand together. ERR_CORRUPT: run *retbad has a damaged
- * block. */
+/* The records of n runs in rising order of key; equal keys stand together. ERR_CORRUPT: run *retbad
+ * has a damaged block. */
 typedef void run_merge_fn(void *context, size_t which, const struct run_record *r);
 enum err run_merge_each(const struct run *const *runs, size_t n, run_merge_fn *fn,
                         void *context, size_t *retbad);

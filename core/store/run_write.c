@@ -92,7 +92,7 @@ static void header_print(const struct run_writer *w, struct buf *ret)
     buf_add_u64(ret, checksum64(buf_slice(&w->blocks.tail)));
 }
 
-static enum err finish(struct run_writer *w)
+static enum err finish_run(struct run_writer *w)
 {
     struct buf header;
     block_writer_end(&w->blocks);
@@ -108,7 +108,7 @@ static enum err finish(struct run_writer *w)
 enum err run_writer_commit(struct run_writer **writer, struct errinfo *reterr)
 {
     struct run_writer *w = *writer;
-    enum err e = finish(w);
+    enum err e = finish_run(w);
     if (e == ERR_OK) {
         e = file_out_commit(&w->blocks.out, reterr);
     } else {

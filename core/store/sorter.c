@@ -7,7 +7,6 @@
 #include "core/base/array.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/base/random.h"
 #include "core/store/background_job.h"
 #include "core/store/sorter_internal.h"
 
@@ -51,7 +50,7 @@ struct sorter {
     unsigned filling;
     size_t next_item; /* of sorter_next without runs */
 
-    /* Until behind_wait, what follows up to the runs belongs to the bank being spilled. */
+    /* Until background_job_wait, the fields up to the runs belong to the job. */
     struct background_job behind;
     struct bank *spilling;
     enum err spilled; /* sticky: how the spilling ended */
@@ -96,8 +95,7 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
     void *p = mmap(NULL, wanted, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         free(s);
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0,
-                           "no memory to sort with: %zu bytes", wanted);
+        return errinfo_nomem(reterr, dir);
     }
     if (s->bank_bytes >= HUGE_PAGE) {
         (void)madvise(p, wanted, MADV_HUGEPAGE); /* only faster */
@@ -135,34 +133,6 @@ void sorter_free(struct sorter **s)
     fd_close(&(*s)->fd);
     free(*s);
     *s = NULL;
-}
-
-/* An unlinked file in dir; by name where the file system has no O_TMPFILE. */
-static enum err open_temp(struct sorter *s, struct errinfo *reterr)
-{
-    char path[FILE_PATH_MAX];
-    uint64_t name = 0;
-    s->fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (s->fd >= 0) {
-        return ERR_OK;
-    }
-    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
-        return errinfo_errno(reterr, s->dir,
-                             "cannot make a temporary file to sort with");
-    }
-    random_bytes(&name, sizeof(name));
-    enum err e =
-        path_make(path, reterr, "%s/sort.%016" PRIx64 FILE_TEMP_SUFFIX, s->dir, name);
-    if (e != ERR_OK) {
-        return e;
-    }
-    s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (s->fd < 0) {
-        return errinfo_errno(reterr, s->dir,
-                             "cannot make a temporary file to sort with");
-    }
-    (void)unlink(path);
-    return ERR_OK;
 }
 
 static enum err write_out(struct sorter *s, struct slice bytes, struct errinfo *reterr)
@@ -215,14 +185,20 @@ static void spill_bank(void *context)
         return;
     }
     buf_init(&out, WRITE_BUFFER);
-    enum err e = s->fd < 0 ? open_temp(s, &s->why) : ERR_OK;
+    enum err e = ERR_OK;
+    if (s->fd < 0) {
+        s->fd = file_open_nameless(s->dir);
+        e = s->fd >= 0 ? ERR_OK
+                       : errinfo_errno(&s->why, s->dir,
+                                       "cannot make a temporary file to sort with");
+    }
     THEN(e, write_bank(s, s->spilling, &out, &s->why));
     THEN(e, add_run(s, offset, &s->why));
     buf_fini(&out);
     s->spilled = e;
 }
 
-/* Waits for the bank before; its failure is told once, then kept. */
+/* Waits for the bank before. Its failure is reported once and kept. */
 static enum err spill_end(struct sorter *s, struct errinfo *reterr)
 {
     background_job_wait(&s->behind);

@@ -94,28 +94,22 @@ enum err block_header_read(int fd, uint64_t at, uint64_t magic,
     return ERR_OK;
 }
 
-enum err block_tail_read(int fd, uint64_t at, size_t n, uint64_t nblocks, uint64_t sum,
-                         uint64_t **ret, const char **retwhat)
+const char *block_tail_read(int fd, uint64_t at, size_t n, uint64_t nblocks,
+                            uint64_t sum, uint64_t **ret)
 {
     uint64_t *tail = malloc(n + 1);
 
     *ret = tail;
-    if (tail == NULL) {
-        *retwhat = "no memory for its index";
-        return ERR_NOMEM;
-    }
-    if (file_read_at(fd, at, tail, n) != n) {
-        *retwhat = "its index cannot be read";
-        return ERR_CORRUPT;
+    if (tail == NULL || file_read_at(fd, at, tail, n) != n) {
+        return "its index cannot be read";
     }
     if (checksum64(slice_of((const char *)tail, n)) != sum) {
-        *retwhat = "the checksum of its index is wrong";
-        return ERR_CORRUPT;
+        return "the checksum of its index is wrong";
     }
     for (uint64_t i = 0; i < nblocks; i++) {
         tail[i] = le64toh(tail[i]);
     }
-    return ERR_OK;
+    return NULL;
 }
 
 bool block_read(int fd, uint64_t at, uint64_t i, uint64_t first_key,

@@ -77,13 +77,15 @@ static enum err read_tail(struct merged_run *s, const char *path,
 {
     size_t n = (size_t)s->nblocks * BLOCK_KEY_BYTES +
                (size_t)s->facts.nsources * MERGED_RUN_SOURCE_BYTES;
-    const char *what = NULL;
-    enum err e = block_tail_read(s->fd, BLOCK_FILE_HEADER + s->nblocks * BLOCK_BYTES, n,
-                                 s->nblocks, s->tail_sum, &s->tail, &what);
+    const char *what =
+        block_tail_read(s->fd, BLOCK_FILE_HEADER + s->nblocks * BLOCK_BYTES, n,
+                        s->nblocks, s->tail_sum, &s->tail);
 
-    if (e != ERR_OK) {
-        return e == ERR_NOMEM ? errinfo_nomem(reterr, path)
-                              : damaged_merged_run(reterr, path, what);
+    if (s->tail == NULL) {
+        return errinfo_nomem(reterr, path);
+    }
+    if (what != NULL) {
+        return damaged_merged_run(reterr, path, what);
     }
     for (uint64_t i = 1; i < s->nblocks; i++) {
         if (s->tail[i] < s->tail[i - 1]) {

@@ -72,13 +72,12 @@ static enum err index_read(struct run *r, struct errinfo *reterr)
 {
     size_t bytes =
         (size_t)(r->nblocks * BLOCK_KEY_BYTES + r->nsources * RUN_SOURCE_BYTES);
-    const char *what = NULL;
-    enum err e = block_tail_read(r->fd, RUN_DATA_AT + r->nblocks * RUN_BLOCK, bytes,
-                                 r->nblocks, r->sum, &r->index, &what);
-    if (e == ERR_NOMEM) {
+    const char *what = block_tail_read(r->fd, RUN_DATA_AT + r->nblocks * RUN_BLOCK,
+                                       bytes, r->nblocks, r->sum, &r->index);
+    if (r->index == NULL) {
         return errinfo_nomem(reterr, r->path);
     }
-    if (e == ERR_OK && !index_is_ordered(r)) {
+    if (what == NULL && !index_is_ordered(r)) {
         what = "its index is not in order";
     }
     return what == NULL ? ERR_OK : damaged_run(reterr, r->path, what);

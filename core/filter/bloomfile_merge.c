@@ -74,23 +74,14 @@ static enum err differs(struct errinfo *reterr, const char *path, const char *fi
                        field, its, there, next);
 }
 
-static enum err differ_u64(struct errinfo *reterr, const char *path, const char *field,
-                           uint64_t its, uint64_t there)
+static enum err differ_number(struct errinfo *reterr, const char *path,
+                              const char *field, uint64_t its, uint64_t there)
 {
+    const bool is_key = strstr(field, "key") != NULL;
     char a[FIELD_TEXT];
     char b[FIELD_TEXT];
-    (void)snprintf(a, sizeof(a), "%" PRIu64, its);
-    (void)snprintf(b, sizeof(b), "%" PRIu64, there);
-    return differs(reterr, path, field, a, b);
-}
-
-static enum err differ_key(struct errinfo *reterr, const char *path, const char *field,
-                           uint32_t its, uint32_t there)
-{
-    char a[FIELD_TEXT];
-    char b[FIELD_TEXT];
-    (void)snprintf(a, sizeof(a), "%08" PRIx32, its);
-    (void)snprintf(b, sizeof(b), "%08" PRIx32, there);
+    (void)snprintf(a, sizeof(a), is_key ? "%08" PRIx64 : "%" PRIu64, its);
+    (void)snprintf(b, sizeof(b), is_key ? "%08" PRIx64 : "%" PRIu64, there);
     return differs(reterr, path, field, a, b);
 }
 
@@ -119,19 +110,14 @@ enum err bloomfile_alike(const struct bloomfile_shape *there, const char *path,
         {"hash", (uint64_t)its->hash, (uint64_t)there->hash},
         {"number of planned items", i->capacity, t->capacity},
         {"period", i->period, t->period},
+        {"digests' key", i->digest_key, t->digest_key},
+        {"positions' key", i->position_key, t->position_key},
     };
     for (size_t n = 0; n < LENGTH(numbers); n++) {
         if (numbers[n].its != numbers[n].there) {
-            return differ_u64(reterr, path, numbers[n].field, numbers[n].its,
-                              numbers[n].there);
+            return differ_number(reterr, path, numbers[n].field, numbers[n].its,
+                                 numbers[n].there);
         }
-    }
-    if (i->digest_key != t->digest_key) {
-        return differ_key(reterr, path, "digests' key", i->digest_key, t->digest_key);
-    }
-    if (i->position_key != t->position_key) {
-        return differ_key(reterr, path, "positions' key", i->position_key,
-                          t->position_key);
     }
     return ERR_OK;
 }

@@ -71,22 +71,6 @@ static bool is_double(const struct origins *o, const struct origin_row *row)
     return false;
 }
 
-static bool parse_self(struct slice line, struct origins *o)
-{
-    return slice_eq(slice_cut(&line, ' '), SLICE_LIT("self")) &&
-           hex_parse(line, o->self, ORIGIN_BYTES);
-}
-
-static bool parse_quorum(struct slice line, struct origins *o)
-{
-    uint64_t quorum = 0;
-    bool ok = slice_eq(slice_cut(&line, ' '), SLICE_LIT("quorum")) &&
-              slice_to_u64(line, 10, ORIGINS_MAX, &quorum);
-
-    o->quorum = (unsigned)quorum;
-    return ok;
-}
-
 static enum err bad_line(const char *path, unsigned line, struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_SYNTAX, path, line,
@@ -138,6 +122,7 @@ static enum err parse_rows(struct slice text, const char *path, struct origins *
 static enum err parse_origins(struct slice text, const char *path, struct origins *o,
                               struct errinfo *reterr)
 {
+    uint64_t quorum = 0;
     struct slice line;
     if (!cut_line(&text, &line)) {
         return bad_line(path, 1, reterr);
@@ -146,12 +131,17 @@ static enum err parse_origins(struct slice text, const char *path, struct origin
     if (e != ERR_OK) {
         return e;
     }
-    if (!cut_line(&text, &line) || !parse_self(line, o)) {
+    if (!cut_line(&text, &line) ||
+        !slice_eq(slice_cut(&line, ' '), SLICE_LIT("self")) ||
+        !hex_parse(line, o->self, ORIGIN_BYTES)) {
         return bad_line(path, 2, reterr);
     }
-    if (!cut_line(&text, &line) || !parse_quorum(line, o)) {
+    if (!cut_line(&text, &line) ||
+        !slice_eq(slice_cut(&line, ' '), SLICE_LIT("quorum")) ||
+        !slice_to_u64(line, 10, ORIGINS_MAX, &quorum)) {
         return bad_line(path, 3, reterr);
     }
+    o->quorum = (unsigned)quorum;
     return parse_rows(text, path, o, reterr);
 }
 

@@ -105,14 +105,6 @@ static uint64_t get_varint(struct slice *s)
     return v;
 }
 
-static unsigned get_u16(struct slice *s)
-{
-    unsigned v = s->n >= 2 ? (unsigned)le_get(s->p, 2) : 0;
-
-    *s = slice_from(*s, 2);
-    return v;
-}
-
 static bool is_share_whole(struct slice *bytes)
 {
     if (bytes->n < SUM_BYTES) {
@@ -132,7 +124,8 @@ bool contribution_each(struct slice bytes, contribution_fn *fn, void *context)
     while (bytes.n > 0) {
         uint64_t zigzag = get_varint(&bytes);
         line += zigzag >> 1 ^ -(zigzag & 1);
-        unsigned mask = get_u16(&bytes);
+        unsigned mask = bytes.n >= 2 ? (unsigned)le_get(bytes.p, 2) : 0;
+        bytes = slice_from(bytes, 2);
         for (unsigned i = 0; i < CELLS_OF_LINE; i++) {
             if (mask & 1U << i) {
                 fn(context, line, i, mask & ALL_ONES ? 1 : get_varint(&bytes));

@@ -64,7 +64,7 @@ enum err block_header_read(int fd, uint64_t at, uint64_t magic,
                            uint32_t *retversion);
 
 /* Reads the tail of n bytes at offset `at`. The first nblocks numbers of *ret are the keys, the
- * rest is as in the file. Returns NULL, or the damage as a text; *ret is NULL if there is no memory.
+ * rest is as in the file. Returns NULL, or the damage as a text; without memory *ret is NULL.
  * The caller frees *ret. */
 const char *block_tail_read(int fd, uint64_t at, size_t n, uint64_t nblocks,
                             uint64_t sum, uint64_t **ret);

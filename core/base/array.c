@@ -28,3 +28,11 @@ bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t eac
     *room = grown;
     return true;
 }
+
+int array_u64_cmp(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}

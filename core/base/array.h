@@ -18,4 +18,7 @@
  * elements are not set. False: need exceeds most, or there is no memory; nothing changed. */
 bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t each);
 
+/* For qsort(3): rising order of the uint64_t that an element is or begins with. */
+int array_u64_cmp(const void *a, const void *b);
+
 #endif

@@ -35,6 +35,9 @@ bool file_write_at(int fd, uint64_t at, struct slice bytes);
 /* Closes *fd if it is not -1, and sets it to -1. */
 void fd_close(int *fd);
 
+/* Opens a file in dir that has no name and is gone when it is closed. Returns -1 and errno. */
+int file_open_nameless(const char *dir);
+
 /* Appends the whole file to retbuf (initialised by the caller; its cap bounds the read). */
 enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr);
 

@@ -239,3 +239,24 @@ enum err file_allocate(const char *path, uint64_t size, mode_t mode,
     (void)close(fd);
     return e;
 }
+
+/* Some file systems have no nameless files: the file loses its name at once there. */
+int file_open_nameless(const char *dir)
+{
+    char path[FILE_PATH_MAX];
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT &&
+                    errno != EINVAL)) {
+        return fd;
+    }
+    if (file_path(path, "%s/XXXXXX" FILE_TEMP_SUFFIX, dir) != ERR_OK) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkostemps(path, (int)strlen(FILE_TEMP_SUFFIX), O_CLOEXEC);
+    if (fd >= 0) {
+        (void)unlink(path);
+    }
+    return fd;
+}

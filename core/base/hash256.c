@@ -50,3 +50,13 @@ bool hex_parse(struct slice text, uint8_t *ret, size_t n)
     }
     return true;
 }
+
+bool hex_parse_lower(struct slice text, uint8_t *ret, size_t n)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] >= 'A' && text.p[i] <= 'F') {
+            return false;
+        }
+    }
+    return hex_parse(text, ret, n);
+}

@@ -44,5 +44,7 @@ bool hash256_four_in(enum hash256_way way,
 void hex_print(const uint8_t *bytes, size_t n, char *ret);
 /* text must be exactly 2 * n digits, of either case. */
 bool hex_parse(struct slice text, uint8_t *ret, size_t n);
+/* The same for digits in lower case alone: one value has one text. */
+bool hex_parse_lower(struct slice text, uint8_t *ret, size_t n);
 
 #endif

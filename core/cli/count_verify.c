@@ -4,7 +4,7 @@
 
 #include "core/cli/count_commands.h"
 #include "core/cli/print.h"
-#include "core/count/live_verify.h"
+#include "core/count/live.h"
 #include "core/count/runset.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };

@@ -5,7 +5,7 @@
 #include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/keyring.h"
-#include "core/count/live_verify.h"
+#include "core/count/live.h"
 #include "core/list/list.h"
 #include "core/ring/trust/identity.h"
 #include "core/ring/trust/manifest.h"

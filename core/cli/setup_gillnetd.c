@@ -24,7 +24,6 @@ static enum err find_user(const struct setup *s, uid_t *ret, struct errinfo *ret
     gid_t gid = 0;
     char path[64];
     struct stat st;
-    gid_t group = 0; /* not used */
 
     if (daemon_look(s->cli->config, &view, &none) == ERR_OK && view.is_running) {
         (void)snprintf(path, sizeof(path), "/proc/%" PRIu64,

@@ -1,18 +1,16 @@
 /* breakdown - shares of servers in a key's count. */
 #include "core/count/breakdown.h"
 
-enum { ROOM_LEAST = 4 };
+#include "core/base/array.h"
 
 bool count_breakdown_init(struct count_breakdown *s, uint64_t now)
 {
     *s = (struct count_breakdown){.n = 0};
-    s->v = calloc(ROOM_LEAST, sizeof(s->v[0]));
-    if (s->v == NULL) {
+    if (!array_room(&s->v, &s->room, 1, ORIGINS_MAX + 1, sizeof(s->v[0]))) {
         return false;
     }
-    s->room = ROOM_LEAST;
     s->n = 1;
-    s->v[0].history.now = now;
+    s->v[0] = (struct count_part){.history.now = now};
     return true;
 }
 
@@ -45,17 +43,6 @@ bool count_breakdown_set_origins(struct count_breakdown *s, const struct origins
     return s->rows != NULL;
 }
 
-static const struct origin_row *row_of(const struct count_breakdown *s,
-                                       const uint8_t origin[ORIGIN_BYTES])
-{
-    for (unsigned i = 0; i < s->npeers; i++) {
-        if (memcmp(s->rows[i].origin, origin, ORIGIN_BYTES) == 0) {
-            return &s->rows[i];
-        }
-    }
-    return NULL;
-}
-
 struct count_part *count_breakdown_of(struct count_breakdown *s,
                                       const uint8_t origin[ORIGIN_BYTES])
 {
@@ -64,17 +51,13 @@ struct count_part *count_breakdown_of(struct count_breakdown *s,
             return &s->v[i];
         }
     }
-    const struct origin_row *row = row_of(s, origin);
+    const struct origins peers = {.v = s->rows, .n = s->npeers};
+    const struct origin_row *row = origins_find(&peers, origin);
     if (row == NULL || s->n == 0) {
         return NULL;
     }
-    if (s->n == s->room) {
-        struct count_part *more = realloc(s->v, 2 * (size_t)s->room * sizeof(more[0]));
-        if (more == NULL) {
-            return NULL;
-        }
-        s->v = more;
-        s->room *= 2;
+    if (!array_room(&s->v, &s->room, s->n + 1, ORIGINS_MAX + 1, sizeof(s->v[0]))) {
+        return NULL;
     }
     s->v[s->n] = (struct count_part){.origin = row, .history.now = s->v[0].history.now};
     return &s->v[s->n++];
@@ -93,11 +76,6 @@ void count_breakdown_limit(struct count_breakdown *s, uint64_t cap, unsigned quo
         s->rows[i].cap = cap < s->rows[i].cap ? cap : s->rows[i].cap;
     }
     s->quorum = quorum > s->quorum ? quorum : s->quorum;
-}
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static uint64_t capped(const struct count_part *share, unsigned window)
@@ -147,7 +125,7 @@ uint64_t count_breakdown_bounded(const struct count_breakdown *s, unsigned windo
     liars = liars < COUNT_BREAKDOWN_LIARS ? liars : COUNT_BREAKDOWN_LIARS;
     qsort(parts, n, sizeof(parts[0]), larger_first);
     for (unsigned i = liars; i < n; i++) {
-        sum = add(sum, parts[i]);
+        sum = run_sum(sum, parts[i]);
     }
     return sum;
 }
@@ -157,7 +135,7 @@ uint64_t count_breakdown_all(const struct count_breakdown *s, unsigned window)
     uint64_t sum = s->n == 0 ? 0 : s->v[0].w[window];
 
     for (unsigned i = 1; i < s->n; i++) {
-        sum = add(sum, capped(&s->v[i], window));
+        sum = run_sum(sum, capped(&s->v[i], window));
     }
     return sum;
 }
@@ -167,7 +145,7 @@ uint64_t count_breakdown_sum(const struct count_breakdown *s, unsigned window)
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < s->n; i++) {
-        sum = add(sum, s->v[i].w[window]);
+        sum = run_sum(sum, s->v[i].w[window]);
     }
     return sum;
 }

@@ -12,10 +12,10 @@
 enum {
     COUNT_PART_WINDOWS = 4, /* 10 min, 1 h, 1 d, 14 d: those of enum count_window */
     COUNT_BREAKDOWN_LIARS =
-        3 /* peers that may lie together, see count_shares_bounded */
+        3 /* peers that may lie together, see count_breakdown_bounded */
 };
 
-/* What one server adds to the windows of one key. */
+/* The part of one server in the windows of one key. */
 struct count_part {
     const struct origin_row *origin; /* in rows; NULL: this server */
     uint64_t w[COUNT_PART_WINDOWS];
@@ -25,40 +25,45 @@ struct count_part {
 struct count_breakdown {
     struct count_part *v; /* [0]: this server; then those that counted it */
     unsigned n;
-    unsigned room;
+    size_t room;
     unsigned quorum;         /* peers that must have counted it */
-    bool is_own;             /* the peers are one owner's: none is taken for a liar */
+    bool is_own;             /* all peers belong to one owner and are trusted */
     unsigned npeers;         /* with a say, whether or not they counted it */
     struct origin_row *rows; /* of them */
 };
 
-/* Empty but for [0], zeros. False: no memory. */
+/* Makes [0], all zeros; now: its bucket. False: no memory. */
 bool count_breakdown_init(struct count_breakdown *s, uint64_t now);
 void count_breakdown_fini(struct count_breakdown *s);
-/* Who may be in it. False: no memory; then nobody is. */
+/* Sets the peers whose counts may be added. False: no memory; then no peer may. */
 bool count_breakdown_set_origins(struct count_breakdown *s, const struct origins *o);
-/* The share of an origin, made when it is not there; NULL: it has no say, or no memory. */
+/* Returns the part of an origin, and makes it if needed. NULL: the origin does not count here, or
+ * there is no memory. */
 struct count_part *count_breakdown_of(struct count_breakdown *s,
                                       const uint8_t origin[ORIGIN_BYTES]);
-/* All histories are full: makes the windows of them. */
+/* Makes the windows from the histories, which are complete. */
 void count_breakdown_end(struct count_breakdown *s);
 
-/* Whether an origin has a say: it is a member, or was one whose counts still stand, and not we. */
+/* True if the counts of an origin are used: it is an active member, or a former one whose counts
+ * stay, and not this server. */
 bool count_has_say(const struct origins *o, const struct origin_row *row);
 
-/* What the configuration allows, if it is less: a cap for each peer and more peers for the quorum. 0: as it is. */
+/* Applies the stricter limits of the configuration: a lower cap for each peer, a higher quorum. 0:
+ * no change. */
 void count_breakdown_limit(struct count_breakdown *s, uint64_t cap, unsigned quorum);
 
-/* What may be used for harm: our own count, and what peers add, each up to its cap, where at least quorum of them
- * counted it. All of it where they are one owner's servers. Else of these the COUNT_SHARES_LIARS largest are left out, or fewer: always less than half of the peers.
- * So that many liars can never bring it above what is true: each of theirs that is in has pushed out one at least
- * as large. */
+/* Returns the count that may harm a message: our own count, and the counts of peers up to their
+ * caps, if at least quorum peers counted the key. Unless the peers belong to one owner, the
+ * COUNT_BREAKDOWN_LIARS largest counts are left out, but always fewer than half of the peers. So
+ * this number of liars cannot raise the sum above the truth: each false count that is added has
+ * pushed out a true one at least as large. */
 uint64_t count_breakdown_bounded(const struct count_breakdown *s, unsigned window);
-/* What may be used to spare: all that all of them say, each up to its cap. */
+/* Returns the count that may help a message: the counts of all servers, each up to its cap. */
 uint64_t count_breakdown_all(const struct count_breakdown *s, unsigned window);
-/* The sum of all, without caps: what is shown. */
+/* Returns the sum of all counts without caps, for display. */
 uint64_t count_breakdown_sum(const struct count_breakdown *s, unsigned window);
-/* When any of them counted it first and last; 0: none did. Periods are known, not moments: those that run are cut at now_s. */
+/* Times of the first and the last count of any server; 0: no count. Only periods are known: a
+ * running period ends at now_s. */
 void count_breakdown_seen(const struct count_breakdown *s, uint64_t now_s,
                           uint64_t *retfirst_s, uint64_t *retlast_s);
 

@@ -1,4 +1,5 @@
-/* bucket_clock - which bucket counts now: a clock that only goes forward, and only believes what holds. */
+/* bucket_clock - which bucket counts now: a clock that only goes forward, and only believes what
+ * holds. */
 #include "core/count/bucket_clock.h"
 
 #include "core/count/runset.h"

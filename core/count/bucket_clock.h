@@ -1,12 +1,14 @@
 /*
- * bucket_clock - which bucket counts now: a clock that only goes forward, and only believes what holds.
+ * bucket_clock - the running bucket: a clock that only goes forward, and accepts a step only after
+ * a trial.
  *
- * bucket = max(the one before, wall clock / COUNT_BUCKET_S): when the clock is set back, its bucket
- * goes on until the time is reached again. When the wall clock is found more than
- * PERIOD_STEP_BUCKETS further than the clock that nobody sets (CLOCK_BOOTTIME) says, the step is on
- * trial: counting goes on in the last good bucket, and nothing expires, until it has held for
- * PERIOD_PROOF_US. A start long after the newest bucket on disk is such a step. Nor does anything
- * expire while the wall clock is behind the bucket by as much: one of the two is wrong.
+ * The bucket is the larger of the bucket before and wall clock / COUNT_BUCKET_S. When the clock is
+ * set back, the bucket stays until the wall clock reaches it again. When the wall clock is more
+ * than PERIOD_STEP_BUCKETS ahead of CLOCK_BOOTTIME, which cannot be set, the step is on trial:
+ * counting stays in the last good bucket, and no count expires, until the step has held for
+ * PERIOD_PROOF_US. A start long after the newest bucket on disk is such a step. No count expires
+ * either while the wall clock is PERIOD_STEP_BUCKETS behind the bucket, because one of the two is
+ * wrong.
  * Threads: one at a time.   Allocates: nothing.   Source: ADR 0029.
  */
 #ifndef CORE_COUNT_BUCKET_CLOCK_H
@@ -19,16 +21,16 @@ enum { PERIOD_STEP_BUCKETS = 2 };
 
 struct bucket_clock {
     uint64_t bucket;   /* that counts now */
-    uint64_t wall_us;  /* the time that was believed last, */
+    uint64_t wall_us;  /* the last accepted time, */
     uint64_t boot_us;  /* and when that was */
     bool is_suspended; /* a step is on trial, or the wall clock is behind */
     bool is_on_trial;
     uint64_t trial_us;     /* boot time at which the trial began */
-    int64_t trial_step_us; /* how far the wall clock is ahead of what was believed */
+    int64_t trial_step_us; /* how far the wall clock is ahead of the accepted time */
 };
 
-/* newest: the newest bucket on disk; 0: none. believes: the wall clock is followed at once, by who
- * does not run long enough for a trial. */
+/* newest: the newest bucket on disk; 0: none. believes: accept the wall clock at once, for a
+ * process that ends before a trial does. */
 void bucket_clock_init(struct bucket_clock *p, uint64_t newest, bool believes,
                        uint64_t wall_us, uint64_t boot_us);
 /* Whether the wall clock is behind the bucket. */

@@ -1,7 +1,9 @@
-/* contribution - what a bucket put into the cells. */
+/* contribution - the amounts that a bucket added to the cells. */
 #include "core/count/contribution.h"
 
+#include "core/base/array.h"
 #include "core/base/checksum.h"
+#include "core/base/le.h"
 
 enum {
     ALL_ONES = 1 << 15,
@@ -58,14 +60,6 @@ bool contribution_end(struct buf *ret, size_t from)
     return !buf_failed(ret);
 }
 
-static int by_line(const void *a, const void *b)
-{
-    uint64_t x = ((const struct part *)a)->line;
-    uint64_t y = ((const struct part *)b)->line;
-
-    return x < y ? -1 : x > y;
-}
-
 bool contribution_make(struct cells *c, struct buf *ret)
 {
     size_t room = c->figures->ntouched;
@@ -84,7 +78,7 @@ bool contribution_make(struct cells *c, struct buf *ret)
         }
     }
     if (parts) {
-        qsort(parts, n, sizeof(*parts), by_line);
+        qsort(parts, n, sizeof(*parts), array_u64_cmp);
     }
     for (size_t i = 0; i < n; i++) {
         contribution_add_line(ret, parts[i].line, parts[i].value, &last);
@@ -111,45 +105,27 @@ static uint64_t get_varint(struct slice *s)
     return v;
 }
 
-static unsigned get_u16(struct slice *s)
+static bool is_share_whole(struct slice *bytes)
 {
-    unsigned v = 0;
-
-    if (s->n >= 2) {
-        v = (unsigned)(uint8_t)s->p[0] | (unsigned)(uint8_t)s->p[1] << 8;
-        s->p += 2;
-        s->n -= 2;
-    } else {
-        s->n = 0;
-    }
-    return v;
-}
-
-static bool is_whole(struct slice *bytes)
-{
-    uint32_t sum = 0;
-
     if (bytes->n < SUM_BYTES) {
         return false;
     }
     bytes->n -= SUM_BYTES;
-    for (unsigned i = 0; i < SUM_BYTES; i++) {
-        sum |= (uint32_t)(uint8_t)bytes->p[bytes->n + i] << (8 * i);
-    }
-    return checksum32(*bytes) == sum;
+    return checksum32(*bytes) == le_get(bytes->p + bytes->n, SUM_BYTES);
 }
 
 bool contribution_each(struct slice bytes, contribution_fn *fn, void *context)
 {
     uint64_t line = 0;
 
-    if (!is_whole(&bytes)) {
+    if (!is_share_whole(&bytes)) {
         return false;
     }
     while (bytes.n > 0) {
         uint64_t zigzag = get_varint(&bytes);
         line += zigzag >> 1 ^ -(zigzag & 1);
-        unsigned mask = get_u16(&bytes);
+        unsigned mask = bytes.n >= 2 ? (unsigned)le_get(bytes.p, 2) : 0;
+        bytes = slice_from(bytes, 2);
         for (unsigned i = 0; i < CELLS_OF_LINE; i++) {
             if (mask & 1U << i) {
                 fn(context, line, i, mask & ALL_ONES ? 1 : get_varint(&bytes));

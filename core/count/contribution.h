@@ -1,9 +1,10 @@
 /*
- * contribution - what a bucket put into the cells, to be taken off the windows when it leaves them.
+ * contribution - the amounts that a bucket added to the cells, subtracted from a window when the
+ * bucket leaves it.
  *
- * Bytes: for each line touched, the way from the line before (zigzag varint), 10 bits of its cells and
- * a bit that all their values are 1 (16 bits, little-endian), else the values (varints); a checksum32 at
- * the end. For the memory of one process only, never read by another.
+ * Bytes: for each line touched, the way from the line before (zigzag varint), 10 bits of its cells
+ * and a bit that all their values are 1 (16 bits, little-endian), else the values (varints); a
+ * checksum32 at the end. For the memory of one process only, never read by another.
  * Depends: base, filter.   Threads: those of the cells.   ADR 0026.
  */
 #ifndef CORE_COUNT_CONTRIBUTION_H
@@ -14,11 +15,11 @@
 #include "core/filter/cells.h"
 
 /* The running bucket of the cells ends: appends its share to ret, nothing when it is empty. False:
- * no memory; the bucket ends all the same and its counts stay in the windows. */
+ * no memory; the bucket still ends, and its counts stay in the windows. */
 bool contribution_make(struct cells *c, struct buf *ret);
 
-/* The same by hand, for a bucket whose cells are not the running ones: lines in rising order, *last 0 at first, then
- * the end, of what was added from byte `from` of ret on. */
+/* The same line by line, for a bucket whose cells are not the running ones: add the lines in rising
+ * order, with *last 0 at first, then end the part of ret that begins at byte `from`. */
 void contribution_add_line(struct buf *ret, uint64_t line,
                            const uint64_t value[CELLS_OF_LINE], uint64_t *last);
 bool contribution_end(struct buf *ret, size_t from);

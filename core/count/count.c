@@ -1,4 +1,4 @@
-/* count - the facade: what is counted, and what is answered. The thread's work is in count_tick.c. */
+/* count - the facade: counting and answering. The work of the thread is in count_tick.c. */
 #include "core/count/count.h"
 
 #include "core/count/count_internal.h"
@@ -14,19 +14,26 @@ uint64_t count_key64(const struct digest *d)
     return key == 0 ? 1 : key;
 }
 
+struct count_keys count_keys_of(const struct keyring *ring,
+                                const struct digest digest[KEYRING_MAX])
+{
+    struct count_keys k = {.n = ring->n};
+
+    for (unsigned i = 0; i < k.n; i++) {
+        k.key[i] = count_key64(&digest[i]);
+        k.id[i] = ring->ring[i].id;
+    }
+    return k;
+}
+
 /* ---- asking for the truth ---- */
 
 /* The key under the writers' digest key: only that is in the tables of this process. */
 void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
                         struct count_history *ret)
 {
-    uint64_t keys[KEYRING_MAX] = {0};
-    uint32_t ids[KEYRING_MAX] = {0};
-    for (unsigned i = 0; i < c->keys.n; i++) {
-        keys[i] = count_key64(&digest[i]);
-        ids[i] = c->keys.ring[i].id;
-    }
-    unsigned shard = live_shard_of(keys[0], c->size.nshards);
+    const struct count_keys k = count_keys_of(&c->keys, digest);
+    unsigned shard = live_shard_of(k.key[0], c->size.nshards);
     struct count_shard *s = &c->shards[shard];
 
     pthread_rwlock_rdlock(&c->sealed);
@@ -34,10 +41,10 @@ void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX]
     const struct live *live = s->live;
     const struct live *prev = s->is_prev_sealed ? NULL : s->prev;
     uint64_t now = s->bucket;
-    uint64_t in_live = live_get(live, shard, keys[0]);
-    uint64_t in_prev = prev == NULL ? 0 : live_get(prev, shard, keys[0]);
+    uint64_t in_live = live_get(live, shard, k.key[0]);
+    uint64_t in_prev = prev == NULL ? 0 : live_get(prev, shard, k.key[0]);
     count_unlock(s);
-    runset_history(c->runset, keys, ids, c->keys.n, now, ret);
+    runset_history(c->runset, k.key, k.id, k.n, now, ret);
     pthread_rwlock_unlock(&c->sealed);
     if (prev != NULL) {
         count_history_add(ret, live_id(prev)->start_s, in_prev);
@@ -56,18 +63,12 @@ void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
 void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX],
                          struct count_breakdown *ret)
 {
-    uint64_t keys[KEYRING_MAX] = {0};
-    uint32_t ids[KEYRING_MAX] = {0};
-
     if (!count_breakdown_init(ret, 0)) {
         return;
     }
-    for (unsigned i = 0; i < c->keys.n; i++) {
-        keys[i] = count_key64(&digest[i]);
-        ids[i] = c->keys.ring[i].id;
-    }
+    const struct count_keys k = count_keys_of(&c->keys, digest);
     count_exact_inside(c, digest, &ret->v[0].history);
-    remote_ask(c->remote, keys, ids, c->keys.n, ret->v[0].history.now, ret);
+    remote_ask(c->remote, k.key, k.id, k.n, ret->v[0].history.now, ret);
 }
 
 void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
@@ -98,9 +99,9 @@ static void prefetch(const struct count *c, struct batch *b)
     for (size_t i = 0; i < b->n; i++) {
         uint64_t key = count_key64(&b->items[i].digest[0]);
         unsigned shard = live_shard_of(key, c->size.nshards);
-        /* acquire, partner of the release in roll_shards: who sees a table sees it whole. One
-         * that was replaced meanwhile costs a needless prefetch; it is not freed while we hold
-         * `use` */
+        /* acquire, partner of the release in roll_shards: a thread that sees a table sees all of
+         * it. A table that is replaced meanwhile costs a needless prefetch; it is not freed while
+         * this thread holds `use` */
         const struct live *live =
             atomic_load_explicit(&c->shards[shard].live, memory_order_acquire);
         const struct live *prev =
@@ -121,7 +122,8 @@ static void prefetch(const struct count *c, struct batch *b)
     }
 }
 
-/* Of the bucket before, or of this one before we started; and what peers counted in both. */
+/* Returns the count of a key in the bucket before, in this bucket before the start of the process,
+ * and by peers in both. */
 static uint64_t count_before(const struct count *c, const struct count_shard *s,
                              unsigned shard, uint64_t key)
 {
@@ -170,19 +172,19 @@ static size_t next_of_shard(const struct batch *b, size_t i)
     return next != NULL ? (size_t)(next - b->shard) : b->n;
 }
 
-/* What item i and those with its key, from `next` of its shard on, are counted with. */
+/* Returns the sum of the amounts of item i and of all items with its key from `next` on. */
 static uint64_t amount_of_key(const struct batch *b, size_t i, size_t next)
 {
     uint64_t sum = b->items[i].amount;
 
     for (size_t k = next; k < b->n; k = next_of_shard(b, k)) {
         uint64_t amount = b->key[k] == b->key[i] ? b->items[k].amount : 0;
-        sum = sum > UINT64_MAX - amount ? UINT64_MAX : sum + amount;
+        sum = run_sum(sum, amount);
     }
     return sum;
 }
 
-/* Item i and those of amount_of_key are done: its answer is theirs. */
+/* Marks item i and the items of amount_of_key as done, with one answer for all. */
 static void set_done(struct batch *b, size_t i, size_t next)
 {
     b->is_done[i] = true;
@@ -219,7 +221,7 @@ static size_t count_shard_of(struct count *c, struct batch *b, size_t i)
 }
 
 /* Room for one key more, that of item i. Leaves `use` for that moment. */
-static void make_room(struct count *c, struct batch *b, size_t i)
+static void make_key_room(struct count *c, struct batch *b, size_t i)
 {
     pthread_rwlock_unlock(&c->use);
     bool has_grown = count_grow(c);
@@ -250,7 +252,7 @@ static void add_windows(struct count_value *value, uint64_t w[COUNT_WINDOWS])
     }
 }
 
-/* What was counted under the digest key before this one. */
+/* Adds the counts under the former digest key. */
 static void add_other_keys(struct count *c, struct count_item *item, bool *retready)
 {
     for (unsigned i = 1; i < c->keys.n && *retready; i++) {
@@ -281,7 +283,7 @@ static void answer_exact(struct count *c, struct count_item *item)
     count_breakdown_fini(&shares);
 }
 
-static void answer(struct count *c, struct batch *b, size_t i)
+static void answer_item(struct count *c, struct batch *b, size_t i)
 {
     struct count_item *item = &b->items[i];
 
@@ -302,12 +304,12 @@ static void count_some(struct count *c, struct batch *b)
         while (!b->is_done[i]) {
             size_t full = count_shard_of(c, b, i);
             if (full < b->n) {
-                make_room(c, b, full);
+                make_key_room(c, b, full);
             }
         }
     }
     for (size_t i = 0; i < b->n; i++) {
-        answer(c, b, i);
+        answer_item(c, b, i);
     }
 }
 

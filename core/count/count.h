@@ -1,12 +1,29 @@
 /*
- * count - how often keys were counted in the last 10 minutes, hour, day and fortnight.
+ * count - how often keys were counted in the last 10 minutes, hour, day and 14 days.
  *
- * The facade of the room: the running table (live.h) and the sealed runs (runset.h) are the truth,
- * the sketch (totals.h) answers at once, with what peers counted (remote.h) in it. Only gillnetd opens it for counting (a lock in counts/);
- * the command line asks gillnetd, or reads the runs itself (count_view).
- * A thread of its own journals every 5 s, ends buckets, seals, merges days, expires, rebuilds the
- * sketch after the start and reads the canaries every minute.
- * Depends: base, config, feature, filter, store.   Threads: adding and asking from any.
+ * gillnetd counts the keys of each message in buckets of 10 minutes. The running table (live.h) and
+ * the runs of ended buckets (runset.h) are exact. The sketch (totals.h) answers at once, never too
+ * low, with the counts of peers (remote.h) in it. Only gillnetd counts (a lock in counts/);
+ * commands ask gillnetd, or read the files (count_view). A thread journals every 5 s, ends buckets,
+ * writes runs, merges days, deletes expired runs, rebuilds the sketch after the start and reads the
+ * canaries every minute.
+ * Files in reading order:
+ *   count, count_open, count_tick, count_rebuild   the facade, its start, its thread, the sketch's
+ *                                                  past
+ *   bucket_clock                                   the running bucket
+ *   live, live_file, live_journal, live_recover    the running table; pair_log has its journal's
+ *                                                  form
+ *   runset, runset_history, runset_maintain        runs of 14 days
+ *   totals*, contribution, spill                   the sketch
+ *   stream, remote*, merged_runs, count_peers      counts of peers; breakdown has each server's
+ *                                                  part
+ *   follow, follow_read                            own counts, reported for publishing
+ *   message, count_protocol, count_json            a message; the control socket; JSON
+ *   size, traffic                                  planning
+ * To add a window: add it to enum count_window, count_window_name, count_history_windows, size.c
+ * and COUNT_PART_WINDOWS; in the sketch to enum totals_window, totals_windows_of and the columns of
+ * cells.h.
+ * Depends: base, config, feature, filter, store.   Threads: counting and reading from any.
  * Decisions: ADR 0029.
  */
 #ifndef CORE_COUNT_COUNT_H
@@ -19,10 +36,9 @@
 #include "core/count/remote.h"
 #include "core/count/runset.h"
 
-/* Never shorter than they say: the running bucket (or day) and so many before it. */
+/* A window is never shorter than its name: the running bucket (or day) is counted in addition. */
 enum count_window { COUNT_10M, COUNT_1H, COUNT_1D, COUNT_14D, COUNT_WINDOWS };
 const char *count_window_name(unsigned w); /* "10m", ... */
-bool count_window_by_name(struct slice name, enum count_window *ret);
 
 enum {
     COUNT_CANARIES = 1000,
@@ -46,29 +62,32 @@ struct count_options {
     uint64_t messages_per_day; /* the size (core/count/size.h) */
     bool has_thread; /* false: count_start comes later, or count_tick is called */
     bool
-        is_brief; /* a command: the clock is believed, and nothing is merged or expires */
+        is_brief; /* a command: the clock is accepted, and no run is merged or deleted */
 };
 
 struct count;
 
-/* ERR_LOCKED: another process counts there. ERR_KEY, ERR_UNSUPPORTED: counts of another ring or version are there; the
- * text says what to do. A disk that refuses does not fail: see count_stat. */
+/* ERR_LOCKED: another process counts there. ERR_KEY, ERR_UNSUPPORTED: counts of another ring or
+ * version are there; the text says what to do. A disk that refuses does not fail: see
+ * count_stat. */
 enum err count_open(const struct count_options *options, struct count **ret,
                     struct errinfo *reterr);
-/* Starts the thread of counts that were opened without; from here on the statistics page says that there is counting. */
+/* Starts the thread of counts that were opened without; from here on the statistics page says that
+ * there is counting. */
 enum err count_start(struct count *c, struct errinfo *reterr);
-/* Seals nothing: what is counted stays in the running table and is taken up at the next start. */
+/* Writes no run: the running table stays on disk, and the next start recovers it. */
 void count_close(struct count **c);
 
-/* Adds and reads n keys in one go; items of one key may be told the sum of them all. While the sketch is being rebuilt the runs are asked instead. */
+/* Adds and reads n keys in one call. Items with one key may all get the sum of their amounts. While
+ * the sketch is rebuilt, the runs answer. */
 void count_batch(struct count *c, struct count_item *items, size_t n);
 
 /* The exact counts of this server, the running bucket included. */
 void count_exact(struct count *c, const struct digest digest[KEYRING_MAX],
                  struct count_history *ret);
 
-/* The same, and what each peer counted (remote.h), each for itself: before harm. [0] is what count_exact says.
- * Without memory ret is empty (n 0). Free with count_shares_fini. */
+/* The same, with the count of each peer (remote.h); for decisions that do harm. [0] is the answer
+ * of count_exact. Without memory ret is empty (n 0). Free with count_breakdown_fini. */
 void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
                         struct count_breakdown *ret);
 
@@ -104,7 +123,7 @@ struct count_stat {
 };
 void count_stat(struct count *c, struct count_stat *ret);
 
-/* What the thread does each second, once; for tests with a clock of their own. The first one rebuilds
+/* Does the work of the thread once; for tests that set the clock. The first one rebuilds
  * the sketch whole. */
 void count_tick(struct count *c);
 

@@ -1,9 +1,10 @@
 /*
  * count_internal - what the files of the facade share; not for other modules.
  *
- * Locks, in the order in which they are taken: tick (the thread's work: one at a time), use (readers:
- * whoever touches tables; a writer waits until none does, to free one), sealed (which buckets the
- * runs hold: a reader sees a bucket in its table or in its run, never in both), a shard's.
+ * Locks, in the order in which they are taken: tick (the work of the thread, one at a time); use
+ * (read: a thread that uses tables; write: waits for these threads and frees a table); sealed
+ * (guards the list of runs, so that a reader finds a bucket in its table or in its run, never in
+ * both); the lock of a shard.
  */
 #ifndef CORE_COUNT_COUNT_INTERNAL_H
 #define CORE_COUNT_COUNT_INTERNAL_H
@@ -19,8 +20,8 @@
 #include "core/count/remote.h"
 #include "core/count/runset.h"
 #include "core/count/size.h"
-#include "core/count/tally.h"
 #include "core/count/totals.h"
+#include "core/filter/tally.h"
 
 enum {
     COUNT_CACHE_LINE = 64,
@@ -40,15 +41,15 @@ struct count_shard {
     bool is_ready;               /* the sketch knows the shard's past */
 };
 
-/* What peers counted in a bucket. No running table: that has its places by the order of keys, and these keys others
- * have chosen. */
+/* Counts of peers in a bucket. A running table would not do: it places keys by their order, and
+ * peers choose these keys. */
 struct count_near {
     uint64_t bucket;
     struct tally shard[]; /* guarded by the shard's lock */
 };
 
-/* Held for some hundred nanoseconds, so that who waits spins, and gives its turn away where the holder
- * has lost its own. A mutex costs twice that between two threads (ADR 29). */
+/* Held for some hundred nanoseconds, so that who waits spins, and gives its turn away where the
+ * holder has lost its own. A mutex costs twice that between two threads (ADR 29). */
 static inline void count_lock(struct count_shard *s)
 {
     for (unsigned i = 1; pthread_spin_trylock(s->lock) != 0; i++) {
@@ -63,7 +64,7 @@ static inline void count_unlock(struct count_shard *s)
     (void)pthread_spin_unlock(s->lock);
 }
 
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order of who uses it */
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): grouped by the threads that use it */
 struct count {
     char dir[FILE_PATH_MAX];  /* STATE/counts */
     char runs[FILE_PATH_MAX]; /* STATE/counts/runs */
@@ -75,11 +76,12 @@ struct count {
     struct runset *runset;
     struct totals *totals;
     struct count_shard *shards;
-    /* What runs have of the bucket that counted when we started, and of the one before: for the 10
-     * minutes that the tables cannot know yet. Constant until they are freed, under `use`. NULL: none. */
+    /* Counts that the runs have of the bucket that was running at the start, and of the one before.
+     * They complete the window of 10 minutes. Constant until they are freed, under `use`. NULL:
+     * none. */
     struct live *past[COUNT_PAST];
-    /* What peers counted in the running bucket and the one before, summed up. Written by the tick with
-     * the shard's lock; made and freed under `use`. NULL: nothing. */
+    /* Sums of the counts of peers in the running bucket and the one before. The tick writes them
+     * with the lock of the shard; made and freed under `use`. NULL: none. */
     struct count_near *near[COUNT_NEAR];
     struct remote *remote;
 
@@ -123,6 +125,14 @@ struct count {
 
 /* The key of a digest in tables and runs. */
 uint64_t count_key64(const struct digest *d);
+/* The keys of one feature, and the digest keys that they were made with. */
+struct count_keys {
+    uint64_t key[KEYRING_MAX];
+    uint32_t id[KEYRING_MAX];
+    unsigned n;
+};
+struct count_keys count_keys_of(const struct keyring *ring,
+                                const struct digest digest[KEYRING_MAX]);
 
 /* A new running table for bucket; NULL: out of memory. */
 struct live *count_new_live(struct count *c, uint64_t bucket);
@@ -130,9 +140,9 @@ struct live *count_new_live(struct count *c, uint64_t bucket);
 bool count_grow(struct count *c);
 /* Brings the journal up to date. In the tick, or at the end. */
 void count_flush(struct count *c);
-/* Says once that the disk refuses, or (why NULL) that it does not any more. */
+/* Logs once that the disk fails, or (why NULL) that it works again. */
 void count_note_disk(struct count *c, const struct errinfo *why);
-/* As count_exact, for who holds `use`. */
+/* As count_exact; the caller holds `use`. */
 void count_exact_inside(struct count *c, const struct digest digest[KEYRING_MAX],
                         struct count_history *ret);
 /* Fills past. Before the thread. */
@@ -145,17 +155,20 @@ bool count_rebuild_shard(struct count *c);
 
 /* ---- peers (count_peers.c), in the tick ---- */
 
-/* Takes in what peers counted since the last time; what left asks for a rebuild of all shards. */
+/* Adds the counts of peers since the last call. Counts that disappeared cause a rebuild of all
+ * shards. */
 void count_peers_refresh(struct count *c);
 void count_peers_free(struct count *c); /* its tables */
 /* A bucket has begun: tables of older ones than the one before go. */
 void count_peers_roll(struct count *c);
-/* What peers counted, for a shard that is rebuilt: a day's runs and its buckets' runs. */
+/* Adds the runs of peers of one day, and of its buckets, to a shard that is rebuilt. */
 void count_peers_rebuild_day(struct count *c, unsigned shard, uint64_t day);
 /* Then the open streams, and the bucket before; the running one is near[0]. */
 void count_peers_rebuild_rest(struct count *c, unsigned shard);
 
 /* In the tick. */
 void count_read_canaries(struct count *c);
+/* Sets the gauges count_* and the faults "counts" (the disk) and "counts-clock". */
+void count_publish(const struct count_stat *s);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 
 /* ---- what is on disk ---- */
 
-/* What the runs in the folder say of who made them. */
+/* Facts about the makers of the runs in the folder. */
 struct look {
     const struct count *c;
     struct errinfo *why;
@@ -25,7 +25,7 @@ struct look {
     uint64_t newest_s;
 };
 
-static void on_damage(void *context, const struct errinfo *why)
+static void on_run_damage(void *context, const struct errinfo *why)
 {
     struct look *look = context;
     if (why->code == ERR_VERSION || why->code == ERR_UNSUPPORTED) {
@@ -43,7 +43,7 @@ static bool look_at_run(void *context, const struct run *run)
     struct look *look = context;
     const struct run_id *id = run_id(run);
     bool is_ours = keyring_find(&look->c->keys, id->key_id) != NULL;
-    /* what others counted, and when, is no clock of ours */
+    /* runs of peers must not set the clock */
     bool is_own = memcmp(id->origin, look->c->origin, sizeof(id->origin)) == 0;
 
     look->nours += is_ours;
@@ -58,7 +58,7 @@ static enum err open_runs(struct count *c, uint64_t *retnewest, bool *rethas,
                           struct errinfo *reterr)
 {
     struct look look = {.c = c, .why = reterr};
-    enum err e = runset_open(c->runs, on_damage, &look, &c->runset, reterr);
+    enum err e = runset_open(c->runs, on_run_damage, &look, &c->runset, reterr);
 
     if (e != ERR_OK) {
         return e;
@@ -71,8 +71,8 @@ static enum err open_runs(struct count *c, uint64_t *retnewest, bool *rethas,
     if (look.nours == 0 && look.nforeign > 0) {
         return errinfo_set(
             reterr, ERR_KEY, c->runs, 0,
-            "the counts here were made with another digest key; bring back "
-            "keys/digest.key, or move this folder away to count anew");
+            "the counts here were made with another digest key; restore "
+            "keys/digest.key, or move this folder away to begin new counts");
     }
     *retnewest = look.newest_s / COUNT_BUCKET_S;
     *rethas = look.nours > 0;
@@ -106,9 +106,9 @@ static enum err recover(struct count *c, struct errinfo *reterr)
     }
     if (saved.damaged > 0) {
         log_warn(
-            "event=counts dir=%s damaged=%u: running tables or write-ahead logs were damaged or "
-            "cannot be read; what could be read of them is kept, so counts of that "
-            "time may be low",
+            "event=counts dir=%s damaged=%u: running tables or write-ahead logs are "
+            "damaged or unreadable; their readable parts are kept, so counts of "
+            "that time may be low",
             c->dir, saved.damaged);
     }
     if (saved.keys > 0) {
@@ -132,7 +132,7 @@ static enum err make_locks(struct count *c)
 {
     pthread_rwlockattr_t attr;
 
-    /* a writer only waits for those inside: who frees a table must get its turn */
+    /* writers first, so that the thread that frees a table gets its turn */
     if (pthread_rwlockattr_init(&attr) != 0) {
         return ERR_NOMEM;
     }
@@ -196,8 +196,8 @@ static enum err make_memory(struct count *c, bool is_new, struct errinfo *reterr
 
 /* ---- opening ---- */
 
-/* Root's first look must not leave a folder that gillnetd cannot write: it goes to who has the state
- * folder. A failure shows when gillnetd starts. */
+/* A command of root may be the first to make the folder. Gives it to the owner of the state folder,
+ * so that gillnetd can write to it. A failure shows when gillnetd starts. */
 static void give_to_owner(const struct count *c, const char *state_dir,
                           const char *lock)
 {
@@ -210,8 +210,8 @@ static void give_to_owner(const struct count *c, const char *state_dir,
     }
 }
 
-static enum err prepare(struct count *c, const struct count_options *options,
-                        struct errinfo *reterr)
+static enum err prepare_folder(struct count *c, const struct count_options *options,
+                               struct errinfo *reterr)
 {
     uint8_t derived[KEYRING_DERIVED_BYTES];
     char path[FILE_PATH_MAX];
@@ -226,22 +226,19 @@ static enum err prepare(struct count *c, const struct count_options *options,
                            "%llu messages a day are out of range",
                            (unsigned long long)options->messages_per_day);
     }
-    e = file_path(c->dir, "%s/counts", options->state_dir);
-    e = e != ERR_OK ? e : file_path(c->runs, "%s/runs", c->dir);
-    e = e != ERR_OK ? e : file_path(path, "%s/LOCK", c->dir);
-    if (e != ERR_OK) {
-        return errinfo_set(reterr, e, options->state_dir, 0, "the path is too long");
-    }
-    e = file_make_dir(c->dir, COUNT_DIR_MODE, reterr);
-    e = e != ERR_OK ? e : file_make_dir(c->runs, COUNT_DIR_MODE, reterr);
-    e = e != ERR_OK ? e : filelock_take(&c->lock, path, reterr);
+    e = path_make(c->dir, reterr, "%s/counts", options->state_dir);
+    THEN(e, path_make(c->runs, reterr, "%s/runs", c->dir));
+    THEN(e, path_make(path, reterr, "%s/LOCK", c->dir));
+    THEN(e, file_make_dir(c->dir, COUNT_DIR_MODE, reterr));
+    THEN(e, file_make_dir(c->runs, COUNT_DIR_MODE, reterr));
+    THEN(e, filelock_take(&c->lock, path, reterr));
     if (e == ERR_OK) {
         give_to_owner(c, options->state_dir, path);
     }
     return e != ERR_OK ? e : make_locks(c);
 }
 
-static void *run(void *context)
+static void *run_ticks(void *context)
 {
     struct count *c = context;
     struct timespec next;
@@ -264,9 +261,10 @@ static void *run(void *context)
 
 enum err count_start(struct count *c, struct errinfo *reterr)
 {
-    /* at once: a command that finds gillnetd before the thread's first round must not take it for one that does not count */
+    /* at once: a command that finds gillnetd before the thread's first round must not take it for
+     * one that does not count */
     stats_set(STAT_count_messages_per_day, c->size.messages_per_day);
-    c->has_thread = pthread_create(&c->thread, NULL, run, c) == 0;
+    c->has_thread = pthread_create(&c->thread, NULL, run_ticks, c) == 0;
     if (!c->has_thread) {
         stats_set(STAT_count_messages_per_day, 0);
         return errinfo_set(
@@ -277,8 +275,8 @@ enum err count_start(struct count *c, struct errinfo *reterr)
     return ERR_OK;
 }
 
-static enum err start(struct count *c, const struct count_options *options,
-                      struct errinfo *reterr)
+static enum err start_counts(struct count *c, const struct count_options *options,
+                             struct errinfo *reterr)
 {
     uint64_t newest = 0;
     bool has_runs = false;
@@ -309,12 +307,12 @@ enum err count_open(const struct count_options *options, struct count **ret,
         aligned_alloc(COUNT_CACHE_LINE, (sizeof(*c) + COUNT_CACHE_LINE - 1) /
                                             COUNT_CACHE_LINE * COUNT_CACHE_LINE);
     if (c == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, options->state_dir, 0, "out of memory");
+        return errinfo_nomem(reterr, options->state_dir);
     }
     memset(c, 0, sizeof(*c));
     c->lock.fd = -1;
-    enum err e = prepare(c, options, reterr);
-    e = e != ERR_OK ? e : start(c, options, reterr);
+    enum err e = prepare_folder(c, options, reterr);
+    e = e != ERR_OK ? e : start_counts(c, options, reterr);
     if (e != ERR_OK) {
         count_close(&c);
         return e;

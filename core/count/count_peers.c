@@ -1,5 +1,5 @@
 /*
- * count_peers - what peers counted goes into the sketch, key by key, as if it had been counted here.
+ * count_peers - counts of peers, added to the sketch key by key like own counts.
  */
 
 #include "core/count/count_internal.h"
@@ -37,7 +37,7 @@ static struct count_near *near_new(const struct count *c, uint64_t bucket)
     return near;
 }
 
-/* Puts a table in the place of another, which goes when nobody looks at it any more. */
+/* Replaces a table, and frees the old one when no thread uses it. */
 static void set_near(struct count *c, unsigned i, struct count_near *fresh)
 {
     pthread_rwlock_wrlock(&c->use);
@@ -98,8 +98,8 @@ static uint64_t add_near(struct count_near *near, unsigned shard,
     return nlost;
 }
 
-/* Keys of one shard. Those of the bucket before stay in the sketch a bucket longer than they should: it is
- * at least the truth, and one share serves for all. */
+/* Keys of one shard. Those of the bucket before stay in the sketch a bucket longer than they
+ * should: it is at least the truth, and one share serves for all. */
 static void feed_shard(struct count *c, unsigned shard, uint64_t bucket,
                        const struct run_record *v, size_t n)
 {
@@ -119,7 +119,8 @@ static void feed_shard(struct count *c, unsigned shard, uint64_t bucket,
     (void)atomic_fetch_add_explicit(&c->nlost, nlost, memory_order_relaxed);
 }
 
-static void feed(void *context, uint64_t bucket, const struct run_record *v, size_t n)
+static void feed_keys(void *context, uint64_t bucket, const struct run_record *v,
+                      size_t n)
 {
     struct count *c = context;
 
@@ -135,7 +136,7 @@ static void feed(void *context, uint64_t bucket, const struct run_record *v, siz
     }
 }
 
-/* ---- all anew ---- */
+/* ---- rebuilding all ---- */
 
 static void load_key(void *context, uint64_t bucket, uint64_t key, uint64_t count)
 {
@@ -183,7 +184,7 @@ static void load_near(struct count *c)
 
 void count_peers_refresh(struct count *c)
 {
-    remote_refresh(c->remote, now_of(c), feed, c);
+    remote_refresh(c->remote, now_of(c), feed_keys, c);
     if (!remote_take_rebuild(c->remote)) {
         return;
     }

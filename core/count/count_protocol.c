@@ -18,50 +18,6 @@ _Static_assert((COUNT_BUCKETS + COUNT_DAYS + 8) * 21 +
 
 /* ---- numbers and digests ---- */
 
-static bool read_number(struct slice text, uint64_t *ret)
-{
-    uint64_t v = 0;
-
-    if (text.n == 0 || text.n > 20) {
-        return false;
-    }
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned digit = (unsigned)(unsigned char)text.p[i] - '0';
-
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        v = v * 10 + digit;
-    }
-    *ret = v;
-    return true;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool read_digest(struct slice text, struct digest *ret)
-{
-    if (text.n != (size_t)2 * DIGEST_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
-        int high = hex_value(text.p[2 * i]);
-        int low = hex_value(text.p[2 * i + 1]);
-
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        ret->b[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
 /* As many digests as there are digest keys, with "+" between. */
 static bool read_digests(struct slice text, unsigned n, struct digest ret[KEYRING_MAX])
 {
@@ -69,7 +25,7 @@ static bool read_digests(struct slice text, unsigned n, struct digest ret[KEYRIN
         bool is_last = i + 1 == n;
         struct slice one = is_last ? text : slice_cut(&text, '+');
 
-        if (!read_digest(one, &ret[i])) {
+        if (!hex_parse_lower(one, ret[i].b, DIGEST_BYTES)) {
             return false;
         }
     }
@@ -78,18 +34,11 @@ static bool read_digests(struct slice text, unsigned n, struct digest ret[KEYRIN
 
 static void put_digests(const struct digest *digest, unsigned n, struct buf *ret)
 {
-    static const char hex[] = "0123456789abcdef";
-    char text[2 * DIGEST_BYTES];
+    char hex[2 * DIGEST_BYTES + 1];
 
     for (unsigned i = 0; i < n; i++) {
-        for (size_t k = 0; k < DIGEST_BYTES; k++) {
-            text[2 * k] = hex[digest[i].b[k] >> 4];
-            text[2 * k + 1] = hex[digest[i].b[k] & 15];
-        }
-        if (i > 0) {
-            buf_add_char(ret, '+');
-        }
-        buf_add(ret, slice_of(text, sizeof(text)));
+        hex_print(digest[i].b, DIGEST_BYTES, hex);
+        buf_printf(ret, "%s%s", i == 0 ? "" : "+", hex);
     }
 }
 
@@ -114,22 +63,25 @@ void count_wire_batch(const struct keyring *keys, const struct count_item *items
     }
 }
 
-void count_wire_exact(const struct keyring *keys,
-                      const struct digest digest[KEYRING_MAX], struct buf *ret)
+static void ask_one(const char *what, const struct keyring *keys,
+                    const struct digest digest[KEYRING_MAX], struct buf *ret)
 {
-    buf_add_str(ret, "count-exact ");
+    buf_add_str(ret, what);
     put_keys(keys, ret);
     buf_add_char(ret, ' ');
     put_digests(digest, keys->n, ret);
 }
 
+void count_wire_exact(const struct keyring *keys,
+                      const struct digest digest[KEYRING_MAX], struct buf *ret)
+{
+    ask_one("count-exact ", keys, digest, ret);
+}
+
 void count_wire_shares(const struct keyring *keys,
                        const struct digest digest[KEYRING_MAX], struct buf *ret)
 {
-    buf_add_str(ret, "count-shares ");
-    put_keys(keys, ret);
-    buf_add_char(ret, ' ');
-    put_digests(digest, keys->n, ret);
+    ask_one("count-shares ", keys, digest, ret);
 }
 
 /* n numbers with blanks between and nothing behind. */
@@ -138,7 +90,8 @@ static bool read_row(struct slice line, uint64_t *ret, size_t n)
     for (size_t i = 0; i < n; i++) {
         bool is_last = i + 1 == n;
 
-        if (!read_number(is_last ? line : slice_cut(&line, ' '), &ret[i])) {
+        if (!slice_to_u64(is_last ? line : slice_cut(&line, ' '), 10, UINT64_MAX,
+                          &ret[i])) {
             return false;
         }
     }
@@ -196,7 +149,7 @@ bool count_wire_history(struct slice answer, struct count_history *ret)
 
 enum { PEER_NUMBERS = 7, PEER_FIRST = 0, PEER_LAST, PEER_DAMAGED, PEER_WINDOWS };
 
-/* "peer ORIGIN NAME CAP" and what follows it. */
+/* Reads "peer ORIGIN NAME CAP" and the numbers behind it. */
 static bool read_peer(struct slice line, struct origin_row *ret,
                       uint64_t retnumbers[PEER_NUMBERS])
 {
@@ -207,7 +160,7 @@ static bool read_peer(struct slice line, struct origin_row *ret,
     struct slice cap = slice_cut(&line, ' ');
 
     if (!is_peer || !hex_parse(origin, ret->origin, ORIGIN_BYTES) || name.n == 0 ||
-        name.n > ORIGIN_NAME_MAX || !read_number(cap, &ret->cap) ||
+        name.n > ORIGIN_NAME_MAX || !slice_to_u64(cap, 10, UINT64_MAX, &ret->cap) ||
         !read_row(line, retnumbers, PEER_NUMBERS) ||
         retnumbers[PEER_DAMAGED] > RUNSET_RUNS_MAX) {
         return false;
@@ -216,7 +169,7 @@ static bool read_peer(struct slice line, struct origin_row *ret,
     return true;
 }
 
-/* First who has a say, then what they say: both are in the same lines. */
+/* Reads the lines twice: first the origins, then their counts. */
 static bool read_peers(struct slice answer, struct count_breakdown *ret)
 {
     struct origin_row rows[ORIGINS_MAX];
@@ -270,7 +223,7 @@ bool count_wire_read_shares(struct slice answer, struct count_breakdown *ret)
 
 /* ---- who answers ---- */
 
-static void refuse(struct buf *ret, const char *why)
+static void refuse_request(struct buf *ret, const char *why)
 {
     buf_printf(ret, "error %s\n", why);
 }
@@ -294,16 +247,16 @@ static void answer_batch(struct slice rest, const struct count_port *port,
         struct slice digests = slice_cut(&text, '=');
 
         if (n == COUNT_WIRE_ITEMS) {
-            refuse(ret, "a request may have at most 256 keys");
+            refuse_request(ret, "a request may have at most 256 keys");
             return;
         }
         memset(&items[n], 0, sizeof(items[n]));
         if (!read_digests(digests, keys->n, items[n].digest) ||
-            !read_number(text, &items[n].amount) ||
+            !slice_to_u64(text, 10, UINT64_MAX, &items[n].amount) ||
             items[n].amount > COUNT_WIRE_AMOUNT_MAX) {
-            refuse(ret,
-                   "a key is DIGEST=AMOUNT, a digest has 32 hexadecimal digits, an "
-                   "amount is at most 1000000");
+            refuse_request(
+                ret, "a key is DIGEST=AMOUNT, a digest has 32 hexadecimal digits, an "
+                     "amount is at most 1000000");
             return;
         }
         n++;
@@ -363,7 +316,7 @@ static void answer_exact(struct slice rest, const struct count_port *port,
     memset(digest, 0, sizeof(digest));
     memset(&h, 0, sizeof(h));
     if (!read_digests(rest, keys->n, digest)) {
-        refuse(ret, "name one key: a digest has 32 hexadecimal digits");
+        refuse_request(ret, "name one key: a digest has 32 hexadecimal digits");
         return;
     }
     if (with_shares && port->shares != NULL) {
@@ -397,12 +350,13 @@ void count_wire_answer(struct slice request, const struct count_port *port,
     struct slice named = slice_cut(&request, ' ');
 
     if (port == NULL || keys == NULL || keys->n == 0) {
-        refuse(ret, "this gillnetd does not count; see count.messages_per_day and its "
-                    "log");
+        refuse_request(
+            ret, "this gillnetd does not count; see count.messages_per_day and its "
+                 "log");
     } else if (!are_our_keys(named, keys)) {
-        refuse(ret,
-               "the digest keys differ: gillnetd counts with those that it started "
-               "with; restart it, or mend state_dir");
+        refuse_request(
+            ret, "the digest keys differ: gillnetd counts with those that it started "
+                 "with; restart it, or mend state_dir");
     } else if (slice_eq(what, SLICE_LIT("count-batch"))) {
         answer_batch(request, port, keys, ret);
     } else if (slice_eq(what, SLICE_LIT("count-exact"))) {
@@ -410,7 +364,7 @@ void count_wire_answer(struct slice request, const struct count_port *port,
     } else if (slice_eq(what, SLICE_LIT("count-shares"))) {
         answer_exact(request, port, keys, true, ret);
     } else {
-        refuse(ret, "unknown request; understood are count-batch, count-exact, "
-                    "count-shares");
+        refuse_request(ret, "unknown request; understood are count-batch, count-exact, "
+                            "count-shares");
     }
 }

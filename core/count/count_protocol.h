@@ -1,16 +1,18 @@
 /*
- * count_protocol - counts asked for over gillnetd's control socket: requests and answers as lines of text.
+ * count_protocol - counts asked for over gillnetd's control socket: requests and answers as lines
+ * of text.
  *
  *   count-batch KEYS DIGEST[+DIGEST]=AMOUNT...     one line "10m 1h 1d 14d" for each
  *   count-exact KEYS DIGEST[+DIGEST]               "now N", "first N", "last N", "damaged N",
  *                                                  "buckets N...", "days N..."
- *   count-shares KEYS DIGEST[+DIGEST]              the same, then "quorum N", and for each peer with a say
- *                                                  "peer ORIGIN NAME CAP FIRST LAST DAMAGED 10m 1h 1d 14d"
+ *   count-shares KEYS DIGEST[+DIGEST]              the same, then "quorum N", and for each peer
+ *                                                  with a say "peer ORIGIN NAME CAP FIRST LAST
+ *                                                  DAMAGED 10m 1h 1d 14d"
  *
  * KEYS are the numbers of the digest keys that the digests were made with ("1f00aa02+22b1c0de"),
- * which must be those of who answers: counting under another key would be counting for nobody.
+ * which must equal the keys of gillnetd: nothing ever reads counts under another key.
  * Numbers are decimal, digests 32 hexadecimal digits. Answers begin with "ok" or "error WHY".
- * Depends: base, count.h.   Threads: pure but for the port's calls.
+ * Depends: base, count.h.   Threads: pure except for the calls of the port.
  */
 #ifndef CORE_COUNT_COUNT_PROTOCOL_H
 #define CORE_COUNT_COUNT_PROTOCOL_H
@@ -37,7 +39,7 @@ void count_wire_exact(const struct keyring *keys,
                       const struct digest digest[KEYRING_MAX], struct buf *ret);
 void count_wire_shares(const struct keyring *keys,
                        const struct digest digest[KEYRING_MAX], struct buf *ret);
-/* Reads the answer to it. False: it is none, and nothing of it may be used. */
+/* Reads the answer. False: it is malformed or an error, and must not be used. */
 bool count_wire_values(struct slice answer, struct count_item *items, size_t n);
 bool count_wire_history(struct slice answer, struct count_history *ret);
 /* Of a peer's history only first, last and damaged are known. On failure *ret is empty. */
@@ -45,7 +47,8 @@ bool count_wire_read_shares(struct slice answer, struct count_breakdown *ret);
 
 /* ---- who answers ---- */
 
-/* Answers a request that begins with "count-", from anybody, into ret. port NULL: nothing is counted. */
+/* Answers a request that begins with "count-", from anybody, into ret. port NULL: nothing is
+ * counted. */
 void count_wire_answer(struct slice request, const struct count_port *port,
                        const struct keyring *keys, struct buf *ret);
 

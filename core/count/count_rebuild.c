@@ -78,7 +78,7 @@ static void keys_of(void *context, unsigned shard, totals_key_fn *fn, void *sink
     }
 }
 
-static void add_key(void *context, uint64_t key, uint64_t count)
+static void add_rebuilt_key(void *context, uint64_t key, uint64_t count)
 {
     const struct rebuilding *b = context;
 
@@ -91,7 +91,7 @@ static void feed_unsealed(struct rebuilding *b)
     if (b->c->prev != NULL && !b->c->is_prev_sealed) {
         uint64_t bucket = live_id(b->c->prev)->start_s / COUNT_BUCKET_S;
         totals_rebuild_run(b->c->totals, b->shard, bucket, true, true);
-        live_each(b->c->prev, b->shard, add_key, b);
+        live_each(b->c->prev, b->shard, add_rebuilt_key, b);
     }
 }
 
@@ -170,8 +170,8 @@ static bool load_run(void *context, const struct run *run)
     while ((e = run_cursor_next(&cursor, &record)) != ERR_NOT_FOUND) {
         uint64_t sum;
         unsigned shard = live_shard_of(record.key, l->c->size.nshards);
-        /* without room (keys fall unevenly into shards) the sum is low for 10 minutes; what
-         * would do harm asks the runs themselves */
+        /* if a shard is full (keys fall unevenly into shards) the sum is low for 10 minutes;
+         * decisions that do harm read the runs */
         if (e == ERR_OK) {
             (void)live_add(l->table, shard, record.key, record.count, &sum);
         }
@@ -213,8 +213,8 @@ static void canary_key(const struct count *c, unsigned i, struct digest *ret)
     *ret = d;
 }
 
-/* How many cells are above the threshold: a sign of how much bulk there is, and how much was counted twice over. Lines
- * are evenly spread, so a part of them stands for all. */
+/* Estimates the number of cells above the threshold, a sign of bulk and of collisions. Lines are
+ * evenly spread, so it reads only a part of them. */
 static void sample_cells(struct count *c)
 {
     uint64_t over[TOTALS_WINDOWS] = {0};
@@ -230,8 +230,8 @@ static void sample_cells(struct count *c)
     }
 }
 
-/* A canary was never counted: what it reads is noise. In the fortnight a single sight is let pass:
- * that is a doorkeeper's false answer, which no threshold asks about. */
+/* A canary was never counted, so its value is noise. In the window of 14 days a value of 1 is
+ * ignored: it comes from a false answer of the doorkeeper, and no threshold is that low. */
 void count_read_canaries(struct count *c)
 {
     uint32_t noisy[COUNT_WINDOWS] = {0};

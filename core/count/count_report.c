@@ -1,6 +1,5 @@
 /* count_report - the state of the counts as numbers of the statistics page. */
-#include "core/count/count_report.h"
-
+#include "core/count/count_internal.h"
 #include "core/telemetry/stats.h"
 
 enum { PPB = 1000000000 };
@@ -62,8 +61,8 @@ void count_publish(const struct count_stat *s)
     stats_fault(
         "counts",
         s->is_volatile
-            ? "the disk refuses: counting goes on in memory and what is counted "
-              "now is lost with the process; make room or mend the rights"
+            ? "the disk fails: counts are kept in memory only and are lost when "
+              "gillnetd ends; make room on the disk, or correct its permissions"
             : NULL);
     stats_fault(
         "counts-clock",

@@ -1,10 +1,9 @@
 /*
- * count_tick - what the thread of the counts does: journal, end of a bucket, runs, sketch, canaries.
+ * count_tick - the work of the counting thread: journal, end of a bucket, runs, sketch, canaries.
  */
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/count/count_internal.h"
-#include "core/count/count_report.h"
 
 #define FLUSH_US    ((uint64_t)5 * 1000000)
 #define SEAL_US     ((uint64_t)60 * 1000000) /* between attempts on a disk that refuses */
@@ -121,7 +120,7 @@ static void roll_shards(struct count *c, struct live *fresh)
     }
 }
 
-/* No shard's ten minutes reach back to before the start any more. */
+/* Frees `past` when the window of 10 minutes lies after the start. */
 static void forget_past(struct count *c)
 {
     for (unsigned i = 0; i < COUNT_PAST; i++) {
@@ -136,7 +135,7 @@ static void forget_past(struct count *c)
 
 static void roll(struct count *c)
 {
-    count_flush(c); /* first: what it says of the disk is of the old table */
+    count_flush(c); /* first: its report about the disk concerns the old table */
     struct live *fresh = count_new_live(c, c->period.bucket);
     if (fresh == NULL) {
         return; /* the bucket goes on; tried again with the next one */
@@ -246,16 +245,16 @@ static void note_clock(struct count *c)
             "leaves the windows, until that has held for 10 minutes",
             (long long)(c->period.trial_step_us / 60000000));
     } else if (!was && c->period.is_suspended) {
-        log_warn(
-            "event=counts: the clock was set back; counting goes on in the bucket "
-            "that it had reached, and nothing is removed, until it is there again");
+        log_warn("event=counts: the clock was set back; counting stays in the bucket "
+                 "that it had reached, and no run is removed, until the clock reaches "
+                 "it again");
     } else if (was && !c->period.is_suspended) {
-        log_info("event=counts: the clock is believed again");
+        log_info("event=counts: the clock is accepted again");
     }
 }
 
-/* Once at a time: with the journal written in between. Where the sketch serves meanwhile, buckets end and peers are
- * heard in between, too. */
+/* Once at a time: with the journal written in between. If the sketch still serves, it returns after
+ * AGAIN_US, so that buckets end and peers are read in between. */
 static void rebuild(struct count *c)
 {
     uint64_t began_us = clock_mono_us();

@@ -1,9 +1,7 @@
 /* follow - journals and runs of the last buckets, read as they grow. */
-#include <dirent.h>
-
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/count/follow_internal.h"
-
-enum { CHANGED_LEAST = 1024 };
 
 /* A look, with the first error met. */
 struct look {
@@ -15,7 +13,7 @@ struct look {
     struct errinfo *reterr;
 };
 
-static void note(struct look *l, enum err e, const struct errinfo *why)
+static void note_error(struct look *l, enum err e, const struct errinfo *why)
 {
     if (l->e == ERR_OK && e != ERR_OK) {
         l->e = e;
@@ -44,16 +42,16 @@ enum err follow_open(const char *state_dir, const struct keyring *keys,
     struct follow *f = calloc(1, sizeof(*f));
 
     if (f == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "out of memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     keyring_derive(&keys->node, COUNT_ORIGIN_PURPOSE, 0, derived);
     memcpy(f->origin, derived, sizeof(f->origin));
     f->key_id = keys->ring[0].id;
-    enum err e = file_path(f->dir, "%s/counts", state_dir);
-    e = e != ERR_OK ? e : file_path(f->runs, "%s/runs", f->dir);
+    enum err e = path_make(f->dir, reterr, "%s/counts", state_dir);
+    THEN(e, path_make(f->runs, reterr, "%s/runs", f->dir));
     if (e != ERR_OK) {
         free(f);
-        return errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+        return e;
     }
     *ret = f;
     return ERR_OK;
@@ -77,36 +75,24 @@ typedef void name_fn(struct look *l, struct slice name);
 static enum err each_name(struct look *l, const char *dir, name_fn *fn,
                           struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
 
-    if (d == NULL) {
-        return errinfo_errno(reterr, dir, "cannot list the folder of the counts");
+    while (dir_walk_next(&w)) {
+        fn(l, slice_str(w.name));
     }
-    enum err e = ERR_OK;
-    for (;;) {
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            e = errno == 0 ? ERR_OK
-                           : errinfo_errno(reterr, dir, "cannot list the folder");
-            break;
-        }
-        fn(l, slice_str(entry->d_name));
-    }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, ERR_OK, reterr);
 }
 
 static void too_many(struct look *l, const char *dir)
 {
     struct errinfo why;
 
-    note(l,
-         errinfo_set(&why, ERR_LIMIT, dir, 0,
-                     "too many files of the last hours; what is beyond is not told to "
-                     "peers"),
-         &why);
+    note_error(l,
+               errinfo_set(
+                   &why, ERR_LIMIT, dir, 0,
+                   "too many files of the last hours; the counts of the others are not "
+                   "published to peers"),
+               &why);
 }
 
 static void take_file(struct look *l, struct slice name)
@@ -143,7 +129,7 @@ static void take_id(struct look *l, struct slice name)
     }
 }
 
-/* Running tables first: what is none any more by then has its run. */
+/* Journals first: a bucket whose journal is gone by then has its run. */
 static enum err list(struct look *l, struct errinfo *reterr)
 {
     struct follow *f = l->f;
@@ -160,7 +146,7 @@ static enum err list(struct look *l, struct errinfo *reterr)
 
 /* ---- buckets ---- */
 
-/* NULL: no room, which so many buckets cannot use up. */
+/* NULL: no room; FOLLOW_KEPT_MAX is more than the buckets of one look. */
 static struct follow_bucket *bucket_of(struct follow *f, uint64_t start_s)
 {
     size_t i = 0;
@@ -213,20 +199,12 @@ struct follow_source *follow_source(struct follow_bucket *b, uint64_t inc)
     return s;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static void settle(struct follow_bucket *b)
+static void settle_changed(struct follow_bucket *b)
 {
     size_t kept = 0;
 
     if (b->nchanged > 1) {
-        qsort(b->changed, b->nchanged, sizeof(b->changed[0]), by_key);
+        qsort(b->changed, b->nchanged, sizeof(b->changed[0]), array_u64_cmp);
     }
     for (size_t i = 0; i < b->nchanged; i++) {
         if (kept == 0 || b->changed[kept - 1] != b->changed[i]) {
@@ -239,16 +217,11 @@ static void settle(struct follow_bucket *b)
 static bool note_changed(struct follow_bucket *b, uint64_t key)
 {
     if (b->nchanged == b->changed_room) {
-        settle(b); /* nobody takes them: each is kept once */
-        size_t room = b->changed_room;
-        if (room == 0 || b->nchanged > room / 2) {
-            room = room == 0 ? CHANGED_LEAST : 2 * room;
-            uint64_t *more = realloc(b->changed, room * sizeof(more[0]));
-            if (more == NULL) {
-                return false;
-            }
-            b->changed = more;
-            b->changed_room = room;
+        settle_changed(b); /* nobody takes them: each is kept once */
+        size_t need = b->nchanged > b->changed_room / 2 ? b->changed_room + 1 : 1;
+        if (!array_room(&b->changed, &b->changed_room, need, SIZE_MAX,
+                        sizeof(b->changed[0]))) {
+            return false;
         }
     }
     b->changed[b->nchanged++] = key;
@@ -265,12 +238,6 @@ bool follow_raise(struct follow_bucket *b, struct follow_source *s, uint64_t key
            (note_changed(b, key) && tally_add(&s->counts, key, count - before));
 }
 
-enum err follow_no_memory(const char *path, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_NOMEM, path, 0,
-                       "no memory for what is to be told to peers");
-}
-
 /* ---- telling ---- */
 
 static uint64_t total_of(const struct follow_bucket *b, uint64_t key)
@@ -278,14 +245,13 @@ static uint64_t total_of(const struct follow_bucket *b, uint64_t key)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < b->nsources; i++) {
-        uint64_t count = tally_get(&b->sources[i].counts, key);
-        sum = sum > UINT64_MAX - count ? UINT64_MAX : sum + count;
+        sum = run_sum(sum, tally_get(&b->sources[i].counts, key));
     }
     return sum;
 }
 
-/* Of a bucket in which nothing was counted nobody was told. */
-static bool is_empty(const struct follow_bucket *b)
+/* An empty bucket was never reported. */
+static bool is_bucket_empty(const struct follow_bucket *b)
 {
     size_t n = 0;
 
@@ -295,17 +261,17 @@ static bool is_empty(const struct follow_bucket *b)
     return n == 0;
 }
 
-static enum err tell(struct look *l, struct follow_bucket *b, bool is_complete,
-                     struct errinfo *reterr)
+static enum err tell_bucket(struct look *l, struct follow_bucket *b, bool is_complete,
+                            struct errinfo *reterr)
 {
-    if (b->nchanged == 0 && (!is_complete || is_empty(b))) {
+    if (b->nchanged == 0 && (!is_complete || is_bucket_empty(b))) {
         b->is_complete = is_complete;
         return ERR_OK;
     }
-    settle(b);
+    settle_changed(b);
     struct run_record *v = calloc(b->nchanged + 1, sizeof(v[0]));
     if (v == NULL) {
-        return follow_no_memory(l->f->dir, reterr);
+        return errinfo_nomem(reterr, l->f->dir);
     }
     for (size_t i = 0; i < b->nchanged; i++) {
         v[i] = (struct run_record){b->changed[i], total_of(b, b->changed[i])};
@@ -336,18 +302,19 @@ static void look_at_bucket(struct look *l, struct follow_bucket *b)
         is_running = true;
         if (f->files[i].kind == LIVE_JOURNAL) {
             e = follow_read_journal(f, b, &f->files[i], &why);
-            note(l, e, &why);
+            note_error(l, e, &why);
         }
     }
     for (size_t i = 0; i < f->nids; i++) {
         if (f->ids[i].start_s == b->start_s) {
             e = follow_read_run(f, b, &f->ids[i], &why);
             worst = e != ERR_OK && e != ERR_CORRUPT && e != ERR_VERSION ? e : worst;
-            note(l, e, &why);
+            note_error(l, e, &why);
         }
     }
     bool is_over = l->now_s >= b->start_s + COUNT_BUCKET_S + FOLLOW_GRACE_S;
-    note(l, tell(l, b, !is_running && is_over && worst == ERR_OK, &why), &why);
+    note_error(l, tell_bucket(l, b, !is_running && is_over && worst == ERR_OK, &why),
+               &why);
     if (b->is_complete) {
         bucket_fini(b);
     }

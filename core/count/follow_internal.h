@@ -1,5 +1,5 @@
 /*
- * follow_internal - what the follower remembers, for its two files; not for other modules.
+ * follow_internal - state of the follower, for its two files; not for other modules.
  */
 #ifndef CORE_COUNT_FOLLOW_INTERNAL_H
 #define CORE_COUNT_FOLLOW_INTERNAL_H
@@ -8,20 +8,17 @@
 #include "core/count/follow.h"
 #include "core/count/live_format.h"
 #include "core/count/runset.h"
-#include "core/count/tally.h"
+#include "core/filter/tally.h"
 
 enum { FOLLOW_KEPT_MAX = FOLLOW_BUCKETS + 4 };
 
-/* What one incarnation counted in a bucket: its journal, then its run. */
+/* Counts of one incarnation in a bucket, from its journal, then from its run. */
 struct follow_source {
     uint64_t inc;
     struct tally counts;
-    uint64_t inode; /* of the journal; 0: not opened yet */
-    uint64_t at;    /* bytes of it that were read */
-    uint64_t seq;   /* of its next record */
-    uint64_t salt;
-    bool is_bad;  /* the journal is damaged from `at` on */
-    bool has_run; /* which has all */
+    struct pair_log_place place; /* in the journal; inode 0: not opened yet */
+    bool is_bad;                 /* the journal is damaged from `place` on */
+    bool has_run;                /* which has all */
 };
 
 struct follow_bucket {
@@ -55,7 +52,6 @@ struct follow_source *follow_source(struct follow_bucket *b, uint64_t inc);
 /* The source's count of key is at least `count` now. False: no memory. */
 bool follow_raise(struct follow_bucket *b, struct follow_source *s, uint64_t key,
                   uint64_t count);
-enum err follow_no_memory(const char *path, struct errinfo *reterr);
 
 /* Reads on in the journal. One that is gone is none. */
 enum err follow_read_journal(const struct follow *f, struct follow_bucket *b,

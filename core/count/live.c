@@ -1,8 +1,10 @@
-/* live - slots by the key's order, so that what is probed lies together and sealing hardly sorts. */
+/* live - slots by the key's order, so that what is probed lies together and sealing hardly
+ * sorts. */
 #include "core/count/live.h"
 
 #include <sys/mman.h>
 
+#include "core/base/array.h"
 #include "core/count/live_internal.h"
 #include "core/count/runset.h"
 
@@ -104,7 +106,7 @@ static enum err table_new(const struct live *l, uint32_t generation, uint64_t pe
 {
     struct live_table *t = calloc(1, sizeof(*t));
     if (!t) {
-        return errinfo_set(reterr, ERR_NOMEM, l->dir, 0, "no memory to count");
+        return errinfo_nomem(reterr, l->dir);
     }
     t->per_shard = per_shard;
     t->map_bytes = LIVE_DATA_AT + l->nshards * per_shard * sizeof(struct live_slot);
@@ -118,7 +120,7 @@ static enum err table_new(const struct live *l, uint32_t generation, uint64_t pe
     }
     if (!t->map || !t->shadow || header_store(t) != ERR_OK) {
         table_free(&t);
-        return errinfo_set(reterr, ERR_NOMEM, l->dir, 0, "no memory to count");
+        return errinfo_nomem(reterr, l->dir);
     }
     void *slots = t->map + LIVE_DATA_AT;
     t->slots = slots;
@@ -141,7 +143,7 @@ enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
                   LIVE_CACHE_LINE;
     struct live *l = aligned_alloc(LIVE_CACHE_LINE, room);
     if (!l) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to count");
+        return errinfo_nomem(reterr, dir);
     }
     memset(l, 0, room);
     memcpy(l->dir, dir, n);
@@ -170,6 +172,17 @@ enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
     return ERR_OK;
 }
 
+/* Those of generations first to last; a table in memory has none. */
+static void remove_tables(const struct live *l, uint32_t first, uint32_t end)
+{
+    char path[FILE_PATH_MAX];
+    for (uint32_t g = first; g < end; g++) {
+        if (live_table_path(path, l->dir, &l->id, g) == ERR_OK) {
+            (void)unlink(path);
+        }
+    }
+}
+
 static void remove_files(const struct live *l)
 {
     char path[FILE_PATH_MAX];
@@ -179,11 +192,7 @@ static void remove_files(const struct live *l)
     if (live_journal_path(path, l->dir, &l->id) == ERR_OK) {
         (void)unlink(path);
     }
-    for (uint32_t g = l->first_kept; g <= l->generation; g++) {
-        if (live_table_path(path, l->dir, &l->id, g) == ERR_OK) {
-            (void)unlink(path); /* not there for a table in memory */
-        }
-    }
+    remove_tables(l, l->first_kept, l->generation + 1);
 }
 
 void live_free(struct live **live, bool remove)
@@ -254,7 +263,7 @@ static struct probe probe_of(const struct live_table *t, unsigned shard,
 }
 
 /* The key's slot, or the free one where it would go; a shard is never full. */
-static struct live_slot *find(struct probe p, uint64_t key)
+static struct live_slot *find_slot(struct probe p, uint64_t key)
 {
     while (p.slots[p.at].key != key && p.slots[p.at].key != 0) {
         p.at = p.at + 1 < p.n ? p.at + 1 : 0;
@@ -283,7 +292,7 @@ bool live_add(struct live *l, unsigned shard, uint64_t key, uint64_t amount,
               uint64_t *retcount)
 {
     struct live_shard *sh = &l->shard[shard];
-    struct live_slot *s = find(probe_of(sh->table, shard, l->nshards, key), key);
+    struct live_slot *s = find_slot(probe_of(sh->table, shard, l->nshards, key), key);
     if (s->key == key) {
         uint64_t count = s->count + amount;
         count = count < amount ? UINT64_MAX : count;
@@ -304,7 +313,7 @@ bool live_add(struct live *l, unsigned shard, uint64_t key, uint64_t amount,
 uint64_t live_get(const struct live *l, unsigned shard, uint64_t key)
 {
     const struct live_table *t = l->shard[shard].table;
-    const struct live_slot *s = find(probe_of(t, shard, l->nshards, key), key);
+    const struct live_slot *s = find_slot(probe_of(t, shard, l->nshards, key), key);
     return s->key == key ? s->count : 0;
 }
 
@@ -357,7 +366,7 @@ void live_grow_shard(struct live *l, unsigned shard)
             continue;
         }
         struct live_slot *s =
-            find(probe_of(l->next, shard, l->nshards, old->key), old->key);
+            find_slot(probe_of(l->next, shard, l->nshards, old->key), old->key);
         l->next->shadow[s - l->next->slots] = from->shadow[i];
         occupy(s, old->key, old->count);
     }
@@ -365,33 +374,22 @@ void live_grow_shard(struct live *l, unsigned shard)
     __atomic_store_n(&l->shard[shard].table, l->next, __ATOMIC_RELEASE);
 }
 
-/* A table in memory leaves its predecessor's file: after a kill that is still better than nothing. */
+/* A table in memory leaves its predecessor's file: after a kill that is still better than
+ * nothing. */
 void live_grow_end(struct live *l)
 {
-    char path[FILE_PATH_MAX];
     struct live_table *old = l->table;
     l->table = l->next;
     l->next = NULL;
     __atomic_store_n(&l->slots, l->table->per_shard * l->nshards, __ATOMIC_RELAXED);
     if (l->table->is_file) {
-        for (uint32_t g = l->first_kept; g < l->generation; g++) {
-            if (live_table_path(path, l->dir, &l->id, g) == ERR_OK) {
-                (void)unlink(path);
-            }
-        }
+        remove_tables(l, l->first_kept, l->generation);
         l->first_kept = l->generation;
     }
     table_free(&old);
 }
 
 /* ---- the end of the bucket ---- */
-
-static int by_key(const void *a, const void *b)
-{
-    const struct live_slot *x = a;
-    const struct live_slot *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
 
 struct gather {
     struct live_slot *slots;
@@ -405,7 +403,7 @@ static void gather_one(void *context, uint64_t key, uint64_t count)
 }
 
 /* Shards are in order of key; within one they are sorted. */
-static enum err write_all(const struct live *l, struct run_writer *w)
+static enum err write_shards(const struct live *l, struct run_writer *w)
 {
     for (unsigned i = 0; i < l->nshards; i++) {
         struct gather g = {NULL, 0};
@@ -414,7 +412,7 @@ static enum err write_all(const struct live *l, struct run_writer *w)
             return ERR_NOMEM;
         }
         live_each(l, i, gather_one, &g);
-        qsort(g.slots, g.n, sizeof(*g.slots), by_key);
+        qsort(g.slots, g.n, sizeof(*g.slots), array_u64_cmp);
         for (size_t k = 0; k < g.n; k++) {
             struct run_record record = {g.slots[k].key, g.slots[k].count};
             run_writer_add(w, &record);
@@ -426,21 +424,17 @@ static enum err write_all(const struct live *l, struct run_writer *w)
 
 enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *reterr)
 {
-    char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
     if (live_used(l) == 0) {
         return ERR_NOT_FOUND;
     }
-    if (runset_name(&l->id, name) != ERR_OK ||
-        file_path(path, "%s/%s", runs_dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, runs_dir, 0, "the path is too long");
-    }
-    enum err e = run_writer_new(path, &l->id, &w, reterr);
+    enum err e = runset_path(runs_dir, &l->id, path, reterr);
+    THEN(e, run_writer_new(path, &l->id, &w, reterr));
     if (e != ERR_OK) {
         return e;
     }
-    e = write_all(l, w);
+    e = write_shards(l, w);
     if (e != ERR_OK) {
         run_writer_abort(&w);
         return errinfo_set(reterr, e, path, 0, "no memory to sort the counts");

@@ -19,13 +19,13 @@ enum { LIVE_SHARDS_MAX = 256 };
 
 struct live;
 
-/* nshards: a power of two up to LIVE_SHARDS_MAX; slots: of all shards, rounded up. dir is the folder
- * counts/ of the state folder; "": in memory, from the start. On a disk that refuses: ERR_OK and live_is_volatile, with the reason in
- * reterr. */
+/* nshards is a power of two up to LIVE_SHARDS_MAX; slots is the number for all shards and is
+ * rounded up. dir is the folder counts/ of the state folder; "" makes a table in memory. On a disk
+ * that refuses: ERR_OK and live_is_volatile, with the reason in reterr. */
 enum err live_new(const char *dir, const struct run_id *id, unsigned nshards,
                   uint64_t slots, struct live **ret, struct errinfo *reterr);
-/* Unmaps and, when remove is set (its run is safe, or is not wanted), deletes its files. Otherwise they
- * wait for live_recover; flush before, for another boot has only the journal. */
+/* Unmaps and, when remove is set (its run is safe, or is not wanted), deletes its files. Otherwise
+ * they wait for live_recover; flush before, for another boot has only the journal. */
 void live_free(struct live **l, bool remove);
 
 const struct run_id *live_id(const struct live *l);
@@ -63,19 +63,19 @@ enum err live_flush(struct live *l, struct errinfo *reterr);
 
 /* ---- the end of the bucket ---- */
 
-/* Nobody adds any more. Sorts and writes the run into runs_dir (the name is runset_name's); an empty
- * table makes none (ERR_NOT_FOUND). Durable when ERR_OK; then live_free(remove). */
+/* Counting in the table has ended. Sorts and writes the run into runs_dir (the name is
+ * runset_name's); an empty table makes none (ERR_NOT_FOUND). Durable when ERR_OK; then
+ * live_free(remove). */
 enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *reterr);
 
 /* Its run is durable: deletes its files. The table can be read until live_free. */
 void live_forget(struct live *l);
 
-/* At start, by the holder of the folder's lock, before live_new: turns what an ended gillnetd left in dir
- * into runs: the table as it
- * stands after a kill, the journal after a power loss or when the table cannot be trusted; nothing
- * that has become a run already. Which digest key they were counted with does not matter here: runs name
- * theirs. Files of another version: ERR_UNSUPPORTED, and they stay. Where the run cannot be written the
- * error is told and the files stay for the next start. */
+/* Call this at start, with the lock of the folder, before live_new. Turns the files of a gillnetd
+ * that ended into runs: the table after a kill; the journal after a power loss, or if the table is
+ * damaged. A bucket that has its run already is skipped. Which digest key they were counted with does
+ * not matter here: runs name theirs. Files of another version: ERR_UNSUPPORTED, and they stay. If
+ * the run cannot be written, the error is returned and the files stay for the next start. */
 struct live_recovered {
     uint64_t keys;
     uint64_t runs;
@@ -91,6 +91,14 @@ enum err live_recover(const char *dir, const char *runs_dir, struct live_recover
  * `gillnet lookup`; start_s: the bucket. ERR_NOT_FOUND: no table of this boot. */
 enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
                    uint64_t *retstart_s, struct errinfo *reterr);
+
+/* ---- a journal, read without changing it ---- */
+
+/* True if a file of this name, without its folder, is a journal. */
+bool live_is_journal(const char *name);
+/* ERR_OK: every whole record is right. A record that is cut at the end was being written and is no
+ * damage. ERR_NOT_FOUND: there is no such file. Other errors fill reterr. */
+enum err live_verify_journal(const char *path, struct errinfo *reterr);
 
 /* As if this were the boot of that name; NULL: the real one. */
 void live_set_boot_for_test(const char *name);

@@ -3,14 +3,14 @@
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
 #include "core/count/live_format.h"
+#include "core/count/runset_internal.h"
 
 enum {
     BOOT_NAMED = 1,
     BOOT_BY_TIME = 2,
     HEX_DIGITS = 16,
     START_DIGITS = 10,
-    GENERATIONS_MAX = 64,
-    JOURNAL_SUMMED = LIVE_JOURNAL_HEADER - LIVE_SUM
+    GENERATIONS_MAX = 64
 };
 #define BOOT_ID_FILE      "/proc/sys/kernel/random/boot_id"
 #define BOOT_TOLERANCE_US ((uint64_t)2000000)
@@ -66,36 +66,13 @@ bool live_boot_is_same(const struct live_boot *then, const struct live_boot *now
 
 /* ---- headers ---- */
 
-static void id_print(const struct run_id *id, struct buf *ret)
-{
-    buf_add(ret, slice_of((const char *)id->origin, RUN_ORIGIN_BYTES));
-    buf_add_u64(ret, id->inc);
-    buf_add_u64(ret, id->start_s);
-    buf_add_u32(ret, id->len_s);
-    buf_add_u32(ret, id->key_id);
-}
-
-static struct run_id id_parse(struct cursor *c)
-{
-    struct run_id id = {.inc = 0};
-    struct slice origin = cursor_bytes(c, RUN_ORIGIN_BYTES);
-    if (origin.n == RUN_ORIGIN_BYTES) {
-        memcpy(id.origin, origin.p, RUN_ORIGIN_BYTES);
-    }
-    id.inc = cursor_u64(c);
-    id.start_s = cursor_u64(c);
-    id.len_s = cursor_u32(c);
-    id.key_id = cursor_u32(c);
-    return id;
-}
-
 void live_header_print(const struct live_header *h, struct buf *ret)
 {
     static const char zeros[LIVE_HEADER];
     buf_add_u64(ret, LIVE_TABLE_MAGIC);
     buf_add_u32(ret, LIVE_VERSION);
     buf_add_u32(ret, h->state);
-    id_print(&h->id, ret);
+    pair_log_id_print(&h->id, ret);
     buf_add_u32(ret, h->nshards);
     buf_add_u32(ret, h->generation);
     buf_add_u64(ret, h->per_shard);
@@ -140,7 +117,7 @@ static enum err copy_read(struct slice bytes, const char *path, struct live_head
         return another_version(path, version, reterr);
     }
     struct live_header h = {.state = cursor_u32(&c)};
-    h.id = id_parse(&c);
+    h.id = pair_log_id_parse(&c);
     h.nshards = cursor_u32(&c);
     h.generation = cursor_u32(&c);
     h.per_shard = cursor_u64(&c);
@@ -181,44 +158,26 @@ enum err live_header_read(struct slice bytes, uint64_t size, const char *path,
     return e;
 }
 
-void live_journal_header_print(const struct run_id *id, struct buf *ret)
-{
-    buf_add_u64(ret, LIVE_JOURNAL_MAGIC);
-    buf_add_u32(ret, LIVE_VERSION);
-    buf_add_u32(ret, 0);
-    id_print(id, ret);
-    buf_add_u64(ret, checksum64(buf_slice(ret)));
-}
+const struct pair_log_form live_journal_form = {
+    .magic = UINT64_C(0x314c4e4a434e4747), /* "GGNCJNL1" */
+    .record_magic = 0x524a4e47,            /* "GNJR" */
+    .pairs_max = UINT32_MAX,
+    .is_dense = true};
 
-enum err live_journal_header_parse(struct slice bytes, const char *path,
-                                   struct run_id *ret, struct errinfo *reterr)
+enum err live_journal_begin(struct pair_log *l, struct pair_log_place *ret,
+                            struct errinfo *reterr)
 {
-    struct cursor c = cursor_of(slice_head(bytes, LIVE_JOURNAL_HEADER));
-    uint64_t magic = cursor_u64(&c);
-    uint32_t version = cursor_u32(&c);
-    (void)cursor_u32(&c);
-    struct run_id id = id_parse(&c);
-    uint64_t sum = cursor_u64(&c);
-    if (!cursor_done(&c) || magic != LIVE_JOURNAL_MAGIC ||
-        sum != checksum64(slice_head(bytes, JOURNAL_SUMMED))) {
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+    uint32_t version = 0;
+    enum err e = pair_log_begin(l, &live_journal_form, ret, &version, reterr);
+
+    if (e == ERR_VERSION) {
+        return another_version(l->path, version, reterr);
+    }
+    if (e == ERR_CORRUPT) {
+        return errinfo_set(reterr, e, l->path, 0,
                            "the write-ahead log of the running table is damaged");
     }
-    if (version != LIVE_VERSION) {
-        return another_version(path, version, reterr);
-    }
-    *ret = id;
-    return ERR_OK;
-}
-
-uint64_t live_journal_salt(struct slice header)
-{
-    return ~checksum64(header);
-}
-
-uint64_t live_record_sum(struct slice record, uint64_t salt)
-{
-    return checksum64(record) ^ salt;
+    return e;
 }
 
 /* ---- names ---- */
@@ -237,52 +196,25 @@ enum err live_journal_path(char dst[FILE_PATH_MAX], const char *dir,
                      id->start_s, id->inc);
 }
 
-/* Cuts a number off s; false: there is none, or it is too long. */
-static bool cut_number(struct slice *s, unsigned base, size_t digits_max, uint64_t *ret)
-{
-    uint64_t v = 0;
-    size_t n = 0;
-    for (; n < s->n && n < digits_max; n++) {
-        char c = s->p[n];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : base;
-        if (digit >= base) {
-            break;
-        }
-        v = v * base + digit;
-    }
-    *s = slice_from(*s, n);
-    *ret = v;
-    return n > 0;
-}
-
-static bool cut_text(struct slice *s, struct slice text)
-{
-    if (!slice_has_prefix(*s, text)) {
-        return false;
-    }
-    *s = slice_from(*s, text.n);
-    return true;
-}
-
 struct live_name live_name_parse(struct slice name)
 {
     const struct live_name other = {.kind = LIVE_OTHER};
     struct live_name n = other;
     uint64_t generation = 0;
-    if (!cut_text(&name, SLICE_LIT("live.")) ||
-        !cut_number(&name, 10, 19, &n.start_s) || !cut_text(&name, SLICE_LIT("-")) ||
-        !cut_number(&name, 16, HEX_DIGITS, &n.inc) ||
-        !cut_text(&name, SLICE_LIT("."))) {
+    if (!slice_has_prefix(name, SLICE_LIT("live."))) {
+        return other;
+    }
+    name = slice_from(name, sizeof("live.") - 1);
+    if (!runset_cut_number(&name, 10, 1, 19, '-', &n.start_s) ||
+        !runset_cut_number(&name, 16, 1, HEX_DIGITS, '.', &n.inc)) {
         return other;
     }
     if (slice_eq(name, SLICE_LIT("wal"))) {
         n.kind = LIVE_JOURNAL;
         return n;
     }
-    if (!cut_number(&name, 10, 2, &generation) || generation >= GENERATIONS_MAX ||
-        !slice_eq(name, SLICE_LIT(".table"))) {
+    if (!runset_cut_number(&name, 10, 1, 2, '.', &generation) ||
+        generation >= GENERATIONS_MAX || !slice_eq(name, SLICE_LIT("table"))) {
         return other;
     }
     n.kind = LIVE_TABLE;

@@ -1,12 +1,11 @@
 /*
  * live_format - files of the running bucket, for the modules that write and read them.
  *
- * live.START-INC.GEN.table: header A at 0, B at LIVE_HEADER (magic, version, state, run id, shards,
- * generation, slots of a shard, boot; XXH3-64 in the last 8 bytes), then the slots {key, count} in
- * the machine's byte order: a table is only read on the boot that wrote it. Growing makes the next
- * generation. live.START-INC.wal: a header of LIVE_JOURNAL_HEADER bytes, then records {magic u32,
- * n u32, seq u64, n times (key u64, count u64), checksum u64}, little-endian.
- * Not for other rooms.
+ * live.START-INC.GEN.table has the header twice, at 0 and at LIVE_HEADER (magic, version, state,
+ * run id, shards, generation, slots of a shard, boot; XXH3-64 in the last 8 bytes). The slots {key,
+ * count} follow in native byte order, because a table is only read in the boot that wrote it.
+ * Growing makes the next generation. live.START-INC.journal: a pair_log of keys and their counts;
+ * records are numbered 1, 2, 3. Not for other rooms.
  */
 #ifndef CORE_COUNT_LIVE_FORMAT_H
 #define CORE_COUNT_LIVE_FORMAT_H
@@ -14,20 +13,16 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/count/live.h"
+#include "core/count/pair_log.h"
 
-#define LIVE_TABLE_MAGIC   UINT64_C(0x31424154434e4747) /* "GGNCTAB1" */
-#define LIVE_JOURNAL_MAGIC UINT64_C(0x314c4e4a434e4747) /* "GGNCJNL1" */
+#define LIVE_TABLE_MAGIC UINT64_C(0x31424154434e4747) /* "GGNCTAB1" */
 enum {
     LIVE_VERSION = 1,
     LIVE_HEADER = 4096,
     LIVE_DATA_AT = 2 * LIVE_HEADER,
-    LIVE_JOURNAL_HEADER = 64,
-    LIVE_RECORD_MAGIC = 0x524a4e47, /* "GNJR" */
-    LIVE_RECORD_HEAD = 16,
-    LIVE_PAIR = 16,
     LIVE_SUM = 8,
     LIVE_FILE_MODE = 0640,
-    /* of a journal; above it, and above twice what the table holds, it is written anew */
+    /* bytes of a journal; above it, and above 4 pairs for each key, it is rewritten */
     LIVE_JOURNAL_MAX = 64 << 20,
     LIVE_RECORD_MAX = 1 << 30 /* bytes of one record */
 };
@@ -68,12 +63,10 @@ void live_header_print(const struct live_header *h, struct buf *ret);
 enum err live_header_read(struct slice bytes, uint64_t size, const char *path,
                           struct live_header *ret, struct errinfo *reterr);
 
-void live_journal_header_print(const struct run_id *id, struct buf *ret);
-/* What every record's checksum is mixed with, so that a record of another journal is none. */
-uint64_t live_journal_salt(struct slice header);
-uint64_t live_record_sum(struct slice record, uint64_t salt);
-enum err live_journal_header_parse(struct slice bytes, const char *path,
-                                   struct run_id *ret, struct errinfo *reterr);
+extern const struct pair_log_form live_journal_form;
+/* Reads a journal's header. ERR_CORRUPT, ERR_UNSUPPORTED: as said by the text. */
+enum err live_journal_begin(struct pair_log *l, struct pair_log_place *ret,
+                            struct errinfo *reterr);
 
 /* ---- names ---- */
 

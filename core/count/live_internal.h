@@ -22,7 +22,8 @@ struct live_table {
     bool is_file; /* false: in memory only */
 };
 
-/* What is read with every key and what is written with every new one, in cache lines of their own. */
+/* The table is read with every key, the number is written with every new key: each has its own
+ * cache line. */
 struct live_shard {
     _Alignas(
         LIVE_CACHE_LINE) struct live_table *table; /* guarded by the shard's lock */

@@ -1,42 +1,23 @@
-/* live_journal - what changed since the last time, found by a shadow of the counts. */
+/* live_journal - changes since the last record, found by a shadow of the counts. */
 
 #include "core/count/live_internal.h"
 
 void live_journal_close(struct live *l)
 {
-    if (l->journal.fd >= 0) {
-        (void)close(l->journal.fd);
-        l->journal.fd = -1;
-    }
+    fd_close(&l->journal.fd);
     buf_fini(&l->journal.pending);
 }
 
-/* An empty record, to be gathered into. */
 static void pending_begin(struct live_journal *j)
 {
-    static const char head[LIVE_RECORD_HEAD];
     buf_clear(&j->pending);
-    buf_add(&j->pending, slice_of(head, sizeof(head)));
+    pair_record_begin(&j->pending);
 }
 
-static void store(char *p, uint64_t v, unsigned n)
+/* Adds head and checksum to the gathered pairs. */
+static void pending_end(struct live_journal *j)
 {
-    for (unsigned i = 0; i < n; i++) {
-        p[i] = (char)(uint8_t)(v >> (8 * i));
-    }
-}
-
-/* Puts head and checksum to what was gathered. */
-static void pending_end(struct live_journal *j, uint64_t salt)
-{
-    struct buf *b = &j->pending;
-    if (buf_failed(b)) {
-        return;
-    }
-    store(b->p, LIVE_RECORD_MAGIC, 4);
-    store(b->p + 4, (b->n - LIVE_RECORD_HEAD) / LIVE_PAIR, 4);
-    store(b->p + 8, j->seq, 8);
-    buf_add_u64(b, live_record_sum(buf_slice(b), salt));
+    pair_record_end(&j->pending, &live_journal_form, j->seq, j->salt);
 }
 
 /* Publishes a journal of header and, where it has any, the pending record; opens it for more. */
@@ -49,17 +30,17 @@ static enum err journal_write_new(struct live *l, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_LIMIT, l->dir, 0, "the path is too long");
     }
     buf_init(&bytes, (size_t)LIVE_RECORD_MAX * 2);
-    live_journal_header_print(&l->id, &bytes);
-    j->salt = live_journal_salt(buf_slice(&bytes));
+    pair_log_header_print(&live_journal_form, &l->id, &bytes);
+    j->salt = pair_log_salt(buf_slice(&bytes));
     j->seq = 1;
-    if (j->pending.n > LIVE_RECORD_HEAD) {
-        pending_end(j, j->salt);
+    if (j->pending.n > PAIR_RECORD_HEAD) {
+        pending_end(j);
         buf_add(&bytes, buf_slice(&j->pending));
         j->seq++;
     }
     enum err e =
         buf_failed(&bytes) || buf_failed(&j->pending)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for a write-ahead log")
+            ? errinfo_nomem(reterr, path)
             : file_write_atomic(path, buf_slice(&bytes), LIVE_FILE_MODE, reterr);
     j->bytes = bytes.n;
     buf_fini(&bytes);
@@ -92,32 +73,22 @@ void live_flush_shard(struct live *l, unsigned shard)
         if (s->key == 0 || (s->count == t->shadow[i] && !j->is_anew)) {
             continue;
         }
-        buf_add_u64(&j->pending, s->key);
-        buf_add_u64(&j->pending, s->count);
+        pair_record_add(&j->pending, s->key, s->count);
         t->shadow[i] = s->count;
     }
 }
 
-static enum err append(const struct live_journal *j)
+static enum err append_pending(const struct live_journal *j)
 {
-    struct slice rest = buf_slice(&j->pending);
-    while (rest.n > 0) {
-        ssize_t n = write(j->fd, rest.p, rest.n);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return n < 0 ? err_of_errno(errno) : ERR_IO;
-        }
-        rest = slice_from(rest, (size_t)n);
-    }
-    return fdatasync(j->fd) == 0 ? ERR_OK : err_of_errno(errno);
+    return file_write_all(j->fd, buf_slice(&j->pending)) && fdatasync(j->fd) == 0
+               ? ERR_OK
+               : err_of_errno(errno);
 }
 
-/* A journal whose repeated counts outweigh the table is written anew with the next gathering. */
+/* A journal that grew too large for its table is rewritten at the next flush. */
 static void look_at_size(struct live *l)
 {
-    uint64_t most = (uint64_t)live_used(l) * LIVE_PAIR * 4;
+    uint64_t most = (uint64_t)live_used(l) * PAIR_BYTES * 4;
     if (most < LIVE_JOURNAL_MAX) {
         most = LIVE_JOURNAL_MAX;
     }
@@ -126,22 +97,20 @@ static void look_at_size(struct live *l)
 
 static enum err flush_anew(struct live *l, struct errinfo *reterr)
 {
-    (void)close(l->journal.fd);
-    l->journal.fd = -1;
+    fd_close(&l->journal.fd);
     return journal_write_new(l, reterr);
 }
 
 static enum err flush_more(struct live *l, struct errinfo *reterr)
 {
     struct live_journal *j = &l->journal;
-    pending_end(j, j->salt);
-    enum err e = buf_failed(&j->pending) ? ERR_NOMEM : append(j);
+    pending_end(j);
+    enum err e = buf_failed(&j->pending) ? ERR_NOMEM : append_pending(j);
     if (e != ERR_OK) {
         return errinfo_set(
             reterr, e, l->dir, 0,
-            "cannot write the write-ahead log of the counts: %s; counting goes on, "
-            "but what is counted until the next bucket is lost when the "
-            "machine stops",
+            "cannot write the write-ahead log of the counts: %s; counting goes on, but "
+            "counts until the next bucket are lost when the machine stops",
             err_text(e));
     }
     j->bytes += j->pending.n;
@@ -158,7 +127,7 @@ enum err live_flush(struct live *l, struct errinfo *reterr)
     }
     if (j->is_anew) {
         e = flush_anew(l, reterr);
-    } else if (j->pending.n > LIVE_RECORD_HEAD) {
+    } else if (j->pending.n > PAIR_RECORD_HEAD) {
         e = flush_more(l, reterr);
     }
     if (e !=

@@ -1,7 +1,7 @@
-/* live_recover - what an ended gillnetd left becomes runs; and another process's look. */
-#include <dirent.h>
-
-#include "core/base/cursor.h"
+/* live_recover - turns the files of a gillnetd that ended into runs; reads a count for another
+ * process. */
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
 #include "core/count/live_format.h"
 #include "core/count/runset.h"
@@ -9,8 +9,7 @@
 enum {
     FILES_MAX = 1024, /* of running tables: one or two, more after very many crashes */
     CHUNK_SLOTS = 4096,
-    CHUNK = CHUNK_SLOTS * (int)sizeof(struct live_slot),
-    RECORDS_MIN = 1024
+    CHUNK = CHUNK_SLOTS * (int)sizeof(struct live_slot)
 };
 
 /* The names of running tables' files in a folder. */
@@ -32,31 +31,19 @@ static int by_bucket(const void *a, const void *b)
     return 0;
 }
 
-/* Sorted by bucket and incarnation. What is beyond FILES_MAX waits for the next start. */
+/* Sorted by bucket and incarnation. Files beyond FILES_MAX wait for the next start. */
 static enum err list_files(const char *dir, struct found *ret, struct errinfo *reterr)
 {
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
+
     ret->n = 0;
-    DIR *d = opendir(dir);
-    if (!d) {
-        return errinfo_errno(reterr, dir, "cannot list the folder");
-    }
-    enum err e = ERR_OK;
-    while (ret->n < FILES_MAX) {
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            if (errno != 0) {
-                e = errinfo_errno(reterr, dir, "cannot list the folder");
-            }
-            break;
-        }
-        struct live_name name = live_name_parse(slice_str(entry->d_name));
+    while (ret->n < FILES_MAX && dir_walk_next(&w)) {
+        struct live_name name = live_name_parse(slice_str(w.name));
         if (name.kind != LIVE_OTHER) {
             ret->v[ret->n++] = name;
         }
     }
-    (void)closedir(d);
+    enum err e = dir_walk_end(&w, ERR_OK, reterr);
     qsort(ret->v, ret->n, sizeof(*ret->v), by_bucket);
     return e;
 }
@@ -75,14 +62,8 @@ struct saved {
 
 static bool saved_add(struct saved *s, uint64_t key, uint64_t count)
 {
-    if (s->n == s->room) {
-        size_t room = s->room ? s->room * 2 : RECORDS_MIN;
-        struct run_record *more = realloc(s->records, room * sizeof(*more));
-        if (!more) {
-            return false;
-        }
-        s->records = more;
-        s->room = room;
+    if (!array_room(&s->records, &s->room, s->n + 1, SIZE_MAX, sizeof(*s->records))) {
+        return false;
     }
     s->records[s->n++] = (struct run_record){key, count};
     return true;
@@ -113,23 +94,6 @@ static void saved_settle(struct saved *s)
     s->n = kept;
 }
 
-/* Up to n bytes from offset; fewer at the end of the file or where it cannot be read. */
-static size_t read_some(int fd, uint64_t offset, void *dst, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            break;
-        }
-        done += (size_t)got;
-    }
-    return done;
-}
-
 /* A table that is open. */
 struct source {
     int fd;
@@ -145,7 +109,7 @@ static enum err source_open(const char *path, struct source *ret,
     if (e != ERR_OK) {
         return e;
     }
-    size_t n = read_some(ret->fd, 0, head, sizeof(head));
+    size_t n = file_read_at(ret->fd, 0, head, sizeof(head));
     e = live_header_read(slice_of(head, n), ret->size, path, &ret->header, reterr);
     if (e != ERR_OK) {
         (void)close(ret->fd);
@@ -184,7 +148,7 @@ static enum err take_slots(const struct source *t, struct saved *s)
         size_t n = slots - i < CHUNK_SLOTS ? (size_t)(slots - i) : CHUNK_SLOTS;
         size_t want = n * sizeof(*chunk);
         uint64_t at = LIVE_DATA_AT + i * sizeof(*chunk);
-        e = read_some(t->fd, at, chunk, want) == want
+        e = file_read_at(t->fd, at, chunk, want) == want
                 ? take_chunk(&t->header, chunk, i, n, s)
                 : ERR_CORRUPT;
     }
@@ -192,13 +156,14 @@ static enum err take_slots(const struct source *t, struct saved *s)
     return e;
 }
 
-/* Whether what the header says fits the file's name: a copy under another name would count twice. */
-static bool is_of(const struct run_id *id, const struct live_name *name)
+/* Whether what the header says fits the file's name: a copy under another name would count
+ * twice. */
+static bool is_of_name(const struct run_id *id, const struct live_name *name)
 {
     return id->start_s == name->start_s && id->inc == name->inc;
 }
 
-/* A table of another boot was torn, unseen, by the stop of the machine: it is not even read. */
+/* A table of another boot is not read: the stop of the machine may have torn it. */
 static enum err take_table(const char *path, const struct live_name *name,
                            struct saved *s, struct errinfo *reterr)
 {
@@ -207,7 +172,7 @@ static enum err take_table(const char *path, const struct live_name *name,
     if (e == ERR_NOT_FOUND) {
         return ERR_OK; /* made, never used */
     }
-    if (e == ERR_CORRUPT || (e == ERR_OK && !is_of(&t.header.id, name))) {
+    if (e == ERR_CORRUPT || (e == ERR_OK && !is_of_name(&t.header.id, name))) {
         s->is_partly = true;
         if (e == ERR_OK) {
             (void)close(t.fd);
@@ -230,7 +195,7 @@ static enum err take_table(const char *path, const struct live_name *name,
             s->is_partly = true;
             e = ERR_OK;
         } else {
-            e = errinfo_set(reterr, e, path, 0, "no memory to save the counts");
+            e = errinfo_nomem(reterr, path);
         }
     }
     (void)close(t.fd);
@@ -239,62 +204,50 @@ static enum err take_table(const char *path, const struct live_name *name,
 
 /* ---- journals ---- */
 
-/* The payload of the record at the begin of c; false: it is none, or not this journal's. */
-static bool record_cut(struct cursor *c, uint64_t seq, uint64_t salt, struct slice *ret)
+/* Adds whole records up to the first bad one: the rest was not synced, or is damaged. */
+static enum err take_records(struct pair_log *l, struct pair_log_place *p,
+                             struct saved *s, struct errinfo *reterr)
 {
-    const struct slice rest = c->rest;
-    uint32_t magic = cursor_u32(c);
-    uint32_t n = cursor_u32(c);
-    uint64_t number = cursor_u64(c);
-    *ret = cursor_bytes(c, (size_t)n * LIVE_PAIR);
-    uint64_t sum = cursor_u64(c);
-    return cursor_ok(c) && magic == LIVE_RECORD_MAGIC && number == seq &&
-           sum == live_record_sum(
-                      slice_head(rest, LIVE_RECORD_HEAD + (size_t)n * LIVE_PAIR), salt);
-}
+    struct slice pairs;
+    enum err e = ERR_OK;
 
-/* Whole records up to the first bad one: what follows was not synced, or is damaged. */
-static enum err take_records(struct slice bytes, struct saved *s)
-{
-    uint64_t salt = live_journal_salt(slice_head(bytes, LIVE_JOURNAL_HEADER));
-    struct cursor c = cursor_of(slice_from(bytes, LIVE_JOURNAL_HEADER));
-    struct slice payload;
-    for (uint64_t seq = 1; record_cut(&c, seq, salt, &payload); seq++) {
-        struct cursor pairs = cursor_of(payload);
-        while (!cursor_done(&pairs)) {
-            uint64_t key = cursor_u64(&pairs);
-            uint64_t count = cursor_u64(&pairs);
+    while ((e = pair_log_next(l, &live_journal_form, p, &pairs, reterr)) == ERR_OK) {
+        struct cursor c = cursor_of(pairs);
+        while (!cursor_done(&c)) {
+            uint64_t key = cursor_u64(&c);
+            uint64_t count = cursor_u64(&c);
             if (key != 0 && count != 0 && !saved_add(s, key, count)) {
-                return ERR_NOMEM;
+                return errinfo_nomem(reterr, l->path);
             }
         }
     }
-    return ERR_OK;
+    return e == ERR_NOT_FOUND || e == ERR_CORRUPT ? ERR_OK : e;
 }
 
 static enum err take_journal(const char *path, const struct live_name *name,
                              struct saved *s, struct errinfo *reterr)
 {
-    struct buf bytes;
-    struct run_id id;
-    buf_init(&bytes, (size_t)LIVE_RECORD_MAX * 4);
-    enum err e = file_read(path, &bytes, reterr);
-    THEN(e, live_journal_header_parse(buf_slice(&bytes), path, &id, reterr));
-    if (e == ERR_OK && !is_of(&id, name)) {
+    struct pair_log log;
+    struct pair_log_place place;
+    size_t before = s->n;
+    enum err e = pair_log_open(path, &log, reterr);
+
+    THEN(e, live_journal_begin(&log, &place, reterr));
+    if (e == ERR_OK && !is_of_name(&place.id, name)) {
         e = ERR_CORRUPT;
     }
+    THEN(e, take_records(&log, &place, s, reterr));
     if (e == ERR_OK) {
-        s->id = id;
+        s->id = place.id;
         s->has_id = true;
-        e = take_records(buf_slice(&bytes), s);
-        if (e != ERR_OK) {
-            (void)errinfo_set(reterr, e, path, 0, "no memory to save the counts");
-        }
-    } else if (e == ERR_CORRUPT) {
+    } else {
+        s->n = before;
+    }
+    if (e == ERR_CORRUPT) {
         s->is_partly = true;
         e = ERR_OK;
     }
-    buf_fini(&bytes);
+    pair_log_close(&log);
     return e;
 }
 
@@ -315,17 +268,13 @@ static bool is_run_there(const char *path)
 static enum err save(const struct saved *s, const char *runs_dir,
                      struct live_recovered *ret, struct errinfo *reterr)
 {
-    char name[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
-    if (runset_name(&s->id, name) != ERR_OK ||
-        file_path(path, "%s/%s", runs_dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, runs_dir, 0, "the path is too long");
-    }
-    if (is_run_there(path)) {
+    enum err e = runset_path(runs_dir, &s->id, path, reterr);
+    if (e == ERR_OK && is_run_there(path)) {
         return ERR_OK;
     }
-    enum err e = run_writer_new(path, &s->id, &w, reterr);
+    THEN(e, run_writer_new(path, &s->id, &w, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -341,8 +290,8 @@ static enum err save(const struct saved *s, const char *runs_dir,
     return e;
 }
 
-static enum err path_of(char dst[FILE_PATH_MAX], const char *dir,
-                        const struct live_name *name)
+static enum err path_of_name(char dst[FILE_PATH_MAX], const char *dir,
+                             const struct live_name *name)
 {
     const struct run_id id = {.start_s = name->start_s, .inc = name->inc};
     return name->kind == LIVE_JOURNAL
@@ -350,7 +299,7 @@ static enum err path_of(char dst[FILE_PATH_MAX], const char *dir,
                : live_table_path(dst, dir, &id, name->generation);
 }
 
-/* What is no file of ours, or may not be read, is left where it is: the others count. */
+/* A foreign or unreadable file stays where it is; the other files are used. */
 static bool stays_unread(enum err e)
 {
     return e == ERR_IO || e == ERR_DENIED || e == ERR_CORRUPT || e == ERR_LIMIT ||
@@ -367,7 +316,7 @@ static enum err recover_one(const char *dir, const char *runs_dir,
     enum err e = ERR_OK;
     bool is_unread = false;
     for (size_t i = 0; i < n && e == ERR_OK; i++) {
-        e = path_of(path, dir, &names[i]);
+        e = path_of_name(path, dir, &names[i]);
         THEN(e, names[i].kind == LIVE_JOURNAL
                     ? take_journal(path, &names[i], &s, reterr)
                     : take_table(path, &names[i], &s, reterr));
@@ -381,7 +330,7 @@ static enum err recover_one(const char *dir, const char *runs_dir,
         e = save(&s, runs_dir, ret, reterr);
     }
     for (size_t i = 0; i < n && e == ERR_OK && !is_unread; i++) {
-        if (path_of(path, dir, &names[i]) == ERR_OK) {
+        if (path_of_name(path, dir, &names[i]) == ERR_OK) {
             (void)unlink(path); /* what stays is found again, and its run with it */
         }
     }
@@ -396,7 +345,7 @@ enum err live_recover(const char *dir, const char *runs_dir, struct live_recover
     struct live_recovered done = {.keys = 0};
     struct found *files = malloc(sizeof(*files));
     if (!files) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to save the counts");
+        return errinfo_nomem(reterr, dir);
     }
     enum err e = file_make_dir(runs_dir, 0750, reterr);
     THEN(e, file_sweep_temps(dir, reterr));
@@ -417,8 +366,9 @@ enum err live_recover(const char *dir, const char *runs_dir, struct live_recover
 
 /* ---- another process's look ---- */
 
-/* The count of key in the table, 0: none; a slot at a time: what is probed lies in one page. */
-static uint64_t look(const struct source *t, uint64_t key)
+/* Returns the count of key in the table; 0: none. Reads slot by slot; the slots of one probe lie in
+ * one page. */
+static uint64_t find_count(const struct source *t, uint64_t key)
 {
     const struct live_header *h = &t->header;
     const uint64_t first = live_shard_of(key, h->nshards) * h->per_shard;
@@ -426,7 +376,7 @@ static uint64_t look(const struct source *t, uint64_t key)
     for (uint64_t i = 0; i < h->per_shard; i++) {
         struct live_slot s;
         uint64_t offset = LIVE_DATA_AT + (first + at) * sizeof(s);
-        if (read_some(t->fd, offset, &s, sizeof(s)) != sizeof(s) || s.key == 0) {
+        if (file_read_at(t->fd, offset, &s, sizeof(s)) != sizeof(s) || s.key == 0) {
             return 0;
         }
         if (s.key == key) {
@@ -437,7 +387,7 @@ static uint64_t look(const struct source *t, uint64_t key)
     return 0;
 }
 
-/* Whether the table at path counts now; then *retcount is raised to what it has of key. */
+/* True if the table at path is the running one. Raises *retcount to its count of key. */
 static bool peek_one(const char *path, uint64_t key, uint64_t *retcount)
 {
     struct source t = {.fd = -1};
@@ -447,7 +397,7 @@ static bool peek_one(const char *path, uint64_t key, uint64_t *retcount)
     struct live_boot now = live_boot_now();
     bool counts =
         t.header.state == LIVE_RUNNING && live_boot_is_same(&t.header.boot, &now);
-    uint64_t count = counts ? look(&t, key) : 0;
+    uint64_t count = counts ? find_count(&t, key) : 0;
     if (count > *retcount) { /* while it grows, its keys are in two */
         *retcount = count;
     }
@@ -460,7 +410,7 @@ enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
 {
     struct found *files = malloc(sizeof(*files));
     if (!files) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to look");
+        return errinfo_nomem(reterr, dir);
     }
     enum err e = list_files(dir, files, reterr);
     bool is_found = false;
@@ -470,7 +420,7 @@ enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
         const struct live_name *name = &files->v[i];
         char path[FILE_PATH_MAX];
         if ((is_found && name->start_s != start_s) || name->kind != LIVE_TABLE ||
-            path_of(path, dir, name) != ERR_OK) {
+            path_of_name(path, dir, name) != ERR_OK) {
             continue;
         }
         if (peek_one(path, key, &count)) {
@@ -488,4 +438,44 @@ enum err live_peek(const char *dir, uint64_t key, uint64_t *retcount,
     *retcount = count;
     *retstart_s = start_s;
     return ERR_OK;
+}
+
+/* ---- verifying a journal ---- */
+
+bool live_is_journal(const char *name)
+{
+    return live_name_parse(slice_str(name)).kind == LIVE_JOURNAL;
+}
+
+static enum err verify_records(struct pair_log *l, struct pair_log_place *p,
+                               struct errinfo *reterr)
+{
+    struct slice pairs;
+    enum err e = ERR_OK;
+
+    while (e == ERR_OK) {
+        e = pair_log_next(l, &live_journal_form, p, &pairs, reterr);
+    }
+    if (e == ERR_CORRUPT) {
+        return errinfo_set(reterr, e, l->path, 0,
+                           "record %" PRIu64 " at byte %" PRIu64
+                           " is damaged: after a loss of power what was counted from "
+                           "there on would be lost",
+                           p->seq + 1, p->at);
+    }
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
+}
+
+enum err live_verify_journal(const char *path, struct errinfo *reterr)
+{
+    struct pair_log log;
+    struct pair_log_place place;
+    enum err e = pair_log_open(path, &log, reterr);
+
+    if (e == ERR_OK && log.size >= PAIR_LOG_HEADER) { /* else gillnetd is making it */
+        e = live_journal_begin(&log, &place, reterr);
+        THEN(e, verify_records(&log, &place, reterr));
+    }
+    pair_log_close(&log);
+    return e;
 }

@@ -1,18 +1,9 @@
-/* merged_runs - which are wanted, and made; which are over, and removed. */
+/* merged_runs - makes missing merged runs and removes expired ones. */
 #include "core/count/merged_runs.h"
 
-#include <dirent.h>
-
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/count/runset_internal.h"
-
-enum {
-    NAME_DIGITS = 10,
-    LEN_DIGITS = 5,
-    ID_DIGITS = 8,
-    NAME_LEN = NAME_DIGITS + 1 + LEN_DIGITS + 1 + ID_DIGITS,
-    FIRST_ROOM = 256
-};
-#define SUFFIX ".merged"
 
 /* ---- names ---- */
 
@@ -21,40 +12,23 @@ enum err merged_runs_path(const char *dir, const struct merged_runs_name *name,
 {
     return file_path(ret,
                      "%s/" MERGED_RUNS_FOLDER "/%010" PRIu64 "-%05" PRIu32 "-%08" PRIx32
-                     "" SUFFIX,
+                     ".merged",
                      dir, name->start_s, name->len_s, name->key_id);
-}
-
-static bool read_number(struct slice digits, unsigned base, uint64_t *ret)
-{
-    *ret = 0;
-    for (size_t i = 0; i < digits.n; i++) {
-        char c = digits.p[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : base;
-        if (digit >= base) {
-            return false;
-        }
-        *ret = *ret * base + digit;
-    }
-    return true;
 }
 
 bool merged_runs_name_parse(struct slice name, struct merged_runs_name *ret)
 {
-    uint64_t v[3];
+    uint64_t start_s = 0;
+    uint64_t len_s = 0;
+    uint64_t key_id = 0;
 
-    if (name.n != NAME_LEN + sizeof(SUFFIX) - 1 ||
-        !slice_eq(slice_from(name, NAME_LEN), SLICE_LIT(SUFFIX)) ||
-        name.p[NAME_DIGITS] != '-' || name.p[NAME_DIGITS + 1 + LEN_DIGITS] != '-' ||
-        !read_number(slice_head(name, NAME_DIGITS), 10, &v[0]) ||
-        !read_number(slice_head(slice_from(name, NAME_DIGITS + 1), LEN_DIGITS), 10,
-                     &v[1]) ||
-        !read_number(slice_of(name.p + NAME_LEN - ID_DIGITS, ID_DIGITS), 16, &v[2])) {
+    if (!runset_cut_number(&name, 10, 10, 10, '-', &start_s) ||
+        !runset_cut_number(&name, 10, 5, 5, '-', &len_s) ||
+        !runset_cut_number(&name, 16, 8, 8, '.', &key_id) ||
+        !slice_eq(name, SLICE_LIT("merged"))) {
         return false;
     }
-    *ret = (struct merged_runs_name){v[0], (uint32_t)v[1], (uint32_t)v[2]};
+    *ret = (struct merged_runs_name){start_s, (uint32_t)len_s, (uint32_t)key_id};
     return true;
 }
 
@@ -83,45 +57,30 @@ static bool is_of_last_day(uint64_t start_s, uint64_t now)
     return bucket < now && now - bucket <= COUNT_BUCKETS;
 }
 
-static bool names_add(struct names *s, const struct run_id *id)
-{
-    if (s->n == s->room) {
-        size_t room = s->room == 0 ? FIRST_ROOM : 2 * s->room;
-        struct run_id *more = realloc(s->v, room * sizeof(*more));
-        if (more == NULL) {
-            return false;
-        }
-        s->v = more;
-        s->room = room;
-    }
-    s->v[s->n++] = *id;
-    return true;
-}
-
 /* The runs of the last day's buckets. */
 static enum err list_runs(const char *dir, uint64_t now, struct names *ret,
                           struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = file_path(path, "%s/runs", dir);
-    DIR *d = e == ERR_OK ? opendir(path) : NULL;
-    const struct dirent *entry;
+    enum err e = path_make(path, reterr, "%s/runs", dir);
 
-    if (d == NULL) {
-        return e != ERR_OK ? errinfo_set(reterr, e, dir, 0, "the path is too long")
-                           : errinfo_errno(reterr, path, "cannot open the folder");
+    if (e != ERR_OK) {
+        return e;
     }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while (e == ERR_OK && (entry = readdir(d)) != NULL) {
+    struct dir_walk w = dir_walk_begin(path, DIR_NEEDED);
+    while (e == ERR_OK && dir_walk_next(&w)) {
         struct run_id id;
-        if (runset_name_parse(slice_str(entry->d_name), &id) &&
-            id.len_s == COUNT_BUCKET_S && is_of_last_day(id.start_s, now) &&
-            ret->n < RUNSET_RUNS_MAX && !names_add(ret, &id)) {
-            e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for its names");
+        if (!runset_name_parse(slice_str(w.name), &id) || id.len_s != COUNT_BUCKET_S ||
+            !is_of_last_day(id.start_s, now) || ret->n >= RUNSET_RUNS_MAX) {
+            continue;
+        }
+        if (!array_room(&ret->v, &ret->room, ret->n + 1, RUNSET_RUNS_MAX, sizeof(id))) {
+            e = errinfo_nomem(reterr, path);
+        } else {
+            ret->v[ret->n++] = id;
         }
     }
-    (void)closedir(d);
+    e = dir_walk_end(&w, e, reterr);
     if (ret->n > 0) {
         qsort(ret->v, ret->n, sizeof(ret->v[0]), by_place);
     }
@@ -132,8 +91,10 @@ static enum err list_runs(const char *dir, uint64_t now, struct names *ret,
 
 static bool has_source(const struct merged_run *s, const struct run_id *id)
 {
-    for (size_t i = 0; i < merged_run_sources(s); i++) {
-        const struct merged_run_source *source = merged_run_source(s, i);
+    const struct merged_run_facts *f = merged_run_facts(s);
+
+    for (size_t i = 0; i < f->nsources; i++) {
+        const struct merged_run_source *source = &f->sources[i];
         if (source->inc == id->inc &&
             memcmp(source->origin, id->origin, RUN_ORIGIN_BYTES) == 0) {
             return true;
@@ -146,7 +107,7 @@ static bool is_made(const char *path, const struct run_id *v, size_t n)
 {
     struct merged_run *s = NULL;
     bool is_same =
-        merged_run_open(path, &s, NULL) == ERR_OK && merged_run_sources(s) == n;
+        merged_run_open(path, &s, NULL) == ERR_OK && merged_run_facts(s)->nsources == n;
 
     for (size_t i = 0; i < n && is_same; i++) {
         is_same = has_source(s, &v[i]);
@@ -155,9 +116,9 @@ static bool is_made(const char *path, const struct run_id *v, size_t n)
     return is_same;
 }
 
-/* One with a damaged block is left out, to be asked itself: its fault shows there. */
-static enum err write_sheet(const char *path, struct run **runs, size_t n,
-                            struct errinfo *reterr)
+/* A run with a damaged block is left out: it is read directly, and its damage is reported there. */
+static enum err write_merged(const char *path, struct run **runs, size_t n,
+                             struct errinfo *reterr)
 {
     enum err e = ERR_CORRUPT;
 
@@ -175,25 +136,26 @@ static enum err write_sheet(const char *path, struct run **runs, size_t n,
 }
 
 /* n runs of one bucket and digest key. */
-static enum err make(const char *dir, const char *path, const struct run_id *v,
-                     size_t n, struct errinfo *reterr)
+static enum err make_merged_run(const char *dir, const char *path,
+                                const struct run_id *v, size_t n,
+                                struct errinfo *reterr)
 {
     struct run **runs = calloc(n, sizeof(struct run *));
     char file[FILE_PATH_MAX];
-    char name[FILE_PATH_MAX];
+    char folder[FILE_PATH_MAX];
     size_t nopen = 0;
 
     if (runs == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to make it");
+        return errinfo_nomem(reterr, path);
     }
-    for (size_t i = 0; i < n; i++) {
-        if (runset_name(&v[i], name) == ERR_OK &&
-            file_path(file, "%s/runs/%s", dir, name) == ERR_OK &&
+    enum err e = path_make(folder, reterr, "%s/runs", dir);
+    for (size_t i = 0; e == ERR_OK && i < n; i++) {
+        if (runset_path(folder, &v[i], file, NULL) == ERR_OK &&
             run_open(file, &runs[nopen], NULL) == ERR_OK) {
             nopen++;
         }
     }
-    enum err e = write_sheet(path, runs, nopen, reterr);
+    THEN(e, write_merged(path, runs, nopen, reterr));
     for (size_t i = 0; i < n; i++) {
         run_close(&runs[i]);
     }
@@ -201,43 +163,34 @@ static enum err make(const char *dir, const char *path, const struct run_id *v,
     return e;
 }
 
-/* ---- what is over ---- */
+/* ---- removing ---- */
 
-typedef bool sheets_fn(const void *context, const struct merged_runs_name *name,
-                       const char *path);
+typedef bool file_fn(const void *context, const struct merged_runs_name *name,
+                     const char *path);
 
-static enum err remove_if(const char *dir, sheets_fn *is_over, const void *context,
+static enum err remove_if(const char *dir, file_fn *is_over, const void *context,
                           struct errinfo *reterr)
 {
     char folder[FILE_PATH_MAX];
-    const struct dirent *entry;
-    enum err e = file_path(folder, "%s/" MERGED_RUNS_FOLDER, dir);
+    enum err e = path_make(folder, reterr, "%s/" MERGED_RUNS_FOLDER, dir);
 
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, dir, 0, "the path is too long");
+        return e;
     }
-    DIR *d = opendir(folder);
-    if (d == NULL) {
-        return errno == ENOENT
-                   ? ERR_OK
-                   : errinfo_errno(reterr, folder, "cannot open the folder");
-    }
-    /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this thread's own */
-    while ((entry = readdir(d)) != NULL) {
+    struct dir_walk w = dir_walk_begin(folder, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
         struct merged_runs_name name;
         char path[FILE_PATH_MAX];
-        if (merged_runs_name_parse(slice_str(entry->d_name), &name) &&
-            file_path(path, "%s/%s", folder, entry->d_name) == ERR_OK &&
+        if (merged_runs_name_parse(slice_str(w.name), &name) &&
+            file_path(path, "%s/%s", folder, w.name) == ERR_OK &&
             is_over(context, &name, path) && unlink(path) != 0 && errno != ENOENT) {
             e = errinfo_errno(reterr, path, "cannot remove it");
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
-/* No run of it is there any more; or the day is past. */
+/* True if the bucket has no runs, or is older than a day. */
 static bool has_no_runs(const void *context, const struct merged_runs_name *name,
                         const char *path)
 {
@@ -257,11 +210,12 @@ static bool names_origin(const void *context, const struct merged_runs_name *nam
 {
     struct merged_run *s = NULL;
     bool has =
-        merged_run_open(path, &s, NULL) != ERR_OK; /* nobody knows: it goes, too */
+        merged_run_open(path, &s, NULL) != ERR_OK; /* unknown contents: removed too */
 
     (void)name;
-    for (size_t i = 0; !has && i < merged_run_sources(s); i++) {
-        has = memcmp(merged_run_source(s, i)->origin, context, RUN_ORIGIN_BYTES) == 0;
+    for (size_t i = 0; !has && i < merged_run_facts(s)->nsources; i++) {
+        has = memcmp(merged_run_facts(s)->sources[i].origin, context,
+                     RUN_ORIGIN_BYTES) == 0;
     }
     merged_run_close(&s);
     return has;
@@ -300,7 +254,7 @@ enum err merged_runs_make_next(const char *dir, uint64_t now, uint64_t *io_start
         if (e == ERR_OK && first->start_s > *io_start_s && n >= MERGED_RUNS_LEAST &&
             !is_made(path, first, some)) {
             made_s = first->start_s;
-            e = make(dir, path, first, some, reterr);
+            e = make_merged_run(dir, path, first, some, reterr);
         }
     }
     *io_start_s = e == ERR_OK ? made_s : UINT64_MAX;

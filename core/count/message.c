@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/digest.h"
+#include "core/base/le.h"
 #include "core/telemetry/stats.h"
 
 enum {
@@ -18,7 +19,7 @@ const char *count_distinct_name(unsigned kind)
     return kind < DISTINCT_KINDS ? names[kind] : "unknown";
 }
 
-/* ---- names of what is counted ---- */
+/* ---- names of counted values ---- */
 
 static void digests(const struct keyring *keys, uint16_t type, struct slice value,
                     struct digest ret[KEYRING_MAX])
@@ -49,7 +50,7 @@ void count_digest(const struct keyring *keys, const struct config *config,
 }
 
 /* kind, day and key, then a member: the keys are those of each digest key.
- * NOLINTNEXTLINE(readability-function-size): what is hashed, each its own */
+ * NOLINTNEXTLINE(readability-function-size): the hashed values */
 static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind,
                         uint64_t day, const struct digest key[KEYRING_MAX],
                         struct slice member, struct digest ret[KEYRING_MAX])
@@ -59,9 +60,7 @@ static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind
 
     member = slice_head(member, sizeof(bytes) - head);
     bytes[0] = (char)kind;
-    for (unsigned i = 0; i < sizeof(day); i++) {
-        bytes[1 + i] = (char)(day >> (8 * i));
-    }
+    le_put(bytes + 1, day, sizeof(day));
     if (member.n > 0) {
         memcpy(bytes + head, member.p, member.n);
     }
@@ -108,7 +107,7 @@ static bool counts_distinct(const struct config *config, const char *name)
 }
 
 /* The features that count, each with its digests. */
-static void gather(struct counting *c)
+static void gather_features(struct counting *c)
 {
     size_t n = featureset_count(c->features);
     struct message_counts *ret = c->ret;
@@ -190,8 +189,8 @@ static size_t add_pairs(struct counting *c, const struct counted *counted,
     return n;
 }
 
-/* Of the pairs the new ones; kept for each key in distinct[], until these are counted. A day's pair is
- * new when the window of a day, which covers the day, has nothing but what we just put there. */
+/* Of the pairs the new ones; kept for each key in distinct[], until these are counted. A day's pair
+ * is new when the window of a day, which covers the day, has nothing but what we just put there. */
 static void count_pairs(struct counting *c)
 {
     struct message_counts *ret = c->ret;
@@ -232,7 +231,7 @@ static void add_distinct(struct counting *c, const struct counted *counted)
     }
 }
 
-/* What the items of add_distinct came to. */
+/* Reads the answers for the items of add_distinct. */
 static size_t take_distinct(struct counted *counted, const struct count_item *items)
 {
     for (unsigned k = 0; k < DISTINCT_KINDS; k++) {
@@ -266,7 +265,7 @@ static void count_keys(struct counting *c)
     }
 }
 
-/* NOLINTNEXTLINE(readability-function-size): what a message is counted with, each its own */
+/* NOLINTNEXTLINE(readability-function-size): the inputs of counting */
 void count_message(const struct count_port *port, const struct keyring *keys,
                    const struct config *config, const struct featureset *features,
                    const struct message_facts *facts, bool is_reading,
@@ -286,7 +285,7 @@ void count_message(const struct count_port *port, const struct keyring *keys,
     if (port == NULL) {
         return;
     }
-    gather(&c);
+    gather_features(&c);
     if (ret->v == NULL) {
         return;
     }

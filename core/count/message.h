@@ -3,9 +3,9 @@
  *
  * Distinct counters come first: for the types that count them, each pair (key, recipient), (key,
  * client network) and (key, sender's domain) that was not seen before on this UTC day raises the
- * key's number of distinct ones by one. A pair is asked in the sketch: in at most the share of keys
- * that the noise floor shows (0.1 %) a new pair is taken for one seen before, so a distinct count is low by
- * that share at most, and by what one message has beyond COUNT_PAIRS_MAX.
+ * key's number of distinct ones by one. The sketch decides if a pair is new. It takes at most 0.1 %
+ * of new pairs (the noise floor) for known ones, so a distinct count is low by at most that share,
+ * and by the pairs of a message beyond COUNT_PAIRS_MAX.
  * Depends: base, config, feature, count.h.   Threads: any.   Allocates: from the arena.   ADR 0027.
  */
 #ifndef CORE_COUNT_MESSAGE_H
@@ -37,7 +37,7 @@ struct counted {
     uint64_t distinct[DISTINCT_KINDS]; /* of today or yesterday, the larger */
 };
 
-/* What a message was counted as. */
+/* Counts of one message. */
 struct message_counts {
     const struct count_port *port; /* NULL: no counting; n is 0 */
     const struct keyring *keys;    /* that the digests were made with */
@@ -46,7 +46,7 @@ struct message_counts {
     bool is_cut;       /* more features than COUNT_FEATURES_MAX, or no memory */
 };
 
-/* What is not in the features. */
+/* Facts about a message that are not features. */
 struct message_facts {
     const struct slice *rcpt; /* normalised recipient addresses */
     size_t nrcpt;             /* of rcpt */
@@ -60,7 +60,8 @@ void count_message(const struct count_port *port, const struct keyring *keys,
                    const struct message_facts *facts, bool is_reading,
                    struct arena *arena, struct message_counts *ret);
 
-/* Who counted it. False: there is no ring, and no need to ask again. Free with count_shares_fini. */
+/* Gets the counts of each server for one feature. False: there is no ring; the caller need not try
+ * other features. Free with count_breakdown_fini. */
 bool message_counts_shares(const struct message_counts *counts, const struct counted *c,
                            struct count_breakdown *ret);
 

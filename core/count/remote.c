@@ -1,4 +1,4 @@
-/* remote - what peers counted: the folder looked at, and asked. */
+/* remote - counts of peers: the folder is read, and questions are answered. */
 #include "core/count/remote.h"
 
 #include "core/base/log.h"
@@ -8,13 +8,12 @@ enum { FRESH_S = 2 };
 
 void remote_complain(const char *path, const struct errinfo *why)
 {
-    log_warn("event=peer-counts file=%s: %s; what it counted is left out", path,
-             why->text);
+    log_warn("event=peer-counts file=%s: %s; its counts are left out", path, why->text);
 }
 
 /* ---- signs ---- */
 
-static bool is_same(const struct remote_sign *a, const struct remote_sign *b)
+static bool is_same_sign(const struct remote_sign *a, const struct remote_sign *b)
 {
     return a->is_there == b->is_there && a->inode == b->inode && a->size == b->size &&
            a->changed.tv_sec == b->changed.tv_sec &&
@@ -37,7 +36,7 @@ bool remote_has_changed(const char *path, struct remote_sign *sign)
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_REALTIME_COARSE, &now); /* that of the files */
     int64_t age = now.tv_sec - st.st_mtim.tv_sec;
-    return !is_same(&before, sign) || (age < FRESH_S && age > -FRESH_S);
+    return !is_same_sign(&before, sign) || (age < FRESH_S && age > -FRESH_S);
 }
 
 /* ---- life ---- */
@@ -50,19 +49,19 @@ enum err remote_open(const char *state_dir, const struct keyring *keys,
 
     if (r == NULL || pthread_rwlockattr_init(&attr) != 0) {
         free(r);
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "out of memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     /* who refreshes waits only for those inside */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     (void)pthread_rwlock_init(&r->lock, &attr);
     pthread_rwlockattr_destroy(&attr);
     r->keys = *keys;
-    enum err e = file_path(r->state_dir, "%s", state_dir);
-    e = e != ERR_OK ? e : file_path(r->dir, "%s/peers/counts", state_dir);
-    e = e != ERR_OK ? e : file_path(r->runs_dir, "%s/runs", r->dir);
+    enum err e = path_make(r->state_dir, reterr, "%s", state_dir);
+    THEN(e, path_make(r->dir, reterr, "%s/peers/counts", state_dir));
+    THEN(e, path_make(r->runs_dir, reterr, "%s/runs", r->dir));
     if (e != ERR_OK) {
         remote_close(&r);
-        return errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+        return e;
     }
     *ret = r;
     return ERR_OK;
@@ -79,7 +78,7 @@ void remote_close(struct remote **remote)
         tally_fini(&r->streams[i]->counts);
         free(r->streams[i]);
     }
-    remote_close_sheets(r);
+    remote_close_merged(r);
     runset_close(&r->runset);
     origins_fini(&r->origins);
     (void)pthread_rwlock_destroy(&r->lock);
@@ -117,7 +116,7 @@ static void load_origins(struct remote *r)
     pthread_rwlock_unlock(&r->lock);
     memset(r->folder_sign, 0, sizeof(r->folder_sign));
     for (size_t i = 0; i < r->nstreams; i++) {
-        r->streams[i]->is_seen = false; /* by the look that follows, if it is there */
+        r->streams[i]->is_seen = false; /* remote_list_streams sets it again */
     }
     r->has_changed = true;
 }
@@ -136,7 +135,7 @@ void remote_refresh(struct remote *r, uint64_t now, remote_fn *fn, void *context
     /* a stream is in its table or in its run, for everyone who asks */
     pthread_rwlock_wrlock(&r->lock);
     remote_refresh_runs(r);
-    remote_refresh_sheets(r);
+    remote_refresh_merged(r);
     remote_mark_closed(r);
     pthread_rwlock_unlock(&r->lock);
     if (!r->is_loaded) {
@@ -251,7 +250,7 @@ void remote_stat(struct remote *r, struct remote_stat *ret)
         ret->nstreams += !s->has_run;
         ret->nunreadable += s->is_unreadable;
         ret->nkeys += s->counts.n;
-        ret->memory_bytes += sizeof(*s) + s->counts.nslots * sizeof(s->counts.slots[0]);
+        ret->memory_bytes += sizeof(*s) + tally_memory(&s->counts);
     }
     if (r->runset != NULL) {
         runset_stat(r->runset, &ret->runs);

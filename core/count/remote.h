@@ -1,12 +1,14 @@
 /*
- * remote - what peers counted: their closed streams as runs, their open ones as tables in memory.
+ * remote - counts of peers: closed streams as runs, open streams as tables in memory.
  *
- * Follows STATE/peers/counts (the hub writes, see stream.h) and tells the sketch what is new; the exact
- * history is told by origin. Only members that origins names as active or left have a say, each under its own
- * origin. A stream or an origin that is gone from the folder is gone from every answer at the next refresh, and
- * the sketch is to be rebuilt (remote_take_rebuild). No folder: nothing, at the cost of a look each time.
- * What is in the folder is not trusted to be right: files that are damaged or too large are left out, named once.
- * Depends: base, store, runset.   Threads: one refreshes, any may ask.   Owns: what it read.   ADR 0033.
+ * Follows STATE/peers/counts, which the hub writes (stream.h), passes new counts to the sketch, and
+ * gives the exact history of each origin. Only members that are active or have left are counted,
+ * each under its own origin. A stream or an origin that disappears from the folder is missing in
+ * every answer after the next refresh, and the sketch must be rebuilt (remote_take_rebuild).
+ * Without the folder, each refresh costs one stat(2). Files that are damaged or too large are
+ * skipped, and logged once.
+ * Depends: base, store, runset.   Threads: one refreshes, any may read. Owns: its tables and runs.
+ * ADR 0033.
  */
 #ifndef CORE_COUNT_REMOTE_H
 #define CORE_COUNT_REMOTE_H
@@ -31,18 +33,20 @@ enum err remote_open(const char *state_dir, const struct keyring *keys,
                      struct remote **ret, struct errinfo *reterr);
 void remote_close(struct remote **r);
 
-/* Takes in what changed. fn (may be NULL) gets what is new since the last time, by bucket, keys rising: not at
- * the first time, when all is new and the sketch is to be rebuilt. Nothing of buckets after `now` is taken yet. */
+/* Reads the changes of the folder. fn (may be NULL) gets the new counts by bucket, with rising
+ * keys. The first call does not use fn, because all counts are new and the sketch must be rebuilt.
+ * Buckets after `now` wait. */
 typedef void remote_fn(void *context, uint64_t bucket, const struct run_record *v,
                        size_t n);
 void remote_refresh(struct remote *r, uint64_t now, remote_fn *fn, void *context);
-/* Whether something left, or came in a way that fn was not told: the sketch is to be rebuilt from
- * remote_each_run and remote_each_stream. Said once. */
+/* True if counts disappeared, or arrived without fn: the sketch must be rebuilt from
+ * remote_each_run and remote_each_stream. Returned once. */
 bool remote_take_rebuild(struct remote *r);
 
-/* ---- for who refreshes ---- */
+/* ---- for the thread that refreshes ---- */
 
-/* The runs of len_s seconds that begin in [first_s, end_s); is_in_day: the run of its day has it. */
+/* The runs of len_s seconds that begin in [first_s, end_s); is_in_day: the run of its day has
+ * it. */
 typedef void remote_run_fn(void *context, const struct run *run, bool is_in_day);
 void remote_each_run(struct remote *r, uint32_t len_s, uint64_t first_s, uint64_t end_s,
                      remote_run_fn *fn, void *context);
@@ -54,7 +58,8 @@ void remote_each_stream(struct remote *r, uint64_t first, uint64_t end,
 
 /* ---- for all ---- */
 
-/* Puts the shares of peers to io, whose [0] is there. keys[i] is the key under digest key key_ids[i]. */
+/* Puts the shares of peers to io, whose [0] is there. keys[i] is the key under digest key
+ * key_ids[i]. */
 void remote_ask(struct remote *r, const uint64_t *keys, const uint32_t *key_ids,
                 unsigned nkeys, uint64_t now, struct count_breakdown *io);
 

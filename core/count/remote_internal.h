@@ -1,7 +1,8 @@
 /*
  * remote_internal - what the files of remote share; not for other modules.
  *
- * lock is held for writing by the one who refreshes, while what is asked changes; that one reads without it.
+ * The thread that refreshes holds the lock for writing while it changes data that others read; it
+ * reads without the lock.
  */
 #ifndef CORE_COUNT_REMOTE_INTERNAL_H
 #define CORE_COUNT_REMOTE_INTERNAL_H
@@ -13,7 +14,7 @@
 #include "core/count/remote.h"
 #include "core/count/runset_internal.h"
 #include "core/count/stream.h"
-#include "core/count/tally.h"
+#include "core/filter/tally.h"
 
 /* How a file or folder was when it was looked at last. */
 struct remote_sign {
@@ -26,7 +27,7 @@ struct remote_sign {
 /* An open stream. */
 struct remote_stream {
     struct run_id id;
-    struct stream_reader reader;
+    struct pair_log_place reader;
     struct tally counts;
     bool is_open;       /* reader is */
     bool was_anew;      /* it was damaged once, and read again */
@@ -43,14 +44,14 @@ struct remote_fed {
     bool is_in_day;
 };
 
-/* A merged run, and which runs it stands for. */
-struct remote_sheet {
+/* A merged run, and the runs that it replaces. */
+struct remote_merged {
     struct merged_runs_name name;
-    struct merged_run *sheet;
+    struct merged_run *merged;
     uint64_t inode;
     const struct runset_item *
-        *item;     /* of each source, in list; NULL: it is of no run that is there */
-    size_t nitems; /* those that are there */
+        *item;     /* for each source its run in list; NULL: the run is missing */
+    size_t nitems; /* sources whose run exists */
     bool was_bad;  /* a block is damaged, and it was said; atomic */
 };
 
@@ -72,10 +73,10 @@ struct remote {
     struct runset *runset; /* NULL: none yet */
     struct runset_list
         *list; /* of runset, pinned; the next four are of it. NULL: none yet */
-    struct remote_sheet *sheets; /* of buckets that several peers have counts of */
-    size_t nsheets;
+    struct remote_merged *merged; /* of buckets that several peers have counts of */
+    size_t nmerged;
     const struct runset_item *
-        *loose; /* the runs in none of these; NULL: no memory, then all are */
+        *loose; /* the runs in no merged run; NULL: no memory, then all runs are read */
     size_t nloose;
     struct remote_stream *streams[REMOTE_STREAMS_MAX];
     size_t nstreams;
@@ -93,7 +94,7 @@ struct remote {
     struct remote_sign dir_sign;
     struct remote_sign origins_sign;
     struct remote_sign runs_sign;
-    struct remote_sign sheets_sign;
+    struct remote_sign merged_sign;
     struct remote_sign folder_sign[ORIGINS_MAX]; /* in the order of origins */
     struct remote_pairs pairs;
     struct remote_fed *fed; /* in the order of runs */
@@ -109,6 +110,8 @@ void remote_complain(const char *path, const struct errinfo *why);
 
 /* ---- streams (remote_stream.c) ---- */
 
+struct remote_stream *remote_stream_of(const struct remote *r,
+                                       const struct run_id *id); /* NULL: none */
 /* Which there are; those gone are left for remote_drop_streams. */
 void remote_list_streams(struct remote *r);
 /* Marks those whose run is there; those that are gone without one ask for a rebuild. With lock. */
@@ -124,10 +127,10 @@ void remote_feed_runs(struct remote *r, remote_fn *fn, void *context);
 
 /* ---- merged runs (remote_merged.c) ---- */
 
-/* Which there are, and what they stand for. With lock, behind remote_refresh_runs. */
-void remote_refresh_sheets(struct remote *r);
-void remote_close_sheets(struct remote *r);
-/* Adds what runs have of a key, through merged runs where there are some; keys as in remote_ask. */
+/* Lists the merged runs and the runs that they contain. With lock, after remote_refresh_runs. */
+void remote_refresh_merged(struct remote *r);
+void remote_close_merged(struct remote *r);
+/* Adds what runs have of a key, through merged runs if there are any; keys as in remote_ask. */
 struct remote_question {
     const uint64_t *keys;
     const uint32_t *key_ids;

@@ -1,4 +1,4 @@
-/* remote_run - peers' closed buckets: what the sketch does not have of them yet. */
+/* remote_run - closed buckets of peers: feeds the sketch with the counts that it lacks. */
 
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
@@ -10,7 +10,7 @@ enum {
 
 /* ---- refreshing ---- */
 
-static void on_damage(void *context, const struct errinfo *why)
+static void on_peer_damage(void *context, const struct errinfo *why)
 {
     (void)context;
     log_errinfo("peer-counts", why);
@@ -26,10 +26,10 @@ void remote_refresh_runs(struct remote *r)
     }
     r->has_changed = true;
     if (!r->runs_sign.is_there) {
-        remote_close_sheets(r);
+        remote_close_merged(r);
         runset_close(&r->runset); /* the folder is the hub's to make */
     } else if (r->runset == NULL) {
-        e = runset_open(r->runs_dir, on_damage, NULL, &r->runset, &why);
+        e = runset_open(r->runs_dir, on_peer_damage, NULL, &r->runset, &why);
     } else {
         e = runset_refresh(r->runset, &why);
     }
@@ -53,22 +53,11 @@ struct feeding {
     unsigned nwhole;
 };
 
-static const struct remote_stream *stream_of(const struct remote *r,
-                                             const struct run_id *id)
-{
-    for (size_t i = 0; i < r->nstreams; i++) {
-        if (runset_id_cmp(&r->streams[i]->id, id) == 0) {
-            return r->streams[i];
-        }
-    }
-    return NULL;
-}
-
 /* Only what its stream did not tell. */
 static void feed_bucket(const struct feeding *f, const struct run *run)
 {
     const struct run_id *id = run_id(run);
-    const struct remote_stream *s = stream_of(f->r, id);
+    const struct remote_stream *s = remote_stream_of(f->r, id);
     struct run_record v[BATCH];
     struct run_cursor cursor;
     struct run_record record;
@@ -92,8 +81,8 @@ static void feed_bucket(const struct feeding *f, const struct run *run)
     }
 }
 
-/* Whether all that was merged into a day's run is in the sketch: the day's run before, and the buckets that became a
- * part of it since. */
+/* Whether all that was merged into a day's run is in the sketch: the day's run before, and the
+ * buckets that became a part of it since. */
 static bool is_explained(const struct remote *r, const struct run *run)
 {
     const struct run_id *id = run_id(run);
@@ -144,9 +133,10 @@ static void look_at_run(struct feeding *f, const struct runset_item *item, bool 
         r->wants_rebuild = !is_explained(r, e->run);
         return;
     }
-    bool is_whole = stream_of(r, &e->id) == NULL;
+    bool is_whole = remote_stream_of(r, &e->id) == NULL;
     f->nwhole += is_whole;
-    /* it was replaced, or came after its day; or a whole history comes: a rebuild has its turns, this has not */
+    /* it was replaced, or came after its day; or a whole history comes: a rebuild has its turns,
+     * this has not */
     r->wants_rebuild =
         !is_new || item->is_in_day || (is_whole && f->nwhole > WHOLE_MAX);
     if (!r->wants_rebuild) {
@@ -154,8 +144,8 @@ static void look_at_run(struct feeding *f, const struct runset_item *item, bool 
     }
 }
 
-/* Both are in the same order: what is in one alone came, or went. */
-static void compare(struct feeding *f, const struct runset_list *list)
+/* Both lists have the same order: an entry in only one of them is new or gone. */
+static void compare_runs(struct feeding *f, const struct runset_list *list)
 {
     struct remote *r = f->r;
     size_t at = 0;
@@ -193,7 +183,7 @@ void remote_feed_runs(struct remote *r, remote_fn *fn, void *context)
     if (f.fresh == NULL) {
         r->wants_rebuild = true; /* and until then as it was */
     } else {
-        compare(&f, list);
+        compare_runs(&f, list);
         free(r->fed);
         r->fed = f.fresh;
         r->nfed = f.n;

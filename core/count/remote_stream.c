@@ -1,15 +1,15 @@
 /* remote_stream - peers' open buckets, read as the hub appends to them. */
-#include <dirent.h>
-
+#include "core/base/array.h"
+#include "core/base/dir_walk.h"
 #include "core/base/hash256.h"
 #include "core/base/log.h"
 #include "core/count/remote_internal.h"
 
-enum { PAIRS_LEAST = 4096, PAIRS_KEPT = 1 << 16, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
+enum { PAIRS_KEPT = 1 << 16, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
 
 /* ---- which there are ---- */
 
-static struct remote_stream *find(const struct remote *r, const struct run_id *id)
+struct remote_stream *remote_stream_of(const struct remote *r, const struct run_id *id)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
         if (runset_id_cmp(&r->streams[i]->id, id) == 0) {
@@ -19,7 +19,8 @@ static struct remote_stream *find(const struct remote *r, const struct run_id *i
     return NULL;
 }
 
-static bool is_of(const struct remote_stream *s, const uint8_t origin[RUN_ORIGIN_BYTES])
+static bool is_of_origin(const struct remote_stream *s,
+                         const uint8_t origin[RUN_ORIGIN_BYTES])
 {
     return s != NULL && memcmp(s->id.origin, origin, RUN_ORIGIN_BYTES) == 0;
 }
@@ -29,7 +30,7 @@ static size_t streams_of(const struct remote *r, const uint8_t origin[RUN_ORIGIN
     size_t n = 0;
 
     for (size_t i = 0; i < r->nstreams; i++) {
-        n += is_of(r->streams[i], origin);
+        n += is_of_origin(r->streams[i], origin);
     }
     return n;
 }
@@ -59,7 +60,7 @@ static bool has_run(const struct remote *r, const struct run_id *id)
 
 static void take_name(struct remote *r, const struct run_id *id)
 {
-    struct remote_stream *s = find(r, id);
+    struct remote_stream *s = remote_stream_of(r, id);
 
     if (s != NULL) {
         s->is_seen = true;
@@ -88,7 +89,7 @@ static void take_name(struct remote *r, const struct run_id *id)
 static void set_seen(struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES], bool is)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
-        if (is_of(r->streams[i], origin)) {
+        if (is_of_origin(r->streams[i], origin)) {
             r->streams[i]->is_seen = is;
         }
     }
@@ -97,27 +98,20 @@ static void set_seen(struct remote *r, const uint8_t origin[RUN_ORIGIN_BYTES], b
 static void list_folder(struct remote *r, const char *path,
                         const uint8_t origin[RUN_ORIGIN_BYTES])
 {
-    DIR *d = opendir(path);
+    struct dir_walk w = dir_walk_begin(path, DIR_OPTIONAL);
 
     set_seen(r, origin, false);
-    while (d != NULL) {
+    while (dir_walk_next(&w)) {
         struct run_id id = {.inc = 0};
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (entry == NULL) {
-            break;
-        }
         memcpy(id.origin, origin, sizeof(id.origin));
-        if (stream_name_parse(slice_str(entry->d_name), &id)) {
+        if (stream_name_parse(slice_str(w.name), &id)) {
             take_name(r, &id);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
 }
 
-/* What lies in folders of others than members is nobody's business. */
+/* Folders of servers that are not members are ignored. */
 void remote_list_streams(struct remote *r)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
@@ -175,29 +169,16 @@ static void on_pair(void *context, const struct run_record *record)
 {
     struct remote_pairs *p = context;
 
-    if (p->n == p->room && !p->is_over) {
-        size_t room = p->room == 0 ? PAIRS_LEAST : 2 * p->room;
-        struct run_record *more = room > 2 * (size_t)REMOTE_KEYS_OF_ORIGIN
-                                      ? NULL
-                                      : realloc(p->v, room * sizeof(more[0]));
-        p->is_over = more == NULL;
-        p->v = more != NULL ? more : p->v;
-        p->room = more != NULL ? room : p->room;
-    }
+    p->is_over =
+        p->is_over || !array_room(&p->v, &p->room, p->n + 1,
+                                  2 * (size_t)REMOTE_KEYS_OF_ORIGIN, sizeof(p->v[0]));
     if (!p->is_over) {
         p->v[p->n++] = *record;
     }
 }
 
-static int by_key(const void *a, const void *b)
-{
-    uint64_t x = ((const struct run_record *)a)->key;
-    uint64_t y = ((const struct run_record *)b)->key;
-
-    return x < y ? -1 : x > y;
-}
-
-static bool has_room(const struct remote *r, const struct remote_stream *s, size_t more)
+static bool has_key_room(const struct remote *r, const struct remote_stream *s,
+                         size_t more)
 {
     size_t all = more;
     size_t own = more;
@@ -205,7 +186,7 @@ static bool has_room(const struct remote *r, const struct remote_stream *s, size
     for (size_t i = 0; i < r->nstreams; i++) {
         const struct remote_stream *x = r->streams[i];
         all += x->counts.n;
-        own += is_of(x, s->id.origin) ? x->counts.n : 0;
+        own += is_of_origin(x, s->id.origin) ? x->counts.n : 0;
     }
     return own <= REMOTE_KEYS_OF_ORIGIN && all <= REMOTE_KEYS_MAX;
 }
@@ -219,11 +200,11 @@ static void mark_unreadable(struct remote *r, struct remote_stream *s, const cha
     remote_complain(path, why);
 }
 
-/* What was read counts from now on. False: there is no room for it. */
+/* Counts the pairs that were read. False: there is no room for them. */
 static bool take_pairs(struct remote *r, struct remote_stream *s)
 {
     const struct remote_pairs *p = &r->pairs;
-    bool ok = !p->is_over && has_room(r, s, p->n);
+    bool ok = !p->is_over && has_key_room(r, s, p->n);
 
     pthread_rwlock_wrlock(&r->lock);
     for (size_t i = 0; ok && i < p->n; i++) {
@@ -249,7 +230,7 @@ static bool open_stream(struct remote *r, struct remote_stream *s, const char *p
     return s->is_open;
 }
 
-/* The hub made the file anew: what was counted of the old one must go. */
+/* The hub rewrote the file: the counts of the old file must be removed. */
 static void begin_anew(struct remote *r, struct remote_stream *s)
 {
     pthread_rwlock_wrlock(&r->lock);
@@ -293,7 +274,7 @@ static void read_stream(struct remote *r, struct remote_stream *s, remote_fn *fn
                         "more keys than the open streams of peers may have here");
     }
     if (e == ERR_CORRUPT && !s->was_anew) {
-        /* a file made anew may have the old one's number: read once more from its begin */
+        /* a rewritten file may have the inode of the old one: read it again from its beginning */
         begin_anew(r, s);
         s->was_anew = true;
         return;
@@ -302,7 +283,7 @@ static void read_stream(struct remote *r, struct remote_stream *s, remote_fn *fn
         mark_unreadable(r, s, path, &why);
     }
     if (p->n > 0 && e != ERR_LIMIT && fn != NULL) {
-        qsort(p->v, p->n, sizeof(p->v[0]), by_key);
+        qsort(p->v, p->n, sizeof(p->v[0]), array_u64_cmp);
         fn(context, s->id.start_s / COUNT_BUCKET_S, p->v, p->n);
     }
 }
@@ -311,7 +292,7 @@ void remote_read_streams(struct remote *r, remote_fn *fn, void *context)
 {
     for (size_t i = 0; i < r->nstreams; i++) {
         struct remote_stream *s = r->streams[i];
-        /* a peer's clock may be a moment ahead: its bucket begins when ours does */
+        /* a peer's clock may be ahead: its bucket waits until this server reaches it */
         if (s->is_seen && !s->has_run && s->id.start_s / COUNT_BUCKET_S <= r->now) {
             read_stream(r, s, fn, context);
         }

@@ -1,8 +1,10 @@
-/* runset - a list of what the folder has, pinned by who asks, replaced as a whole. */
+/* runset - a list of the files in the folder; readers pin it, a change replaces all of it. */
 #include "core/count/runset.h"
 
-#include <dirent.h>
+#include <endian.h>
 
+#include "core/base/dir_walk.h"
+#include "core/base/hash256.h"
 #include "core/base/log.h"
 #include "core/count/runset_internal.h"
 
@@ -12,75 +14,58 @@ enum { DIR_MODE = 0750, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
 
 enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX])
 {
-    static const char digits[] = "0123456789abcdef";
-    char origin[HEX_ORIGIN + 1] = "";
-    for (size_t i = 0; i < RUN_ORIGIN_BYTES; i++) {
-        origin[2 * i] = digits[id->origin[i] >> 4];
-        origin[2 * i + 1] = digits[id->origin[i] & 15];
-    }
+    char origin[HEX_ORIGIN + 1];
+    hex_print(id->origin, RUN_ORIGIN_BYTES, origin);
     return file_path(ret,
                      "%010" PRIu64 "-%05" PRIu32 "-%s-%016" PRIx64 "-%08" PRIx32 ".run",
                      id->start_s, id->len_s, origin, id->inc, id->key_id);
 }
 
-/* Cuts exactly n digits of base off s and, behind them, `end`. */
-static bool cut_number(struct slice *s, unsigned base, size_t n, char end,
-                       uint64_t *ret)
+bool runset_cut_number(struct slice *s, unsigned base, size_t least, size_t most,
+                       char end, uint64_t *ret)
 {
     uint64_t v = 0;
-    if (s->n <= n || s->p[n] != end) {
+    size_t n = 0;
+    for (; n < s->n && n < most; n++) {
+        int digit = s->p[n] >= 'A' && s->p[n] <= 'F' ? -1 : hex_digit_value(s->p[n]);
+        if (digit < 0 || (unsigned)digit >= base) {
+            break;
+        }
+        v = v * base + (unsigned)digit;
+    }
+    if (n < least || (end != '\0' && (n == s->n || s->p[n] != end))) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        char c = s->p[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : base;
-        if (digit >= base) {
-            return false;
-        }
-        v = v * base + digit;
-    }
-    *s = slice_from(*s, n + 1);
+    *s = slice_from(*s, n + (end != '\0'));
     *ret = v;
     return true;
 }
 
 static bool cut_origin(struct slice *s, uint8_t ret[RUN_ORIGIN_BYTES])
 {
-    uint64_t half = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        struct slice digits = slice_head(*s, HEX_ORIGIN / 2);
-        char text[HEX_ORIGIN / 2 + 1] = "";
-        if (digits.n < HEX_ORIGIN / 2) {
-            return false;
-        }
-        memcpy(text, digits.p, digits.n);
-        text[HEX_ORIGIN / 2] = '-';
-        struct slice whole = slice_of(text, sizeof(text));
-        if (!cut_number(&whole, 16, HEX_ORIGIN / 2, '-', &half)) {
-            return false;
-        }
-        for (unsigned b = 0; b < 8; b++) {
-            ret[8 * i + b] = (uint8_t)(half >> (56 - 8 * b));
-        }
-        *s = slice_from(*s, HEX_ORIGIN / 2);
+    uint64_t half[2];
+    if (!runset_cut_number(s, 16, 16, 16, '\0', &half[0]) ||
+        !runset_cut_number(s, 16, 16, 16, '-', &half[1])) {
+        return false;
     }
-    bool ends = s->n > 0 && s->p[0] == '-';
-    *s = slice_from(*s, 1);
-    return ends;
+    half[0] = htobe64(half[0]);
+    half[1] = htobe64(half[1]);
+    memcpy(ret, half, RUN_ORIGIN_BYTES);
+    return true;
 }
 
-/* Other files in the folder are nobody's business. */
+/* Other files in the folder are ignored. */
 bool runset_name_parse(struct slice name, struct run_id *ret)
 {
     struct run_id id = {.inc = 0};
     uint64_t len = 0;
     uint64_t key_id = 0;
-    if (!cut_number(&name, 10, 10, '-', &id.start_s) ||
-        !cut_number(&name, 10, 5, '-', &len) || !cut_origin(&name, id.origin) ||
-        !cut_number(&name, 16, 16, '-', &id.inc) ||
-        !cut_number(&name, 16, 8, '.', &key_id) || !slice_eq(name, SLICE_LIT("run"))) {
+    if (!runset_cut_number(&name, 10, 10, 10, '-', &id.start_s) ||
+        !runset_cut_number(&name, 10, 5, 5, '-', &len) ||
+        !cut_origin(&name, id.origin) ||
+        !runset_cut_number(&name, 16, 16, 16, '-', &id.inc) ||
+        !runset_cut_number(&name, 16, 8, 8, '.', &key_id) ||
+        !slice_eq(name, SLICE_LIT("run"))) {
         return false;
     }
     id.len_s = (uint32_t)len;
@@ -89,14 +74,12 @@ bool runset_name_parse(struct slice name, struct run_id *ret)
     return (len == COUNT_BUCKET_S || len == COUNT_DAY_S) && id.start_s % len == 0;
 }
 
-enum err runset_path(const struct runset *s, const struct run_id *id,
-                     char ret[FILE_PATH_MAX], struct errinfo *reterr)
+enum err runset_path(const char *dir, const struct run_id *id, char ret[FILE_PATH_MAX],
+                     struct errinfo *reterr)
 {
     char name[FILE_PATH_MAX];
-    enum err e = runset_name(id, name);
-    THEN(e, file_path(ret, "%s/%s", s->dir, name));
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, s->dir, 0, "the path is too long");
+    (void)runset_name(id, name); /* at most 100 bytes */
+    return path_make(ret, reterr, "%s/%s", dir, name);
 }
 
 /* ---- order ---- */
@@ -126,24 +109,15 @@ static int by_id(const void *a, const void *b)
     return runset_id_cmp(&x->entry->id, &y->entry->id);
 }
 
+static int item_cmp(const void *id, const void *item)
+{
+    return runset_id_cmp(id, &((const struct runset_item *)item)->entry->id);
+}
+
 const struct runset_item *runset_find_item(const struct runset_list *list,
                                            const struct run_id *id)
 {
-    size_t low = 0;
-    size_t high = list->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = runset_id_cmp(&list->v[middle].entry->id, id);
-        if (order == 0) {
-            return &list->v[middle];
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
+    return bsearch(id, list->v, list->n, sizeof(list->v[0]), item_cmp);
 }
 
 struct runset_entry *runset_find(const struct runset_list *list,
@@ -214,30 +188,25 @@ struct loading {
     void *context;
 };
 
-static void tell(const struct loading *l, const struct errinfo *why)
+static void tell_damage(const struct loading *l, const struct errinfo *why)
 {
     if (l->on_damage) {
         l->on_damage(l->context, why);
     }
 }
 
-static bool same_name(const struct run_id *a, const struct run_id *b)
-{
-    return runset_id_cmp(a, b) == 0;
-}
-
 static void open_run(struct loading *l, struct runset_entry *e, const char *path)
 {
     struct errinfo why;
     e->why = run_open(path, &e->run, &why);
-    if (e->why == ERR_OK && !same_name(run_id(e->run), &e->id)) {
+    if (e->why == ERR_OK && runset_id_cmp(run_id(e->run), &e->id) != 0) {
         run_close(&e->run);
         e->why = errinfo_set(&why, ERR_CORRUPT, path, 0,
                              "the run is of another time or server than its name says; "
                              "give it its name back or remove it");
     }
     if (e->why != ERR_OK) {
-        tell(l, &why);
+        tell_damage(l, &why);
         return;
     }
     bool is_day = e->id.len_s == COUNT_DAY_S;
@@ -270,7 +239,7 @@ static enum err load_one(struct loading *l, const struct run_id *id)
 {
     char path[FILE_PATH_MAX];
     struct stat st;
-    enum err e = runset_path(l->set, id, path, NULL);
+    enum err e = runset_path(l->set->dir, id, path, NULL);
     if (e != ERR_OK || lstat(path, &st) != 0) {
         return ERR_OK; /* gone meanwhile */
     }
@@ -308,42 +277,28 @@ static enum err load_one(struct loading *l, const struct run_id *id)
 static enum err load_all(struct loading *l, struct errinfo *reterr)
 {
     const char *dir = l->set->dir;
-    DIR *d = opendir(dir);
-    if (!d) {
-        return errinfo_errno(reterr, dir, "cannot list the folder of the counts' runs");
-    }
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
     enum err e = ERR_OK;
     bool is_full = false;
-    while (e == ERR_OK) {
+    while (e == ERR_OK && !is_full && dir_walk_next(&w)) {
         struct run_id id;
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            e = errno == 0 ? ERR_OK
-                           : errinfo_errno(reterr, dir, "cannot list the folder");
-            break;
-        }
-        if (!runset_name_parse(slice_str(entry->d_name), &id)) {
+        if (!runset_name_parse(slice_str(w.name), &id)) {
             continue;
         }
         is_full = l->fresh->n >= RUNSET_RUNS_MAX;
-        if (is_full) {
-            break;
-        }
-        e = load_one(l, &id);
+        e = is_full ? ERR_OK : load_one(l, &id);
         if (e != ERR_OK) {
-            (void)errinfo_set(reterr, e, dir, 0, "no memory for the list of runs");
+            (void)errinfo_nomem(reterr, dir);
         }
     }
-    (void)closedir(d);
+    e = dir_walk_end(&w, e, reterr);
     if (is_full) {
         struct errinfo why;
         (void)errinfo_set(&why, ERR_LIMIT, dir, 0,
                           "more than %d runs of counts; those beyond are left out, "
                           "counts are too low",
                           RUNSET_RUNS_MAX);
-        tell(l, &why);
+        tell_damage(l, &why);
     }
     return e;
 }
@@ -373,8 +328,7 @@ enum err runset_reload(struct runset *s, runset_damage_fn *on_damage, void *cont
                         .context = context};
     l.fresh = calloc(1, sizeof(*l.fresh) + ROOM * sizeof(l.fresh->v[0]));
     if (!l.fresh) {
-        return errinfo_set(reterr, ERR_NOMEM, s->dir, 0,
-                           "no memory for a list of runs");
+        return errinfo_nomem(reterr, s->dir);
     }
     l.fresh->refs = 1;
     enum err e = load_all(&l, reterr);
@@ -405,7 +359,7 @@ enum err runset_open(const char *dir, runset_damage_fn *on_damage, void *context
     }
     struct runset *s = calloc(1, sizeof(*s) + n);
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory for a list of runs");
+        return errinfo_nomem(reterr, dir);
     }
     memcpy(s->dir, dir, n);
     pthread_mutex_init(&s->lock, NULL);
@@ -434,7 +388,7 @@ void runset_close(struct runset **set)
     *set = NULL;
 }
 
-static void log_damage(void *context, const struct errinfo *why)
+void runset_log_damage(void *context, const struct errinfo *why)
 {
     (void)context;
     log_errinfo("counts", why);
@@ -443,7 +397,7 @@ static void log_damage(void *context, const struct errinfo *why)
 enum err runset_refresh(struct runset *s, struct errinfo *reterr)
 {
     pthread_mutex_lock(&s->change);
-    enum err e = runset_reload(s, log_damage, NULL, reterr);
+    enum err e = runset_reload(s, runset_log_damage, NULL, reterr);
     pthread_mutex_unlock(&s->change);
     return e;
 }

@@ -1,9 +1,9 @@
 /*
- * runset - the runs of a folder: what was counted in the last days, exactly.
+ * runset - the runs of a folder: exact counts of the last 14 days.
  *
- * Runs of COUNT_BUCKET_S seconds for the last COUNT_BUCKETS buckets, and of whole days (UTC) for the
- * last COUNT_DAYS days, made by merging. A bucket may have several (one per incarnation, and per
- * origin); they add up. A damaged run is left out, alone, and named; the others serve.
+ * Runs of COUNT_BUCKET_S seconds for the last COUNT_BUCKETS buckets, and of whole days (UTC) for
+ * the last COUNT_DAYS days, made by merging. A bucket may have several (one per incarnation, and
+ * per origin); they add up. A damaged run is left out, alone, and named; the others serve.
  * Depends: base, store.   Threads: any may ask while one changes the set (a lock inside; a run in
  * use stays mapped).   Owns: the open runs.   ADR 0025.
  */
@@ -35,30 +35,33 @@ struct count_history {
     uint64_t day[COUNT_DAYS + 1];
     uint64_t first_s;  /* begin of the oldest bucket (or day) with a count; 0: none */
     uint64_t last_s;   /* end of the newest one; 0: none */
-    unsigned ndamaged; /* runs that could not be asked: the counts are at least these */
+    unsigned ndamaged; /* runs that could not be read: the counts may be too low */
 };
 
 struct runset;
 
-/* Opens every run in dir (made if it is not there). A run that cannot be read is left out and told
+/* Opens every run in dir, which is made if needed. A run that cannot be read is left out and told
  * to on_damage (may be NULL), which gets its name and why. */
 typedef void runset_damage_fn(void *context, const struct errinfo *why);
 enum err runset_open(const char *dir, runset_damage_fn *on_damage, void *context,
                      struct runset **ret, struct errinfo *reterr);
 void runset_close(struct runset **s);
-/* Takes in what was added to the folder since, drops what is gone. */
+/* Reads the folder again: adds new files, drops missing ones. */
 enum err runset_refresh(struct runset *s, struct errinfo *reterr);
 
 /* The file name of a run, without its folder, and back: false when it is no name of a run. */
 enum err runset_name(const struct run_id *id, char ret[FILE_PATH_MAX]);
 bool runset_name_parse(struct slice name, struct run_id *ret);
+enum err runset_path(const char *dir, const struct run_id *id, char ret[FILE_PATH_MAX],
+                     struct errinfo *reterr);
 
 /* keys[i] is the key under digest key key_ids[i]; each run is asked for the one it was made with. */
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
                     unsigned nkeys, uint64_t now, struct count_history *ret);
-/* Adds what a running table has of the bucket that begins at start_s (count_history.c). */
+/* Adds what a running table has of the bucket that begins at start_s . */
 void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count);
-/* Sums of a history with the running bucket in it: 10 min, 1 h, 1 d, 14 d (window order of count.h). */
+/* Sums of a history with the running bucket in it: 10 min, 1 h, 1 d, 14 d (window order of
+ * count.h). */
 void count_history_windows(const struct count_history *h, uint64_t ret[4]);
 
 /* The runs of len_s seconds that begin in [first_s, end_s), oldest first; fn gets each open run.
@@ -67,10 +70,11 @@ typedef bool runset_each_fn(void *context, const struct run *run);
 void runset_each(struct runset *s, uint32_t len_s, uint64_t first_s, uint64_t end_s,
                  runset_each_fn *fn, void *context);
 
-/* Merges each whole day before `today` that has runs of buckets and no run of the day (per origin and digest key). */
+/* Merges each whole day before `today` that has runs of buckets and no run of the day (per origin
+ * and digest key). */
 enum err runset_merge_days(struct runset *s, uint64_t today, struct errinfo *reterr);
-/* Deletes runs that no window needs any more at bucket `now`: buckets older than COUNT_BUCKETS whose
- * day has its run, days older than COUNT_DAYS. A run of the future stays. */
+/* Deletes runs that no window needs at bucket `now`: buckets older than COUNT_BUCKETS whose day has
+ * its run, days older than COUNT_DAYS. A run of the future stays. */
 enum err runset_expire(struct runset *s, uint64_t now, struct errinfo *reterr);
 
 struct runset_stat {

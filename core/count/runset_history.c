@@ -1,11 +1,6 @@
 /* runset_history - one key's counts from all runs. */
 #include "core/count/runset_internal.h"
 
-static void add(uint64_t *to, uint64_t count)
-{
-    *to = *to + count < count ? UINT64_MAX : *to + count;
-}
-
 struct runset_place runset_place_of(const struct runset_item *item, uint64_t now)
 {
     const struct run_id *id = &item->entry->id;
@@ -44,10 +39,10 @@ const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
 void count_history_take(struct count_history *h, struct runset_place p, uint64_t count)
 {
     if (p.bucket <= COUNT_BUCKETS) {
-        add(&h->bucket[p.bucket], count);
+        h->bucket[p.bucket] = run_sum(h->bucket[p.bucket], count);
     }
     if (p.day <= COUNT_DAYS) {
-        add(&h->day[p.day], count);
+        h->day[p.day] = run_sum(h->day[p.day], count);
     }
 }
 
@@ -120,7 +115,7 @@ static uint64_t sum(const uint64_t *v, size_t n)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        add(&total, v[i]);
+        total = run_sum(total, v[i]);
     }
     return total;
 }
@@ -131,4 +126,27 @@ void count_history_windows(const struct count_history *h, uint64_t ret[4])
     ret[1] = sum(h->bucket, 7);
     ret[2] = sum(h->bucket, COUNT_BUCKETS + 1);
     ret[3] = sum(h->day, COUNT_DAYS + 1);
+}
+
+void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count)
+{
+    uint64_t bucket = start_s / COUNT_BUCKET_S;
+    uint64_t day = start_s / COUNT_DAY_S;
+    uint64_t today = h->now / COUNT_DAY_BUCKETS;
+
+    if (count == 0) {
+        return;
+    }
+    if (bucket <= h->now && h->now - bucket <= COUNT_BUCKETS) {
+        h->bucket[h->now - bucket] = run_sum(h->bucket[h->now - bucket], count);
+    }
+    if (day <= today && today - day <= COUNT_DAYS) {
+        h->day[today - day] = run_sum(h->day[today - day], count);
+    }
+    if (h->first_s == 0 || start_s < h->first_s) {
+        h->first_s = start_s;
+    }
+    if (start_s + COUNT_BUCKET_S > h->last_s) {
+        h->last_s = start_s + COUNT_BUCKET_S;
+    }
 }

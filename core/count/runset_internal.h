@@ -13,7 +13,7 @@
 enum {
     RUNSET_FILES_OPEN = 512, /* of the others the file is opened for each question */
     RUNSET_BUCKETS_OPEN =
-        192, /* of these, of buckets: those of peers are in merged runs soon */
+        192, /* of these, of buckets: merged runs soon replace those of peers */
     RUNSET_MERGE_MAX = 1024 /* runs in one merge: 4 KiB of memory each */
 };
 
@@ -33,7 +33,7 @@ struct runset_item {
     bool is_in_day; /* the run of its day has it */
 };
 
-/* What is there at one moment; does not change. */
+/* The files at one moment; constant. */
 struct runset_list {
     size_t refs; /* guarded by runset.lock */
     size_t n;
@@ -42,7 +42,7 @@ struct runset_list {
 
 struct runset {
     pthread_mutex_t lock;   /* guards: now, all refs */
-    pthread_mutex_t change; /* held by whoever replaces the list; taken before lock */
+    pthread_mutex_t change; /* held while the list is replaced; taken before lock */
     struct runset_list *now;
     uint64_t lost_blocks; /* damaged ones that merges left out; atomic (a figure) */
     char dir[];
@@ -65,7 +65,12 @@ const uint64_t *runset_key_for(const uint64_t *keys, const uint32_t *key_ids,
 /* The order of lists: length, begin, origin, digest key, incarnation. */
 int runset_id_cmp(const struct run_id *x, const struct run_id *y);
 
-/* NULL: it is not there. */
+/* Cuts `least` to `most` digits of base, in lower case, and behind them `end` (NUL: nothing) off
+ * s. */
+bool runset_cut_number(struct slice *s, unsigned base, size_t least, size_t most,
+                       char end, uint64_t *ret);
+
+/* NULL: not in the list. */
 const struct runset_item *runset_find_item(const struct runset_list *list,
                                            const struct run_id *id);
 struct runset_entry *runset_find(const struct runset_list *list,
@@ -77,8 +82,7 @@ void runset_unpin(struct runset *s, struct runset_list **pinned);
 /* The files as they are now replace the list. With change held. */
 enum err runset_reload(struct runset *s, runset_damage_fn *on_damage, void *context,
                        struct errinfo *reterr);
-enum err runset_path(const struct runset *s, const struct run_id *id,
-                     char ret[FILE_PATH_MAX], struct errinfo *reterr);
+void runset_log_damage(void *context, const struct errinfo *why);
 /* The run of the day that the run of that id would be merged into; NULL: none. */
 const struct runset_entry *runset_day_of(const struct runset_list *list,
                                          const struct run_id *id);

@@ -1,13 +1,6 @@
-/* runset_maintain - days are merged, and what no window needs is removed. */
+/* runset_maintain - merges days and removes expired runs. */
 
-#include "core/base/log.h"
 #include "core/count/runset_internal.h"
-
-static void log_damage(void *context, const struct errinfo *why)
-{
-    (void)context;
-    log_errinfo("counts", why);
-}
 
 /* ---- merging ---- */
 
@@ -32,9 +25,10 @@ static bool same_day(const struct run_id *a, const struct run_id *b)
            memcmp(a->origin, b->origin, RUN_ORIGIN_BYTES) == 0;
 }
 
-/* The runs that the one at `first` is merged with: the day's so far, and the others that wait. */
-static size_t gather(const struct runset_list *list, size_t first, uint64_t today,
-                     const struct run *ret[RUNSET_MERGE_MAX])
+/* Lists the runs to merge with the run at `first`: the present run of the day, and the others that
+ * wait. */
+static size_t gather_runs(const struct runset_list *list, size_t first, uint64_t today,
+                          const struct run *ret[RUNSET_MERGE_MAX])
 {
     const struct run_id *id = &list->v[first].entry->id;
     const struct runset_entry *day = runset_day_of(list, id);
@@ -57,7 +51,7 @@ static enum err merge_into(struct runset *s, const struct run *const *runs, size
     char path[FILE_PATH_MAX];
     struct run_writer *w = NULL;
     uint64_t damaged = 0;
-    enum err e = runset_path(s, day, path, reterr);
+    enum err e = runset_path(s->dir, day, path, reterr);
     THEN(e, run_writer_new(path, day, &w, reterr));
     if (e != ERR_OK) {
         return e;
@@ -75,7 +69,7 @@ static enum err merge_into(struct runset *s, const struct run *const *runs, size
                           "%" PRIu64 " damaged blocks of its runs are left out: counts "
                           "of that day are too low",
                           damaged);
-        log_damage(NULL, &why);
+        runset_log_damage(NULL, &why);
         __atomic_fetch_add(&s->lost_blocks, damaged, __ATOMIC_RELAXED);
     }
     return e;
@@ -94,10 +88,10 @@ static enum err merge_one(struct runset *s, size_t first, uint64_t today,
         day.inc = 0;
         day.len_s = COUNT_DAY_S;
         day.start_s -= day.start_s % COUNT_DAY_S;
-        size_t n = gather(list, first, today, runs);
+        size_t n = gather_runs(list, first, today, runs);
         e = merge_into(s, runs, n, &day, reterr);
     } else {
-        (void)errinfo_set(reterr, e, s->dir, 0, "no memory to merge the runs of a day");
+        (void)errinfo_nomem(reterr, s->dir);
     }
     runset_unpin(s, &list);
     free(runs);
@@ -128,7 +122,7 @@ enum err runset_merge_days(struct runset *s, uint64_t today, struct errinfo *ret
             break;
         }
         e = merge_one(s, first, today, reterr);
-        THEN(e, runset_reload(s, log_damage, NULL, reterr));
+        THEN(e, runset_reload(s, runset_log_damage, NULL, reterr));
     }
     pthread_mutex_unlock(&s->change);
     return e;
@@ -164,11 +158,11 @@ static enum err remove_over(struct runset *s, const struct runset_list *list,
     for (size_t i = 0; i < list->n; i++) {
         char path[FILE_PATH_MAX];
         if (!is_over(list, &list->v[i], now) ||
-            runset_path(s, &list->v[i].entry->id, path, NULL) != ERR_OK) {
+            runset_path(s->dir, &list->v[i].entry->id, path, NULL) != ERR_OK) {
             continue;
         }
         if (unlink(path) != 0 && errno != ENOENT) {
-            e = errinfo_errno(reterr, path, "cannot remove a run that is over");
+            e = errinfo_errno(reterr, path, "cannot remove an expired run");
         } else {
             ++*retn;
         }
@@ -187,7 +181,7 @@ enum err runset_expire(struct runset *s, uint64_t now, struct errinfo *reterr)
     if (n > 0) {
         struct errinfo why;
         enum err reloaded =
-            runset_reload(s, log_damage, NULL, e == ERR_OK ? reterr : &why);
+            runset_reload(s, runset_log_damage, NULL, e == ERR_OK ? reterr : &why);
         THEN(e, reloaded);
     }
     pthread_mutex_unlock(&s->change);

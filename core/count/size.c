@@ -5,7 +5,7 @@
 
 #include "core/count/traffic.h"
 
-/* What the structures are like (totals.h, live.h, run.h); the shares are planned, not limits. */
+/* Properties of the structures (totals.h, live.h, run.h); the shares are plans, not limits. */
 enum {
     DOOR_DAYS = TRAFFIC_DAYS + 1, /* today is one more */
     DOOR_USED = 24,               /* entries of a line, of 31 */
@@ -23,9 +23,10 @@ static const double block_overhead =
     1.02;                            /* sums, block heads and the index of a run */
 static const double spill_bytes = 6; /* of one cell's share of a bucket */
 
-/* Lines of cells for what mail repeats beyond the model, times the root of the messages a day: footers,
- * signatures, hosts; the words of a language grow so with its texts (Heaps 1978). The ham of the test corpus
- * has 2 recurring keys a message where the model has 0.14 (ADR 28). */
+/* Lines of cells for repeated keys that the model lacks (footers, signatures, hosts), times the
+ * square root of the messages a day: the vocabulary of a language grows like that with its texts
+ * (Heaps 1978). The ham of the test corpus has 2 recurring keys a message where the model has 0.14
+ * (ADR 28). */
 static const double repeated_lines = 1600;
 
 /* Buckets or days that a window covers at most, in seconds of traffic. */
@@ -76,7 +77,7 @@ static uint64_t slots_for(double keys, unsigned nshards)
     return one * nshards;
 }
 
-/* Bytes of a run of so many keys: a record is the gap to the key before as a varint, and a small
+/* Bytes of a run with this number of keys: a record is the gap to the key before as a varint, and a
  * count of one byte. */
 static double run_bytes(double keys)
 {
@@ -138,7 +139,7 @@ static void weigh(const struct traffic_day *d, struct count_size *ret)
 
     ret->memory_bytes =
         (ret->doorkeeper_lines + ret->cell_lines) * COUNT_SIZE_LINE + (uint64_t)live;
-    /* One more day and bucket: what is merged stands beside what it is merged from. */
+    /* One more day and bucket: a merged run and its parts exist at the same time. */
     ret->disk_bytes = (uint64_t)(bucket * (2 * DAY_BUCKETS) + day * (DOOR_DAYS + 1) +
                                  shares + 2 * journal + live);
 }

@@ -1,9 +1,9 @@
 /*
  * size - how large the counts are for a number of messages a day, and what to expect of them.
  *
- * Everything follows from the traffic model (core/count/traffic.h): 40 keys a message, 60 % of
- * them first sights that stay in the doorkeeper, the others keys that come again. Presets are this
- * reckoning at 10^4, 10^5, 10^6 and 10^7 messages a day; any number between works likewise.
+ * Everything follows from the traffic model (core/count/traffic.h): 40 keys a message, 60 % of them
+ * first occurrences that stay in the doorkeeper, the others keys that come again. The presets are
+ * computed for 10^4, 10^5, 10^6 and 10^7 messages a day; any number between them works too.
  * Expectations are for a steady fortnight of as many messages as planned.
  * Depends: base, filter (traffic).   Threads: pure.   Allocates: nothing.   Decisions: ADR 0028.
  */
@@ -31,15 +31,14 @@ struct count_size {
     uint64_t
         live_slots; /* of the running bucket's table; a power of two for each shard */
     uint64_t memory_bytes; /* of the counts, the running tables included */
-    uint64_t
-        disk_bytes; /* of the fortnight, what a merge needs for a moment included */
+    uint64_t disk_bytes;   /* of 14 days, with the space that a merge needs */
 
-    /* What the sizes come from. */
+    /* Numbers of keys, from which the sizes follow. */
     uint64_t bucket_keys;    /* different keys in a bucket of 10 minutes, on average */
     uint64_t day_keys;       /* in a day */
     uint64_t fortnight_keys; /* in 14 days */
 
-    /* What to expect, per window: the first is exact. */
+    /* Expected values per window; the first window is exact. */
     double
         doorkeeper_false; /* share of first occurrences that the doorkeeper takes for seen */
     double noise_floor

@@ -53,31 +53,11 @@ void spill_free(struct spill **s)
         return;
     }
     for (unsigned i = 0; i < SPILL_FILES; i++) {
-        if ((*s)->file[i].fd >= 0) {
-            (void)close((*s)->file[i].fd);
-        }
+        fd_close(&(*s)->file[i].fd);
     }
     (void)pthread_mutex_destroy(&(*s)->lock);
     free(*s);
     *s = NULL;
-}
-
-/* Some file systems know no nameless files: then one that loses its name at once. */
-static int open_nameless(const char *dir)
-{
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-        char path[FILE_PATH_MAX];
-        if (file_path(path, "%s/spillXXXXXX" FILE_TEMP_SUFFIX, dir) != ERR_OK) {
-            return -1;
-        }
-        fd = mkostemps(path, (int)strlen(FILE_TEMP_SUFFIX), O_CLOEXEC);
-        if (fd >= 0) {
-            (void)unlink(path);
-        }
-    }
-    return fd;
 }
 
 static struct spill_file *file_of(struct spill *s, uint64_t day)
@@ -95,7 +75,7 @@ static struct spill_file *file_of(struct spill *s, uint64_t day)
     if (!room || s->dir[0] == 0) {
         return NULL;
     }
-    int fd = open_nameless(s->dir);
+    int fd = file_open_nameless(s->dir);
     if (fd < 0) {
         return NULL;
     }
@@ -103,26 +83,10 @@ static struct spill_file *file_of(struct spill *s, uint64_t day)
     return room;
 }
 
-static bool write_all(int fd, struct slice bytes, uint64_t at)
-{
-    for (size_t done = 0; done < bytes.n;) {
-        ssize_t n = pwrite(fd, bytes.p + done, bytes.n - done, (off_t)(at + done));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        done += (size_t)n;
-    }
-    return true;
-}
-
 static void close_unused(struct spill_file *f)
 {
     if (f->nrefs == 0) {
-        (void)close(f->fd);
-        f->fd = -1;
+        fd_close(&f->fd);
     }
 }
 
@@ -134,7 +98,7 @@ static bool put_in_file(struct spill *s, uint64_t day, struct slice bytes,
     if (!f) {
         return false;
     }
-    if (!write_all(f->fd, bytes, f->end)) {
+    if (!file_write_at(f->fd, f->end, bytes)) {
         close_unused(f);
         return false;
     }
@@ -192,22 +156,10 @@ enum err spill_get(struct spill *s, const struct spill_ref *ref, void *dst)
         memcpy(dst, ref->bytes, ref->n);
         return ERR_OK;
     }
-    int fd = descriptor_of(s, ref);
-    for (size_t done = 0; done < ref->n;) {
-        ssize_t n =
-            pread(fd, (char *)dst + done, ref->n - done, (off_t)(ref->at + done));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return err_of_errno(errno);
-        }
-        if (n == 0) {
-            return ERR_CORRUPT;
-        }
-        done += (size_t)n;
+    if (file_read_at(descriptor_of(s, ref), ref->at, dst, ref->n) == ref->n) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    return errno == 0 ? ERR_CORRUPT : err_of_errno(errno);
 }
 
 void spill_drop(struct spill *s, struct spill_ref *ref)

@@ -1,8 +1,8 @@
 /*
  * spill - byte strings that are wanted again later, in unlinked temporary files.
  *
- * One file for each day of theirs, so that its room comes back when the day is over. Where the disk
- * refuses they stay in memory, up to SPILL_MEMORY_MAX.
+ * There is one file for each day, so that its space is freed when the day expires. If the disk
+ * fails, the strings stay in memory, up to SPILL_MEMORY_MAX.
  * Depends: base.   Threads: any (a lock inside).   Owns: the files and the memory.   ADR 0026.
  */
 #ifndef CORE_COUNT_SPILL_H

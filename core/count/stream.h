@@ -1,9 +1,10 @@
 /*
- * stream - counts of a peer's bucket that is still open: increments as they came, appended to a file.
+ * stream - counts of a peer's bucket that is still open: increments as they came, appended to a
+ * file.
  *
- * STATE/peers/counts/ORIGIN/START-INC-KEY.stream (hexadecimal): a header of STREAM_HEADER bytes with the run_id, then records
- * {magic u32, n u32, seq u64, n x (key u64, increment u64), checksum u64}, little-endian. Written by the hub alone, followed by
- * gillnetd. Once the stream is closed its run is in STATE/peers/counts/runs and the file goes.
+ * STATE/peers/counts/ORIGIN/START-INC-KEY.stream (hexadecimal): a pair_log of keys and increments.
+ * Written by the hub alone, followed by gillnetd. Once the stream is closed its run is in
+ * STATE/peers/counts/runs and the file goes.
  * Depends: base, store.   Threads: one object, one thread.   ADR 0033.
  */
 #ifndef CORE_COUNT_STREAM_H
@@ -13,9 +14,10 @@
 #include "core/base/err.h"
 #include "core/base/file.h"
 #include "core/base/slice.h"
+#include "core/count/pair_log.h"
 #include "core/store/run.h"
 
-enum { STREAM_HEADER = 64, STREAM_RECORD_MAX = 8 << 20 /* pairs in one record */ };
+enum { STREAM_RECORD_MAX = 8 << 20 /* pairs in one record */ };
 
 /* The file's path below dir (STATE/peers/counts). */
 enum err stream_path(char dst[FILE_PATH_MAX], const char *dir, const struct run_id *id);
@@ -25,34 +27,27 @@ bool stream_name_parse(struct slice name, struct run_id *ret);
 /* ---- the hub ---- */
 
 struct stream_writer;
-/* Opens or makes it; cuts a torn end. *retseq: of its last whole record; 0: none. ERR_CORRUPT: another file is in
- * its place; it may be removed and made again from the objects. */
+/* Opens or makes it; cuts a torn end. *retseq: of its last whole record; 0: none. ERR_CORRUPT:
+ * another file is in its place; it may be removed and made again from the objects. */
 enum err stream_writer_open(const char *dir, const struct run_id *id,
                             struct stream_writer **ret, uint64_t *retseq,
                             struct errinfo *reterr);
-/* Appends one record, not synced: it is made again from the objects. seq rises, keys and increments are not 0.
- * ERR_LIMIT: more than STREAM_RECORD_MAX. A failure leaves the file as it was. */
+/* Appends one record, not synced: it is made again from the objects. seq rises, keys and increments
+ * are not 0. ERR_LIMIT: more than STREAM_RECORD_MAX. A failure leaves the file as it was. */
 enum err stream_writer_add(struct stream_writer *w, uint64_t seq,
                            const struct run_record *v, size_t n,
                            struct errinfo *reterr);
 void stream_writer_close(struct stream_writer **w);
 
-/* ---- gillnetd, and whoever asks ---- */
+/* ---- readers ---- */
 
-struct stream_reader {
-    struct run_id id;
-    uint64_t at;  /* bytes read */
-    uint64_t seq; /* of the last record read */
-    uint64_t salt;
-    uint64_t inode;
-};
 /* ERR_NOT_FOUND: there is no such file. */
-enum err stream_reader_open(const char *path, struct stream_reader *ret,
+enum err stream_reader_open(const char *path, struct pair_log_place *ret,
                             struct errinfo *reterr);
-/* Hands what came since the last time to fn, record by record, none that is not whole. A torn end waits. ERR_CORRUPT:
- * damaged, or another file took its place: not to be followed any more. ERR_NOT_FOUND: it is gone. */
+/* Passes the pairs of new whole records to fn. A torn record at the end waits. ERR_CORRUPT: the
+ * file is damaged, or was replaced; stop reading it. ERR_NOT_FOUND: there is no file. */
 typedef void stream_fn(void *context, const struct run_record *record);
-enum err stream_reader_next(struct stream_reader *r, const char *path, stream_fn *fn,
+enum err stream_reader_next(struct pair_log_place *r, const char *path, stream_fn *fn,
                             void *context, struct errinfo *reterr);
 
 #endif

@@ -1,6 +1,8 @@
 /* textkey - read from its end, because a prefix may contain what stands between the parts. */
 #include "core/count/textkey.h"
 
+#include "core/base/hash256.h"
+
 enum { NUMBER_DIGITS = 12, TYPE_DIGITS = 5, BUCKET_S = 600, DAY_S = 86400 };
 
 static const char *const period_names[] = {[TEXTKEY_10M] = "10m", [TEXTKEY_1D] = "1d"};
@@ -13,86 +15,45 @@ static enum err wrong(struct errinfo *reterr, enum err code, const char *why)
 /* Takes the part behind the last underscore off text; all of it where there is none. */
 static struct slice take_last(struct slice *text)
 {
-    size_t at = text->n;
+    const char *at = text->n > 0 ? memrchr(text->p, '_', text->n) : NULL;
     struct slice part = *text;
 
-    while (at > 0 && text->p[at - 1] != '_') {
-        at--;
+    *text = SLICE_NONE;
+    if (at != NULL) {
+        *text = slice_of(part.p, (size_t)(at - part.p));
+        part = slice_from(part, text->n + 1);
     }
-    if (at == 0) {
-        *text = (struct slice){NULL, 0};
-        return part;
-    }
-    part.p += at;
-    part.n -= at;
-    text->n = at - 1;
     return part;
 }
 
 /* False: no digits, too many, or a zero in front. */
-static bool read_number(struct slice s, size_t most, uint64_t *ret)
+static bool read_decimal(struct slice s, size_t most, uint64_t *ret)
 {
-    uint64_t v = 0;
-
-    if (s.n == 0 || s.n > most || (s.n > 1 && s.p[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        v = v * 10 + (uint64_t)(s.p[i] - '0');
-    }
-    *ret = v;
-    return true;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return s.n <= most && (s.n == 1 || (s.n > 1 && s.p[0] != '0')) &&
+           slice_to_u64(s, 10, UINT64_MAX, ret);
 }
 
 static bool read_digest(struct slice s, struct textkey *key)
 {
-    if (s.n != (size_t)2 * DIGEST_BYTES && s.n != (size_t)2 * TEXTKEY_HALF_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < s.n / 2; i++) {
-        int high = hex_value(s.p[2 * i]);
-        int low = hex_value(s.p[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        key->digest.b[i] = (uint8_t)(high * 16 + low);
-    }
     key->digest_bytes = (unsigned)(s.n / 2);
-    return true;
+    return (s.n == (size_t)2 * DIGEST_BYTES || s.n == (size_t)2 * TEXTKEY_HALF_BYTES) &&
+           hex_parse_lower(s, key->digest.b, key->digest_bytes);
 }
 
 static bool read_period(struct slice s, struct textkey *key)
 {
-    for (unsigned i = 0; i < LENGTH(period_names); i++) {
-        if (s.n == strlen(period_names[i]) && memcmp(s.p, period_names[i], s.n) == 0) {
-            key->period = (enum textkey_period)i;
-            return true;
-        }
-    }
-    return false;
-}
+    int i = name_index(s, period_names, LENGTH(period_names));
 
-static bool is_of_prefix(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '.' || c == '_';
+    key->period = (enum textkey_period)(i < 0 ? 0 : i);
+    return i >= 0;
 }
 
 static bool is_prefix(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        if (!is_of_prefix(s.p[i])) {
+        char c = s.p[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_')) {
             return false;
         }
     }
@@ -112,14 +73,14 @@ enum err textkey_parse(struct slice text, struct textkey *ret, struct errinfo *r
     if (text.n >= TEXTKEY_MAX) {
         return wrong(reterr, ERR_SYNTAX, "longer than any text key");
     }
-    if (!read_number(take_last(&text), NUMBER_DIGITS, &key.number)) {
+    if (!read_decimal(take_last(&text), NUMBER_DIGITS, &key.number)) {
         return wrong(reterr, ERR_SYNTAX,
                      "behind the last underscore stands the number of the period");
     }
     if (!read_period(take_last(&text), &key)) {
         return wrong(reterr, ERR_SYNTAX, "the period before the number is 10m or 1d");
     }
-    if (!read_number(take_last(&text), TYPE_DIGITS, &type)) {
+    if (!read_decimal(take_last(&text), TYPE_DIGITS, &type)) {
         return wrong(reterr, ERR_SYNTAX,
                      "before the period stands the type's number, 0 to 65535");
     }
@@ -153,9 +114,7 @@ enum err textkey_print(const struct textkey *key, char ret[TEXTKEY_MAX])
     if (!is_in_time(key)) {
         return ERR_RANGE;
     }
-    for (unsigned i = 0; i < key->digest_bytes; i++) {
-        (void)snprintf(hex + (size_t)2 * i, 3, "%02x", key->digest.b[i]);
-    }
+    hex_print(key->digest.b, key->digest_bytes, hex);
     (void)snprintf(ret, TEXTKEY_MAX, "%.*s%s%s_%u_%s_%" PRIu64, (int)key->prefix.n,
                    key->prefix.n > 0 ? key->prefix.p : "", key->prefix.n > 0 ? "_" : "",
                    hex, key->type, period_names[key->period], key->number);

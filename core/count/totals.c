@@ -78,7 +78,7 @@ static enum err check_size(const struct totals_size *size)
     return ERR_OK;
 }
 
-static uint64_t key_of(const struct hashkey *node)
+static uint64_t position_key_of(const struct hashkey *node)
 {
     uint64_t half[2];
 
@@ -107,7 +107,7 @@ static enum err fill_new(struct totals *t, const struct totals_size *size,
         return ERR_NOMEM;
     }
     t->memory = p;
-    /* only faster; what notes who was turned away is seldom touched, so it stays in small pages */
+    /* only faster; the memory of rejected keys is seldom used, so it stays in small pages */
     (void)madvise(p, (door_bytes(size) + cell_bytes(size)) * size->nshards,
                   MADV_HUGEPAGE);
     t->nshards = size->nshards;
@@ -137,7 +137,7 @@ enum err totals_new(const struct totals_size *size, const struct hashkey *node,
     struct totals *t = calloc(1, sizeof(*t));
     enum err e = ERR_NOMEM;
     if (t) {
-        t->position_key = key_of(node);
+        t->position_key = position_key_of(node);
         e = fill_new(t, &whole, spill_dir, now);
     }
     if (e != ERR_OK) {
@@ -222,14 +222,14 @@ bool totals_add(struct totals *t, unsigned shard, uint64_t key, uint64_t amount,
         cells_read(&s->cells, hash, ret);
     }
     if (door == DOORKEEPER_NEW) {
-        set_all(ret, amount); /* all there is of it, whatever its cells say */
+        set_all(ret, amount); /* its full count; its cells hold other keys */
     } else if (door != DOORKEEPER_AWAY) {
         add_one(ret, CELLS_ALL_WINDOWS);
     }
     return true;
 }
 
-/* Windows that a sight so many days ago may be in. */
+/* Windows that may contain an occurrence of this age in days. */
 static unsigned windows_of_age(unsigned age, uint64_t now)
 {
     if (age == 0) {
@@ -272,7 +272,7 @@ uint64_t totals_memory(const struct totals *t)
 
     for (unsigned i = 0; i < t->nshards; i++) {
         const struct totals_shard *s = &t->shards[i];
-        n += sizeof(*s) + celltable_memory(&s->cells.large) +
+        n += sizeof(*s) + tally_memory(&s->cells.large) +
              __atomic_load_n(&s->shares_room, __ATOMIC_RELAXED) * sizeof(*s->shares);
     }
     return n;

@@ -1,5 +1,5 @@
 /*
- * totals_internal - what the files of totals share, and its test looks at.
+ * totals_internal - structures of totals, for its files and its test.
  *
  * Depends: base, filter.   Threads: as totals.h says.
  */
@@ -27,7 +27,7 @@ struct totals_share {
     uint32_t windows; /* it is still part of: bit w */
 };
 
-/* Of a shard, in a cache line: what most keys write to. */
+/* The part of a shard that most keys write to, in one cache line. */
 struct totals_hot {
     pthread_spinlock_t lock; /* see totals_lock */
     struct doorkeeper_figures door;

@@ -1,5 +1,6 @@
-/* totals_late - what other servers counted in buckets that are over here. */
+/* totals_late - counts of other servers in buckets that have ended here. */
 
+#include "core/base/array.h"
 #include "core/count/totals_internal.h"
 
 /* One key's part that goes into cells. */
@@ -9,15 +10,8 @@ struct late {
     uint64_t amount;
 };
 
-static int by_line(const void *a, const void *b)
-{
-    uint64_t x = ((const struct late *)a)->line;
-    uint64_t y = ((const struct late *)b)->line;
-
-    return x < y ? -1 : x > y;
-}
-
-/* The doorkeeper takes the first sights, as for a run that is rebuilt from. Returns how many are left. */
+/* The doorkeeper takes the first sights, as for a run that is rebuilt from. Returns how many are
+ * left. */
 static size_t let_in(const struct totals *t, struct totals_shard *s, uint64_t bucket,
                      const struct run_record *v, size_t n, struct late *ret)
 {
@@ -42,7 +36,7 @@ static bool add_lines(struct totals_shard *s, struct late *v, size_t n,
 {
     uint64_t last = 0;
 
-    qsort(v, n, sizeof(v[0]), by_line);
+    qsort(v, n, sizeof(v[0]), array_u64_cmp);
     for (size_t i = 0; i < n;) {
         uint64_t values[CELLS_OF_LINE] = {0};
         uint64_t line = v[i].line;

@@ -1,8 +1,7 @@
 /* totals_roll - buckets end, and leave the windows one by one. */
 
+#include "core/base/array.h"
 #include "core/count/totals_internal.h"
-
-enum { SHARES_ROOM_LEAST = 64 };
 
 unsigned totals_windows_of(uint64_t bucket, uint64_t now)
 {
@@ -30,7 +29,7 @@ struct taking {
     unsigned windows;
 };
 
-static void take(void *context, uint64_t line, unsigned cell, uint64_t value)
+static void take_from_cell(void *context, uint64_t line, unsigned cell, uint64_t value)
 {
     const struct taking *k = context;
 
@@ -45,7 +44,7 @@ static void take_off(struct totals *t, struct totals_shard *s,
     struct taking k = {&s->cells, windows};
     char *bytes = malloc(share->ref.n);
     bool is_done = bytes && spill_get(t->spill, &share->ref, bytes) == ERR_OK &&
-                   contribution_each(slice_of(bytes, share->ref.n), take, &k);
+                   contribution_each(slice_of(bytes, share->ref.n), take_from_cell, &k);
 
     free(bytes);
     if (!is_done) {
@@ -53,19 +52,13 @@ static void take_off(struct totals *t, struct totals_shard *s,
     }
 }
 
-static bool make_room(struct totals_shard *s)
+static bool make_share_room(struct totals_shard *s)
 {
-    if (s->nshares < s->shares_room) {
-        return true;
-    }
-    size_t room = s->shares_room ? s->shares_room * 2 : SHARES_ROOM_LEAST;
-    struct totals_share *p = realloc(s->shares, room * sizeof(*p));
-    if (!p) {
-        return false;
-    }
-    s->shares = p;
+    size_t room = s->shares_room;
+    bool ok =
+        array_room(&s->shares, &room, s->nshares + 1, SIZE_MAX, sizeof(*s->shares));
     __atomic_store_n(&s->shares_room, room, __ATOMIC_RELAXED);
-    return true;
+    return ok;
 }
 
 static void remove_share(struct totals *t, struct totals_shard *s, size_t i)
@@ -96,7 +89,7 @@ static bool keep_share(struct totals *t, struct totals_shard *s, struct slice by
 {
     enum err e = ERR_NOMEM;
 
-    if (!make_room(s)) {
+    if (!make_share_room(s)) {
         return false;
     }
     do {
@@ -112,7 +105,7 @@ static void take_bytes(struct totals_shard *s, struct slice bytes, unsigned wind
 {
     struct taking k = {&s->cells, windows};
 
-    (void)contribution_each(bytes, take, &k);
+    (void)contribution_each(bytes, take_from_cell, &k);
 }
 
 void totals_keep_share(struct totals *t, struct totals_shard *s, struct buf *bytes,

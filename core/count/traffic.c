@@ -39,7 +39,8 @@ uint64_t traffic_rank(struct traffic *t)
     }
 }
 
-uint64_t traffic_key(struct traffic *t)
+/* One key, without regard to messages. */
+static uint64_t next_key(struct traffic *t)
 {
     if (prng_below(&t->prng, 100) < TRAFFIC_FIRST_PERCENT) {
         return t->counter++;
@@ -47,7 +48,7 @@ uint64_t traffic_key(struct traffic *t)
     return traffic_rank(t);
 }
 
-static bool is_there(const uint64_t *keys, unsigned n, uint64_t key)
+static bool is_in_message(const uint64_t *keys, unsigned n, uint64_t key)
 {
     for (unsigned i = 0; i < n; i++) {
         if (keys[i] == key) {
@@ -60,8 +61,8 @@ static bool is_there(const uint64_t *keys, unsigned n, uint64_t key)
 void traffic_message(struct traffic *t, uint64_t ret[TRAFFIC_KEYS])
 {
     for (unsigned i = 0; i < TRAFFIC_KEYS; i++) {
-        uint64_t key = traffic_key(t);
-        for (unsigned try = 0; is_there(ret, i, key); try++) {
+        uint64_t key = next_key(t);
+        for (unsigned try = 0; is_in_message(ret, i, key); try++) {
             /* A site with fewer keys than a message has runs out of them. */
             key = try < TRIES ? traffic_rank(t) : t->counter++;
         }

@@ -39,13 +39,11 @@ void traffic_init(struct traffic *t, uint64_t messages_per_day, uint64_t seed);
 
 /* The keys of the next message, all different. */
 void traffic_message(struct traffic *t, uint64_t ret[TRAFFIC_KEYS]);
-/* One key by the same law, without regard to messages. */
-uint64_t traffic_key(struct traffic *t);
 /* A rank by Zipf's law, 1..nranks. */
 uint64_t traffic_rank(struct traffic *t);
 
-/* What stands for the key of this number: splitmix64 twice, evenly spread, different for
- * different numbers in the first 8 bytes (big-endian) alone. */
+/* Makes the digest for a key of this number: splitmix64 twice, evenly spread. The first 8 bytes
+ * (big-endian) alone differ for different numbers. */
 void traffic_digest(uint64_t number, struct digest *ret);
 
 /* How many of nranks keys are seen in draws of Zipf's law at least once, on average. */

@@ -1,11 +1,11 @@
 /*
  * bloom - a membership filter of bits in four layouts: "no" is final, "yes" means "perhaps".
  *
- * Positions come from the 128-bit digest by a keyed multiply-mix, so nobody without the key can
- * aim at a line. Pure functions on memory that the caller gives: 64-byte aligned, nlines lines.
- * bloom_add and its batches may run beside bloom_test (delta filters): words are set with
- * release stores. Batches of the line layouts are tested by AVX-512, AVX2, NEON or plain
- * code, whichever the machine offers; the answers are the same (bloom_vector.h).
+ * Positions come from the 128-bit digest by a keyed multiply-mix, so nobody without the key can aim
+ * at a line. The functions are pure; the caller gives the memory: nlines lines, aligned to 64
+ * bytes. bloom_add and its batches may run beside bloom_test, because words are set with release
+ * stores. Batches of the line layouts are tested by AVX-512, AVX2, NEON or plain code, whichever
+ * the machine offers; the answers are the same (bloom_vector.h).
  * Depends: base (digest).   Threads: any readers, one writer, or several writers with disjoint
  * ranges of lines (bloom_add_range).   Allocates: nothing.
  * Source: Bloom 1970; Putze, Sanders, Singler 2007; Yan, Cho 2006; measured in ADR 0017.
@@ -44,13 +44,13 @@ struct bloom {
 };
 
 /* ERR_OK, or why no filter may have this shape: ERR_UNSUPPORTED (no such layout), ERR_RANGE (k
- * or nlines outside what the layout takes). Whoever takes a shape from outside asks first. */
+ * or nlines outside what the layout takes). Check every shape that comes from outside. */
 enum err bloom_check(unsigned layout, uint64_t nlines, uint64_t k);
 /* "one-line", "two-lines", "classic", "partitioned"; NULL for another number. */
 const char *bloom_layout_name(unsigned layout);
 
-/* n rounded up to the next step, so that two sites with about as many entries choose the same size: a factor of the
- * square root of two, from BLOOM_STEP_LEAST on. */
+/* n rounded up to the next step, so that two sites with about as many entries choose the same size:
+ * a factor of the square root of two, from BLOOM_STEP_LEAST on. */
 enum { BLOOM_STEP_LEAST = 1024 };
 uint64_t bloom_items_step(uint64_t n);
 /* The fewest lines, and the k, with which the layout's own formula stays at or below error with
@@ -88,8 +88,8 @@ double bloom_error(enum bloom_layout layout, uint64_t nlines, unsigned k, uint64
 /* Set bits over all bits, sampled over at most max_lines lines spread evenly; exact when
  * max_lines >= nlines. */
 double bloom_fill(const struct bloom *b, uint64_t max_lines);
-/* Share of false answers that the bits as they are make, sampled likewise: of load^k in the form
- * that fits the layout. What bloom_error says of the keys inside, this says of what is there. */
+/* Share of false answers that follows from the bits, sampled like bloom_fill: load^k in the form
+ * that fits the layout. bloom_error computes the same from the number of keys. */
 double bloom_error_of_bits(const struct bloom *b, uint64_t max_lines);
 
 #endif

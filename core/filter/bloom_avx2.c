@@ -69,19 +69,7 @@ VECTOR static inline bool is_hit(const uint64_t *words, const struct bloom_probe
 /* As in bloom_avx512.c. */
 #    define KEEP_ORDER() __atomic_signal_fence(__ATOMIC_ACQUIRE)
 
-VECTOR static void avx2_one(const struct bloom *b, const struct digest *d, size_t n,
-                            uint8_t *rethit)
-{
-    bloom_one_loop(b, d, n, rethit, is_hit);
-    KEEP_ORDER();
-}
-
-VECTOR static void avx2_two(const struct bloom *b, const struct digest *d, size_t n,
-                            uint8_t *rethit)
-{
-    bloom_two_loop(b, d, n, rethit, is_hit);
-    KEEP_ORDER();
-}
+BLOOM_BATCHES(avx2)
 
 const struct bloom_lines bloom_lines_avx2 = {
     "avx2", avx2_one, avx2_two, bloom_line_add_range, bloom_pair_add_range};

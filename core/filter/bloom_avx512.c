@@ -67,24 +67,14 @@ VECTOR static inline void set_bits(uint64_t *words, const struct bloom_probe *p,
     _mm512_storeu_si512(words + p->word, line);
 }
 
-/* What follows an answer reads after the line: the machine keeps that order by itself. */
+/* Reads after an answer must follow the read of the line. The processor keeps that order, so only
+ * the compiler needs the fence. */
 #    define KEEP_ORDER() __atomic_signal_fence(__ATOMIC_ACQUIRE)
 
-VECTOR static void avx512_one(const struct bloom *b, const struct digest *d, size_t n,
-                              uint8_t *rethit)
-{
-    bloom_one_loop(b, d, n, rethit, is_hit);
-    KEEP_ORDER();
-}
+BLOOM_BATCHES(avx512)
 
-VECTOR static void avx512_two(const struct bloom *b, const struct digest *d, size_t n,
-                              uint8_t *rethit)
-{
-    bloom_two_loop(b, d, n, rethit, is_hit);
-    KEEP_ORDER();
-}
-
-/* What was written before a key is seen before its bits: stores keep their order here. */
+/* Readers must see earlier writes before the bits of a key. The processor keeps the order of
+ * stores. */
 VECTOR static void avx512_add_one(struct bloom *b, const struct digest *d, size_t n,
                                   uint64_t first, uint64_t end)
 {

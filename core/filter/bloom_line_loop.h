@@ -1,8 +1,8 @@
 /*
  * bloom_line_loop - the batches of both line layouts, round any test of one line.
  *
- * Inlined into the file of each kind of instructions with its `hit`. A ring of BLOOM_BATCH keys
- * is on its way from memory at any time: one is asked, the next prefetched in its place, so the
+ * Inlined into the file of each kind of instructions with its `hit`. BLOOM_BATCH keys are being
+ * prefetched at any time: after each test the next key takes the place of the tested one, so the
  * reads flow evenly (bench_filter, 200 MB: 10.8 ns; batch after batch 12.1; the read alone 9.8).
  * Threads: pure.   Allocates: nothing.
  */
@@ -108,7 +108,7 @@ enum {
 struct bloom_queue {
     struct bloom_probe probes[BLOOM_ADD_QUEUE];
     uint64_t *words;
-    uint64_t from; /* only words from..from+span-1 are ours */
+    uint64_t from; /* only words from..from+span-1 are set */
     uint64_t span;
     size_t head;
     size_t tail;
@@ -174,5 +174,20 @@ BLOOM_INLINE void bloom_two_add_loop(struct bloom *b, const struct digest *d, si
     }
     bloom_queue_set(&q, q.tail - q.head, shape.k / 2, set);
 }
+
+/* The batches of a kind of instructions: its file defines VECTOR, is_hit and KEEP_ORDER. */
+#define BLOOM_BATCHES(kind)                                                      \
+    VECTOR static void kind##_one(const struct bloom *b, const struct digest *d, \
+                                  size_t n, uint8_t *rethit)                     \
+    {                                                                            \
+        bloom_one_loop(b, d, n, rethit, is_hit);                                 \
+        KEEP_ORDER();                                                            \
+    }                                                                            \
+    VECTOR static void kind##_two(const struct bloom *b, const struct digest *d, \
+                                  size_t n, uint8_t *rethit)                     \
+    {                                                                            \
+        bloom_two_loop(b, d, n, rethit, is_hit);                                 \
+        KEEP_ORDER();                                                            \
+    }
 
 #endif

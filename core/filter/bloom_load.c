@@ -1,5 +1,5 @@
 /*
- * bloom_load - the error that the bits as they are make, whatever was meant to be inside.
+ * bloom_load - the error that follows from the bits, not from the planned entries.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ static double line_load(const struct bloom *b, uint64_t line)
     return set / (double)BLOOM_LINE_BITS;
 }
 
-/* Positions are independent of what was added: k of them hit set bits with load^k. Where a key
+/* Positions of other keys are independent of the set bits: k of them hit with load^k. Where a key
  * stays within lines the mean is taken over lines, of load^k, not of the load: full lines err
  * far more than empty ones make up for. */
 double bloom_error_of_bits(const struct bloom *b, uint64_t max_lines)

@@ -45,19 +45,7 @@ VECTOR static inline bool is_hit(const uint64_t *words, const struct bloom_probe
 /* The acquire of bloom_load: the line is read before what follows an answer. */
 #    define KEEP_ORDER() __asm__ volatile("dmb ishld" ::: "memory")
 
-VECTOR static void neon_one(const struct bloom *b, const struct digest *d, size_t n,
-                            uint8_t *rethit)
-{
-    bloom_one_loop(b, d, n, rethit, is_hit);
-    KEEP_ORDER();
-}
-
-VECTOR static void neon_two(const struct bloom *b, const struct digest *d, size_t n,
-                            uint8_t *rethit)
-{
-    bloom_two_loop(b, d, n, rethit, is_hit);
-    KEEP_ORDER();
-}
+BLOOM_BATCHES(neon)
 
 const struct bloom_lines bloom_lines_neon = {
     "neon", neon_one, neon_two, bloom_line_add_range, bloom_pair_add_range};

@@ -3,7 +3,7 @@
  *
  * Frozen: positions are what files hold. Inline, since a call for each key costs as much as the
  * mix itself (bench_filter: 12 ns a look-up, of which 3 are the mix).
- * Threads: pure but for bloom_set_bit (one writer).   Allocates: nothing.
+ * Threads: pure, except bloom_set_bit (one writer).   Allocates: nothing.
  */
 #ifndef CORE_FILTER_BLOOM_PROBE_H
 #define CORE_FILTER_BLOOM_PROBE_H
@@ -84,8 +84,8 @@ static inline uint64_t bloom_step(struct bloom_steps *s, uint64_t part)
     return at;
 }
 
-/* Word loads are acquire: partner of the release store in bloom_set_bit. Who sees a bit also
- * sees what was written before the key was added (the recent table's slot). Plain loads on
+/* Word loads are acquire: partner of the release store in bloom_set_bit. A reader that sees a bit
+ * also sees all writes before the key was added (the slot of the recent table). Plain loads on
  * x86. */
 static inline uint64_t bloom_load(const uint64_t *word)
 {

@@ -104,8 +104,8 @@ uint64_t bloom_items_step(uint64_t n)
     return step < n ? n : step;
 }
 
-/* At least memory log2(1/error) probes are best, rounded; in lines, whose fill varies, the best
- * lies near it, so its neighbours are asked too. */
+/* log2(1/error) probes, rounded, need the least memory. The fill of lines varies, so with lines the
+ * best number lies near it, and its neighbours are tried too. */
 enum err bloom_size(enum bloom_layout layout, uint64_t n, double error,
                     uint64_t *retnlines, unsigned *retk)
 {

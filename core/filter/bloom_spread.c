@@ -55,7 +55,7 @@ void bloom_spread_add_range(struct bloom *b, const struct digest *d, size_t n,
         uint64_t base = 0;
         for (unsigned j = 0; j < b->k; j++) {
             uint64_t at = base + bloom_step(&steps, s.part);
-            queue[now][filled[now]] = at; /* kept only when it is ours */
+            queue[now][filled[now]] = at; /* kept only when it is in the range */
             bool is_ours = at - from < span;
             __builtin_prefetch(b->words + (is_ours ? at : from) / 64, 1);
             filled[now] += is_ours ? 1 : 0;

@@ -15,8 +15,8 @@
 #    define HAS_TSAN 0
 #endif
 
-/* NULL until the first batch. Relaxed both ways: whoever comes first stores the same address,
- * and what it points to is constant. */
+/* NULL until the first batch. Relaxed both ways: each thread stores the same address of a
+ * constant. */
 static const struct bloom_lines *chosen;
 
 static const struct bloom_lines *lines_of(enum bloom_vector kind)

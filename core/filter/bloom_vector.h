@@ -1,5 +1,6 @@
 /*
- * bloom_vector - the test of a batch of lines, and their filling, by the widest instructions the machine offers.
+ * bloom_vector - the test of a batch of lines, and their filling, by the widest instructions the
+ * machine offers.
  *
  * Chosen once at run time; every kind gives the same answers. Tests choose a kind by hand.
  * Threads: any; the choice is one atomic pointer.   Allocates: nothing.

@@ -3,7 +3,7 @@
  * file, so that neither a cut file can kill the reader nor its pages count as used.
  *
  * [0] header of 4096 bytes; [4096] lines of 64 bytes, words of 64 bits; then one XXH3-64 for each
- * started 64 KiB of lines. The header's last 8 bytes are the XXH3-64 of what stands before them.
+ * started 64 KiB of lines. The last 8 bytes of the header are the XXH3-64 of the bytes before them.
  */
 #include "core/filter/bloomfile.h"
 
@@ -25,6 +25,12 @@ static const char *const copy_next =
 static const char *const build_next =
     "nothing was changed; free some memory, or make the list smaller";
 
+/* What a person does about a bad file. */
+static const char *next_step(const char *wanted)
+{
+    return wanted != NULL ? wanted : "rebuild it";
+}
+
 /* A file being opened. */
 struct source {
     const char *path;
@@ -34,8 +40,8 @@ struct source {
     struct bloomfile_header header;
 };
 
-static enum err refuse(const struct source *s, enum err code, const char *what,
-                       struct errinfo *reterr)
+static enum err refuse_filter(const struct source *s, enum err code, const char *what,
+                              struct errinfo *reterr)
 {
     return bloomfile_refuse(reterr, code, s->path, what, s->next);
 }
@@ -43,7 +49,7 @@ static enum err refuse(const struct source *s, enum err code, const char *what,
 static enum err read_failed(const struct source *s, enum err e, struct errinfo *reterr)
 {
     if (e == ERR_CORRUPT) {
-        return refuse(s, e, "the file became shorter while it was read", reterr);
+        return refuse_filter(s, e, "the file became shorter while it was read", reterr);
     }
     return errinfo_errno(reterr, s->path, "cannot read the filter");
 }
@@ -62,7 +68,7 @@ static enum err source_open(struct source *s, struct errinfo *reterr)
         return errinfo_errno(reterr, s->path, "cannot examine the filter");
     }
     if (!S_ISREG(s->st.st_mode)) {
-        return refuse(s, ERR_CORRUPT, "not a regular file", reterr);
+        return refuse_filter(s, ERR_CORRUPT, "not a regular file", reterr);
     }
     size_t n = s->st.st_size < BLOOMFILE_HEADER_BYTES ? (size_t)s->st.st_size
                                                       : BLOOMFILE_HEADER_BYTES;
@@ -79,18 +85,9 @@ static enum err source_open(struct source *s, struct errinfo *reterr)
         return errinfo_set(reterr, ERR_CORRUPT, s->path, 0,
                            "%jd bytes long where its header says %" PRIu64
                            "; the filter cannot be used: %s",
-                           (intmax_t)s->st.st_size, size,
-                           s->next ? s->next : "rebuild it");
+                           (intmax_t)s->st.st_size, size, s->next);
     }
     return ERR_OK;
-}
-
-static void source_close(struct source *s)
-{
-    if (s->fd >= 0) {
-        (void)close(s->fd);
-        s->fd = -1;
-    }
 }
 
 static enum err foreign_key(const struct source *s, const char *what, uint32_t its,
@@ -100,7 +97,7 @@ static enum err foreign_key(const struct source *s, const char *what, uint32_t i
                        "its %s were made with the key %08" PRIx32
                        ", this installation's is %08" PRIx32
                        "; the filter cannot be used: %s",
-                       what, its, ours, s->next ? s->next : "rebuild it");
+                       what, its, ours, s->next);
 }
 
 static enum err want_check(const struct source *s, const struct bloomfile_want *want,
@@ -114,7 +111,7 @@ static enum err want_check(const struct source *s, const struct bloomfile_want *
         return foreign_key(s, "positions", facts->position_key, want->key->id, reterr);
     }
     if (want->role != 0 && facts->role != want->role) {
-        return refuse(s, ERR_CORRUPT, "a filter of another kind", reterr);
+        return refuse_filter(s, ERR_CORRUPT, "a filter of another kind", reterr);
     }
     if (want->hold == BLOOMFILE_MAP && (s->st.st_mode & OTHERS_WRITE) != 0) {
         return errinfo_set(reterr, ERR_DENIED, s->path, 0,
@@ -134,7 +131,7 @@ static enum err block_bad(const struct source *s, uint64_t block,
     return errinfo_set(reterr, ERR_CORRUPT, s->path, 0,
                        "block %" PRIu64 " is damaged (its checksum is wrong); the "
                        "filter cannot be used: %s",
-                       block, s->next ? s->next : "rebuild it");
+                       block, s->next);
 }
 
 /* Compares blocks with their sums; *retbad counts from the first of them. */
@@ -162,7 +159,8 @@ static enum err table_read(const struct source *s, uint64_t *sums,
         return read_failed(s, e, reterr);
     }
     if (checksum64(slice_of((const char *)sums, n)) != s->header.table_sum) {
-        return refuse(s, ERR_CORRUPT, "the checksum of the table is wrong", reterr);
+        return refuse_filter(s, ERR_CORRUPT, "the checksum of the table is wrong",
+                             reterr);
     }
     return ERR_OK;
 }
@@ -267,7 +265,7 @@ static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *
 enum err bloomfile_open(struct bloomfile *f, const char *path,
                         const struct bloomfile_want *want, struct errinfo *reterr)
 {
-    struct source s = {.path = path, .next = want->next, .fd = -1};
+    struct source s = {.path = path, .next = next_step(want->next), .fd = -1};
     struct bloomfile opened = {.hold = want->hold, .fd = -1};
     enum err e = source_open(&s, reterr);
     THEN(e, want_check(&s, want, reterr));
@@ -276,7 +274,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
         e = want->hold == BLOOMFILE_MAP ? open_map(&s, &opened, reterr)
                                         : open_copy(&s, &opened, reterr);
     }
-    source_close(&s);
+    fd_close(&s.fd);
     if (e != ERR_OK) {
         return e;
     }
@@ -293,9 +291,9 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
 enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_shape *ret,
                         struct errinfo *reterr)
 {
-    struct source s = {.path = path, .next = next, .fd = -1};
+    struct source s = {.path = path, .next = next_step(next), .fd = -1};
     enum err e = source_open(&s, reterr);
-    source_close(&s);
+    fd_close(&s.fd);
     if (e == ERR_OK) {
         *ret = s.header.shape;
     }

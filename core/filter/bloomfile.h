@@ -7,8 +7,8 @@
  * must equal what the header computes to. Every truncation, flipped bit, impossible size, foreign
  * key, version, layout or role is refused with a reason and a next step.
  * Opened as a copy in own memory (huge pages asked for) or as a map of the file; both are verified
- * in full first. A mapped file that is cut short in place, or cannot be read any more, answers
- * "perhaps" from there on (mapguard.h, ADR 19).
+ * in full first. A mapped file that is cut short in place, or becomes unreadable, answers "perhaps"
+ * from there on (sigbus.h, ADR 19).
  * Depends: base, bloom.   Owns: memory or mapping.   Threads: constant once opened.
  */
 #ifndef CORE_FILTER_BLOOMFILE_H
@@ -25,17 +25,17 @@ enum bloomfile_hold {
     BLOOMFILE_MAP   /* shares the page cache with other processes */
 };
 
-/* What a hit means. Numbers on disk. */
+/* The meaning of a hit. Numbers on disk. */
 enum bloomfile_role {
     BLOOMFILE_BASE = 1,   /* stands before an exact index */
     BLOOMFILE_SPAM = 2,   /* all that is known of a peer's entries */
-    BLOOMFILE_REVOKED = 3 /* what that peer took back */
+    BLOOMFILE_REVOKED = 3 /* entries that the peer revoked */
 };
 
 /* How digests become positions. Numbers on disk; one only is in use. */
 enum bloomfile_hash { BLOOMFILE_HASH_MIX = 1 /* core/filter/bloom.h */ };
 
-/* What the header says beside the sizes. */
+/* Fields of the header except the sizes. */
 struct bloomfile_facts {
     enum bloomfile_role role;
     uint32_t digest_key; /* id of the digest key of the digests inside */
@@ -60,7 +60,7 @@ struct bloomfile {
     int fd;           /* of a map, for the scrub; not valid otherwise */
 };
 
-/* What a caller accepts. */
+/* Requirements of a caller. */
 struct bloomfile_want {
     const struct hashkey *key; /* of the positions */
     uint32_t digest_key;       /* 0: any */
@@ -90,16 +90,16 @@ enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_sha
 /* Building: zeroed memory for the lines (huge pages asked for), to be filled with bloom_add. */
 enum err bloomfile_new(struct bloomfile *f, enum bloom_layout layout, uint64_t nlines,
                        unsigned k, const struct hashkey *key, struct errinfo *reterr);
-/* Writes it durably under path (file_out). The caller has set f->facts but for position_key and
- * created_s; a capacity of 0 becomes that of the entries. */
+/* Writes it durably under path (file_out). The caller has set f->facts except position_key and
+ * created_s; a capacity of 0 becomes the number of entries. */
 enum err bloomfile_write(struct bloomfile *f, const char *path, struct errinfo *reterr);
 
 /* Blocks of an opened filter. */
 uint64_t bloomfile_blocks(const struct bloomfile *f);
-/* Verifies up to nblocks blocks from block `from` on: of a copy the memory, of a map the file
- * that is mapped. Constant memory; any thread, beside look-ups. ERR_OK also past the end;
- * ERR_CORRUPT: *retbad is the first bad block; ERR_IO: the file cannot be read. What to do:
- * close it and open the file anew, which tells whether the disk or the memory is bad. */
+/* Verifies up to nblocks blocks from block `from` on: of a copy the memory, of a map the file that
+ * is mapped. Constant memory; any thread, beside look-ups. ERR_OK also past the end; ERR_CORRUPT:
+ * *retbad is the first bad block; ERR_IO: the file cannot be read. Then close it and open the file
+ * again, which shows if the disk or the memory is bad. */
 enum err bloomfile_scrub(const struct bloomfile *f, uint64_t from, uint64_t nblocks,
                          uint64_t *retbad);
 

@@ -31,7 +31,7 @@ enum err bloomfile_refuse(struct errinfo *reterr, enum err code, const char *pat
                           const char *what, const char *next)
 {
     return errinfo_set(reterr, code, path, 0, "%s; the filter cannot be used: %s", what,
-                       next ? next : "rebuild it");
+                       next);
 }
 
 /* The fields, in the order of the file. */
@@ -94,7 +94,7 @@ enum err bloomfile_header_write(const struct bloomfile_header *h, struct buf *re
     return buf_failed(ret) ? ERR_NOMEM : ERR_OK;
 }
 
-/* What a header may say that this program can use. */
+/* Checks that this program can use the fields of a header. */
 static enum err shape_check(const struct bloomfile_shape *s, const char *path,
                             const char *next, struct errinfo *reterr)
 {
@@ -105,15 +105,13 @@ static enum err shape_check(const struct bloomfile_shape *s, const char *path,
             reterr, ERR_VERSION, path, 0,
             "layout %u, hash %u or role %u is unknown to this version of "
             "gillnet; the filter cannot be used: %s",
-            s->layout, (unsigned)s->hash, (unsigned)facts->role,
-            next ? next : "rebuild it");
+            s->layout, (unsigned)s->hash, (unsigned)facts->role, next);
     }
     if (bloom_check(s->layout, s->nlines, s->k) != ERR_OK || facts->capacity < 1) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "%" PRIu64 " lines, %u probes and room for %" PRIu64
                            " entries are impossible; the filter cannot be used: %s",
-                           s->nlines, s->k, facts->capacity,
-                           next ? next : "rebuild it");
+                           s->nlines, s->k, facts->capacity, next);
     }
     return ERR_OK;
 }
@@ -135,7 +133,7 @@ enum err bloomfile_header_read(struct slice bytes, const char *path, const char 
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "made by another version of gillnet (file format %" PRIu32
                            ", this is %d); the filter cannot be used: %s",
-                           h.version, FORMAT_VERSION, next ? next : "rebuild it");
+                           h.version, FORMAT_VERSION, next);
     }
     struct cursor sum = cursor_of(slice_from(bytes, HEADER_SUM_AT));
     if (cursor_u64(&sum) != checksum64(slice_head(bytes, HEADER_SUM_AT))) {

@@ -1,5 +1,6 @@
 /*
- * bloomfile_internal - the header of a filter file, for the files of bloomfile; not for other rooms.
+ * bloomfile_internal - the header of a filter file, for the files of bloomfile; not for other
+ * rooms.
  *
  * Threads: pure.   Allocates: nothing but what buf grows.
  */

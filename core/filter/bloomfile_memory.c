@@ -6,6 +6,7 @@
  */
 #include <sys/mman.h>
 
+#include "core/base/file.h"
 #include "core/filter/bloomfile_internal.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
     KIB = 1024
 };
 
-/* What the kernel could give without swapping; UINT64_MAX when it does not say. */
+/* Bytes that the kernel can give without swapping; UINT64_MAX: unknown. */
 static uint64_t memory_free(void)
 {
     char line[MEMINFO_LINE];
@@ -58,19 +59,8 @@ enum err bloomfile_memory_new(size_t bytes, const char *path, const char *next,
 
 enum err bloomfile_read(int fd, void *dst, size_t n, uint64_t offset)
 {
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return err_of_errno(errno);
-        }
-        if (got == 0) {
-            return ERR_CORRUPT;
-        }
-        done += (size_t)got;
+    if (file_read_at(fd, offset, dst, n) == n) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    return errno == 0 ? ERR_CORRUPT : err_of_errno(errno);
 }

@@ -9,7 +9,7 @@
 enum {
     FILL_LINES = 1 << 20, /* sampled: the estimate is good to a tenth of a percent */
     PROBE_BATCH = 256,
-    PROBE_SLACK = 16, /* hits that say nothing, whatever the formula */
+    PROBE_SLACK = 16, /* hits that are always allowed */
     TIMES_FORMULA = 3,
     ESTIMATE_PART = 50, /* an estimate may be 2 % off, ... */
     ESTIMATE_FEW = 64,  /* ... and in small filters by some entries */
@@ -39,7 +39,7 @@ struct bloomfile_shape bloomfile_shape_of(const struct bloomfile *f)
 
 /* ---- what must be equal ---- */
 
-/* Room for what two filters were planned for. */
+/* Room for the planned entries of two filters. */
 static uint64_t items_for(uint64_t a, uint64_t b)
 {
     return bloom_items_step(a > UINT64_MAX - b ? UINT64_MAX : a + b);
@@ -74,23 +74,14 @@ static enum err differs(struct errinfo *reterr, const char *path, const char *fi
                        field, its, there, next);
 }
 
-static enum err differ_u64(struct errinfo *reterr, const char *path, const char *field,
-                           uint64_t its, uint64_t there)
+static enum err differ_number(struct errinfo *reterr, const char *path,
+                              const char *field, uint64_t its, uint64_t there)
 {
+    const bool is_key = strstr(field, "key") != NULL;
     char a[FIELD_TEXT];
     char b[FIELD_TEXT];
-    (void)snprintf(a, sizeof(a), "%" PRIu64, its);
-    (void)snprintf(b, sizeof(b), "%" PRIu64, there);
-    return differs(reterr, path, field, a, b);
-}
-
-static enum err differ_key(struct errinfo *reterr, const char *path, const char *field,
-                           uint32_t its, uint32_t there)
-{
-    char a[FIELD_TEXT];
-    char b[FIELD_TEXT];
-    (void)snprintf(a, sizeof(a), "%08" PRIx32, its);
-    (void)snprintf(b, sizeof(b), "%08" PRIx32, there);
+    (void)snprintf(a, sizeof(a), is_key ? "%08" PRIx64 : "%" PRIu64, its);
+    (void)snprintf(b, sizeof(b), is_key ? "%08" PRIx64 : "%" PRIu64, there);
     return differs(reterr, path, field, a, b);
 }
 
@@ -119,19 +110,14 @@ enum err bloomfile_alike(const struct bloomfile_shape *there, const char *path,
         {"hash", (uint64_t)its->hash, (uint64_t)there->hash},
         {"number of planned items", i->capacity, t->capacity},
         {"period", i->period, t->period},
+        {"digests' key", i->digest_key, t->digest_key},
+        {"positions' key", i->position_key, t->position_key},
     };
     for (size_t n = 0; n < LENGTH(numbers); n++) {
         if (numbers[n].its != numbers[n].there) {
-            return differ_u64(reterr, path, numbers[n].field, numbers[n].its,
-                              numbers[n].there);
+            return differ_number(reterr, path, numbers[n].field, numbers[n].its,
+                                 numbers[n].there);
         }
-    }
-    if (i->digest_key != t->digest_key) {
-        return differ_key(reterr, path, "digests' key", i->digest_key, t->digest_key);
-    }
-    if (i->position_key != t->position_key) {
-        return differ_key(reterr, path, "positions' key", i->position_key,
-                          t->position_key);
     }
     return ERR_OK;
 }
@@ -183,8 +169,9 @@ static double union_fill(const struct bloom *a, const struct bloom *b)
 }
 
 /* The estimate within what is known for sure. Full filters of the same entries stay full. */
-static uint64_t settle(uint64_t estimate, uint64_t most,
-                       const struct bloomfile_facts *a, const struct bloomfile_facts *b)
+static uint64_t settle_entries(uint64_t estimate, uint64_t most,
+                               const struct bloomfile_facts *a,
+                               const struct bloomfile_facts *b)
 {
     uint64_t least = a->entries > b->entries ? a->entries : b->entries;
     uint64_t n = estimate < most ? estimate : most;
@@ -206,7 +193,7 @@ enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
                         ? UINT64_MAX
                         : dst->facts.entries + src->facts.entries;
     uint64_t both = estimate_of(&dst->bloom, union_fill(&dst->bloom, &src->bloom));
-    both = settle(both, most, &dst->facts, &src->facts);
+    both = settle_entries(both, most, &dst->facts, &src->facts);
     if (both > dst->facts.capacity) {
         return errinfo_set(reterr, ERR_LIMIT, path, 0,
                            "with it the filter would hold about %" PRIu64
@@ -222,7 +209,7 @@ enum err bloomfile_merge(struct bloomfile *dst, const struct bloomfile *src,
     return ERR_OK;
 }
 
-/* ---- what is believed of a filter from outside ---- */
+/* ---- checking a filter from outside ---- */
 
 static uint64_t mix_next(uint64_t *state)
 {

@@ -1,9 +1,10 @@
 /*
- * bloomfile_merge - filters of several makers become one: what must be equal, and what is too full.
+ * bloomfile_merge - merges filters of several makers: checks that they are equal in shape and not
+ * too full.
  *
  * The union is, bit for bit, the filter of all entries of both. It only makes sense for
  * filters of one shape under one key, made for it (roles spam and revoked).
- * Depends: bloomfile.   Threads: pure on what is given.
+ * Depends: bloomfile.   Threads: pure on its arguments.
  */
 #ifndef CORE_FILTER_BLOOMFILE_MERGE_H
 #define CORE_FILTER_BLOOMFILE_MERGE_H

@@ -1,4 +1,4 @@
-/* bloomfile_scrub - a piece at a time, what is in use is compared with its sums again. */
+/* bloomfile_scrub - compares the filter in use with its sums again, a piece at a time. */
 
 #include "core/base/checksum.h"
 #include "core/filter/bloomfile_internal.h"

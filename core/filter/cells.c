@@ -15,13 +15,6 @@ struct place {
     unsigned cell[CELLS_OF_KEY];
 };
 
-/* Relaxed: a figure for others, written by one at a time. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): stored through */
-static void set_figure(uint64_t *p, uint64_t v)
-{
-    __atomic_store_n(p, v, __ATOMIC_RELAXED);
-}
-
 /* Unlike what other structures make of the same hash: keys that one takes for each other must not
  * share their cells too. */
 static uint64_t own_hash(uint64_t hash)
@@ -36,7 +29,7 @@ static uint64_t line_of(const struct cells *c, uint64_t own)
 
 /* Different cells, each set of them equally likely: the one drawn of those still free is found by
  * stepping over the taken ones, which are kept in order. */
-static struct place place_of(const struct cells *c, uint64_t hash)
+static struct place key_place(const struct cells *c, uint64_t hash)
 {
     struct place p;
     uint64_t own = own_hash(hash);
@@ -59,9 +52,10 @@ static struct place place_of(const struct cells *c, uint64_t hash)
     return p;
 }
 
-static uint64_t name_of(uint64_t line, unsigned cell, enum cells_column column)
+/* The cell's key in the table of large counts; not 0. */
+static uint64_t cell_name(uint64_t line, unsigned cell, enum cells_column column)
 {
-    return (line * CELLS_OF_LINE + cell) * CELLS_COLUMNS + column;
+    return (line * CELLS_OF_LINE + cell) * CELLS_COLUMNS + column + 1;
 }
 
 static unsigned raw_of(const struct cells_line *l, unsigned cell,
@@ -117,7 +111,7 @@ uint64_t cells_value(const struct cells *c, uint64_t line, unsigned cell,
     if (raw != mark_of(column)) {
         return raw;
     }
-    const uint64_t *large = celltable_get(&c->large, name_of(line, cell, column));
+    const uint64_t *large = tally_find(&c->large, cell_name(line, cell, column));
     return large ? *large : CELLS_SATURATED;
 }
 
@@ -127,13 +121,13 @@ static bool set_value(struct cells *c, uint64_t line, unsigned cell,
 {
     struct cells_line *l = &c->lines[line];
     unsigned mark = mark_of(column);
-    uint64_t name = name_of(line, cell, column);
+    uint64_t name = cell_name(line, cell, column);
     uint64_t *large =
-        raw_of(l, cell, column) == mark ? celltable_get(&c->large, name) : NULL;
+        raw_of(l, cell, column) == mark ? tally_find(&c->large, name) : NULL;
 
     if (v < mark || v == CELLS_SATURATED) {
         if (large) {
-            celltable_remove(&c->large, name);
+            tally_remove(&c->large, name);
         }
         set_raw(l, cell, column, v < mark ? (unsigned)v : mark);
         return true;
@@ -143,7 +137,7 @@ static bool set_value(struct cells *c, uint64_t line, unsigned cell,
         *large = v;
         return true;
     }
-    return celltable_put(&c->large, name, v);
+    return tally_add(&c->large, name, v);
 }
 
 /* Without room in the table the running count is lost, so no share of this bucket can ever be
@@ -227,21 +221,21 @@ void cells_init(struct cells *c, struct cells_line *lines, uint64_t nlines,
 {
     *figures = (struct cells_figures){.first = CHAIN_END};
     *c = (struct cells){.lines = lines, .nlines = nlines, .figures = figures};
-    celltable_init(&c->large, nlines); /* a quarter of the lines' bytes at most */
+    tally_init_bounded(&c->large, nlines); /* a quarter of the lines' bytes at most */
 }
 
 void cells_fini(struct cells *c)
 {
-    celltable_fini(&c->large);
+    tally_fini(&c->large);
 }
 
 void cells_clear(struct cells *c)
 {
     memset(c->lines, 0, c->nlines * sizeof(*c->lines));
-    celltable_fini(&c->large);
+    tally_fini(&c->large);
     c->figures->first = CHAIN_END;
     c->figures->ntouched = 0;
-    set_figure(&c->figures->nused, 0);
+    figure_set(&c->figures->nused, 0);
 }
 
 void cells_prefetch(const struct cells *c, uint64_t hash)
@@ -252,7 +246,7 @@ void cells_prefetch(const struct cells *c, uint64_t hash)
 void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
                uint64_t ret[CELLS_WINDOWS])
 {
-    struct place p = place_of(c, hash);
+    struct place p = key_place(c, hash);
     uint64_t least = CELLS_SATURATED;
     bool was_used = has_fortnight(&c->lines[p.line]);
 
@@ -267,14 +261,14 @@ void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows
     }
     touch(c, p.line);
     if (!was_used && has_fortnight(&c->lines[p.line])) {
-        set_figure(&c->figures->nused, c->figures->nused + 1);
+        figure_set(&c->figures->nused, c->figures->nused + 1);
     }
     read_place(c, &p, ret);
 }
 
 void cells_read(const struct cells *c, uint64_t hash, uint64_t ret[CELLS_WINDOWS])
 {
-    struct place p = place_of(c, hash);
+    struct place p = key_place(c, hash);
 
     read_place(c, &p, ret);
 }
@@ -287,7 +281,7 @@ uint64_t cells_line(const struct cells *c, uint64_t hash)
 void cells_add_late(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
                     uint64_t late[CELLS_OF_LINE])
 {
-    struct place p = place_of(c, hash);
+    struct place p = key_place(c, hash);
     uint64_t least = CELLS_SATURATED;
     bool was_used = has_fortnight(&c->lines[p.line]);
 
@@ -307,7 +301,7 @@ void cells_add_late(struct cells *c, uint64_t hash, uint64_t amount, unsigned wi
         late[p.cell[i]] = before < target ? target : before;
     }
     if (!was_used && has_fortnight(&c->lines[p.line])) {
-        set_figure(&c->figures->nused, c->figures->nused + 1);
+        figure_set(&c->figures->nused, c->figures->nused + 1);
     }
 }
 
@@ -325,7 +319,7 @@ void cells_take(struct cells *c, uint64_t line, unsigned cell, uint64_t amount,
         }
     }
     if (was_used && !has_fortnight(&c->lines[line])) {
-        set_figure(&c->figures->nused, c->figures->nused - 1);
+        figure_set(&c->figures->nused, c->figures->nused - 1);
     }
 }
 
@@ -361,15 +355,10 @@ void cells_over(const struct cells *c, uint64_t line, uint64_t threshold,
 
 uint64_t cells_used(const struct cells *c)
 {
-    return __atomic_load_n(&c->figures->nused, __ATOMIC_RELAXED);
+    return figure_get(&c->figures->nused);
 }
 
 uint64_t cells_overflowed(const struct cells *c)
 {
-    return celltable_used(&c->large);
-}
-
-uint64_t cells_memory(const struct cells *c)
-{
-    return c->nlines * CELLS_LINE_BYTES + celltable_memory(&c->large);
+    return tally_used(&c->large);
 }

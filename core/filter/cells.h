@@ -1,13 +1,13 @@
 /*
  * cells - lines of small cells that count a running bucket and the windows it belongs to.
  *
- * A key has CELLS_OF_KEY cells, all in one line of 64 bytes; each cell has a column for the
- * running bucket and one for each window. Rules H1 and H2 hold for the running column: only cells
- * below the new minimum are raised, to it; the windows rise by as much as the running cell did. So
- * a window's cell is the sum of what the running cell was in each of its buckets, and the least
- * cell of a key is at least its count. A count too large for its cell goes on in a table; where
- * that has no room the cell is saturated: it reads as CELLS_SATURATED and stays so.
- * Lines touched in the running bucket are chained, for cells_next.
+ * A key has CELLS_OF_KEY cells, all in one line of 64 bytes; each cell has a column for the running
+ * bucket and one for each window. Rules H1 and H2 hold for the running column: only cells below the
+ * new minimum are raised, to it; the windows rise by as much as the running cell did. So the cell
+ * of a window is the sum of the running cell over its buckets, and the least cell of a key is at
+ * least its count. A count too large for its cell goes on in a table; where that has no room the
+ * cell is saturated: it reads as CELLS_SATURATED and stays so. Lines touched in the running bucket
+ * are chained, for cells_next.
  * Depends: base.   Threads: one at a time; the figures at the end from any.
  * Owns: the table, the lines are the caller's.   ADR 0026.
  * Source: Yan, Cho 2006 (H1, H2); Estan, Varghese 2002 (conservative update).
@@ -16,7 +16,7 @@
 #define CORE_FILTER_CELLS_H
 
 #include "core/base/std.h"
-#include "core/filter/celltable.h"
+#include "core/filter/tally.h"
 
 enum { CELLS_LINE_BYTES = 64, CELLS_OF_LINE = 10, CELLS_OF_KEY = 3, CELLS_WINDOWS = 3 };
 
@@ -51,7 +51,7 @@ struct cells_figures {
 struct cells {
     struct cells_line *lines; /* zeroed when new, aligned to 64 */
     uint64_t nlines;          /* at least 1, below 2^32 - 1 */
-    struct celltable large;
+    struct tally large;
     struct cells_figures *figures;
 };
 
@@ -67,22 +67,23 @@ void cells_add(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows
                uint64_t ret[CELLS_WINDOWS]);
 void cells_read(const struct cells *c, uint64_t hash, uint64_t ret[CELLS_WINDOWS]);
 
-/* What comes late, of a bucket that is over: the same rules, with late[] in the place of the running cells of the key's
- * line. Keys of one line are added one after the other with the same late[], zeros at first; what it holds then is
- * what this put into the windows. */
+/* Adds late counts of an ended bucket by the same rules, with late[] in place of the running cells
+ * of the key's line. Add the keys of one line one after the other with the same late[], zeros at
+ * first. In the end late[] holds the amounts that went into the windows. */
 uint64_t cells_line(const struct cells *c, uint64_t hash);
 void cells_add_late(struct cells *c, uint64_t hash, uint64_t amount, unsigned windows,
                     uint64_t late[CELLS_OF_LINE]);
 
-/* One cell; a test and whoever takes a share off know these. */
+/* The value of one cell, for tests and for subtracting a share. */
 uint64_t cells_value(const struct cells *c, uint64_t line, unsigned cell,
                      enum cells_column column);
 /* Takes amount off these windows of a cell; not below 0, and not off a saturated one. */
 void cells_take(struct cells *c, uint64_t line, unsigned cell, uint64_t amount,
                 unsigned windows);
 
-/* The running bucket ends: takes a line off the chain. False: there is none. *ret: what its
- * running cells were (0 where saturated: the windows are then too), which are 0 now. */
+/* The running bucket ends: takes a line off the chain. False: the chain is empty. *ret: the values
+ * of its running cells, which become 0 (a saturated cell gives 0, because its windows are saturated
+ * too). */
 bool cells_next(struct cells *c, uint64_t *retline, uint64_t ret[CELLS_OF_LINE]);
 
 /* Adds how many cells of a line are above the threshold in each window. */
@@ -91,6 +92,5 @@ void cells_over(const struct cells *c, uint64_t line, uint64_t threshold,
 
 uint64_t cells_used(const struct cells *c);
 uint64_t cells_overflowed(const struct cells *c); /* counts in the table */
-uint64_t cells_memory(const struct cells *c);     /* bytes, lines included */
 
 #endif

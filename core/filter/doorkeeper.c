@@ -17,13 +17,6 @@ enum {
 
 #define ENTRY_BITS ((UINT32_C(1) << DOORKEEPER_ENTRIES) - 1)
 
-/* Relaxed: a figure for others, written by one at a time. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): stored through */
-static void set_figure(uint64_t *p, uint64_t v)
-{
-    __atomic_store_n(p, v, __ATOMIC_RELAXED);
-}
-
 static uint64_t home_of(const struct doorkeeper *d, uint64_t hash)
 {
     return mix_scale(hash, d->nlines);
@@ -105,8 +98,8 @@ static uint16_t *entry_of(union doorkeeper_line *l, uint16_t print)
     return hit ? &l->entry[__builtin_ctz(hit)] : NULL;
 }
 
-static bool put(struct doorkeeper *d, union doorkeeper_line *l, uint16_t print,
-                uint64_t day)
+static bool put_entry(struct doorkeeper *d, union doorkeeper_line *l, uint16_t print,
+                      uint64_t day)
 {
     uint32_t room = free_of(l);
 
@@ -114,7 +107,7 @@ static bool put(struct doorkeeper *d, union doorkeeper_line *l, uint16_t print,
         return false;
     }
     l->entry[__builtin_ctz(room)] = (uint16_t)(print + day % DOORKEEPER_DAYS);
-    set_figure(&d->figures->nentries, d->figures->nentries + 1);
+    figure_set(&d->figures->nentries, d->figures->nentries + 1);
     return true;
 }
 
@@ -124,9 +117,8 @@ void doorkeeper_prefetch(const struct doorkeeper *d, uint64_t hash)
 }
 
 /* Home is full or was once: the other lines, of which the last is looked at only if a key of this
- * home went there. An entry that is there already is taken, even by a key that has not been here:
- * so a line never holds two entries alike, and one that is found is never older than the key's last
- * sight. */
+ * home went there. An equal entry is used, even if another key made it: so a line never holds two
+ * equal entries, and an entry is never older than the last occurrence of its key. */
 static enum doorkeeper_answer see_elsewhere(struct doorkeeper *d, uint64_t hash,
                                             uint64_t day, uint16_t *mask, bool may_put)
 {
@@ -135,7 +127,7 @@ static enum doorkeeper_answer see_elsewhere(struct doorkeeper *d, uint64_t hash,
     for (unsigned i = 0; i < OTHERS && (i == 0 || *mask & FAR_BIT || may_put); i++) {
         union doorkeeper_line *l = &d->lines[other_of(d, hash, i)];
         uint16_t *entry = entry_of(l, print);
-        bool is_here = entry || (may_put && put(d, l, print, day));
+        bool is_here = entry || (may_put && put_entry(d, l, print, day));
         if (is_here) {
             *mask |= day_bit(day) | (i > 0 ? FAR_BIT : 0);
         }
@@ -170,12 +162,12 @@ enum doorkeeper_answer doorkeeper_see(struct doorkeeper *d, uint64_t hash, uint6
         if (there == DOORKEEPER_AWAY && !has_room) {
             *mask |= day_bit(day);
             d->away[home] |= day_bit(day);
-            set_figure(&d->figures->nturned_away, d->figures->nturned_away + 1);
+            figure_set(&d->figures->nturned_away, d->figures->nturned_away + 1);
             return DOORKEEPER_AWAY;
         }
     }
     if (has_room) {
-        (void)put(d, l, print, day);
+        (void)put_entry(d, l, print, day);
     }
     return *mask && d->away[home] ? DOORKEEPER_PLACED : DOORKEEPER_NEW;
 }
@@ -208,8 +200,8 @@ void doorkeeper_clear(struct doorkeeper *d, uint64_t today)
         memset(d->away, 0, d->nlines * sizeof(*d->away));
     }
     d->today = today;
-    set_figure(&d->figures->nentries, 0);
-    set_figure(&d->figures->nturned_away, 0);
+    figure_set(&d->figures->nentries, 0);
+    figure_set(&d->figures->nturned_away, 0);
 }
 
 /* The days that are still counted when today is `ahead` days later, a bit each. */
@@ -258,15 +250,15 @@ void doorkeeper_begin_day(struct doorkeeper *d, uint64_t today)
         d->away[i] &= keep;
     }
     d->today = today;
-    set_figure(&d->figures->nentries, n);
+    figure_set(&d->figures->nentries, n);
 }
 
 uint64_t doorkeeper_entries(const struct doorkeeper *d)
 {
-    return __atomic_load_n(&d->figures->nentries, __ATOMIC_RELAXED);
+    return figure_get(&d->figures->nentries);
 }
 
 uint64_t doorkeeper_turned_away(const struct doorkeeper *d)
 {
-    return __atomic_load_n(&d->figures->nturned_away, __ATOMIC_RELAXED);
+    return figure_get(&d->figures->nturned_away);
 }

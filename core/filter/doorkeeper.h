@@ -3,10 +3,10 @@
  *
  * A doorkeeper: lines of 64 bytes hold one of 4,369 values of a key's hash and the day of its last
  * sight (modulo 15). A key goes into its home line, else into one of two others, and the home line
- * notes the day; where all are full it is turned away, and its home answers "unsure" for as long
- * as that day counts. Never forgets a key before its day is over; takes one for another with
- * about (entries of a line) / 4369.
- * Depends: base.   Threads: one at a time; door_entries and door_turned_away from any.
+ * notes the day. If all are full, the key is rejected, and its home line answers "unsure" until
+ * that day expires. A key is kept until its day expires; it is taken for another with a probability
+ * of about (entries of a line) / 4369.
+ * Depends: base.   Threads: one at a time; doorkeeper_entries and doorkeeper_turned_away from any.
  * Owns: nothing, the lines are the caller's.   ADR 0026.
  * Source: Fan et al. 2014 (fingerprints); Einziger, Friedman 2017 (doorkeeper).
  */
@@ -28,8 +28,8 @@ struct doorkeeper_vector {
 };
 
 /* An entry is 0 (free), or 1 + day modulo 15 + 15 * (0..4368, of the key's hash). The last is no
- * entry: bit d is set when a key of this home had to go elsewhere on a day d (modulo 15), bit 15 when
- * one of them went to the second of the other lines. */
+ * entry: bit d is set when a key of this home had to go elsewhere on a day d (modulo 15), bit 15
+ * when one of them went to the second of the other lines. */
 union doorkeeper_line {
     uint16_t entry[DOORKEEPER_ENTRIES + 1];
     struct doorkeeper_vector vector[DOORKEEPER_VECTORS];
@@ -38,30 +38,32 @@ union doorkeeper_line {
 /* Written with every new key; the caller's, so that they may lie beside what else is. */
 struct doorkeeper_figures {
     uint64_t nentries;
-    uint64_t nturned_away; /* sights, since it is */
+    uint64_t nturned_away; /* occurrences, since the last clear */
 };
 
 struct doorkeeper {
     union doorkeeper_line *lines; /* zeroed when new, aligned to 64 */
-    uint16_t *away; /* of each line: days on which a key of this home was turned away */
+    uint16_t *away;  /* of each line: days on which a key of this home was rejected */
     uint64_t nlines; /* at least 1, below 2^32 */
     uint64_t today;  /* day number */
     struct doorkeeper_figures *figures;
 };
 
 enum doorkeeper_answer {
-    DOORKEEPER_NEW, /* not seen, that is sure; door_see has let it in */
-    DOORKEEPER_PLACED, /* let in by door_see, but an earlier sight may have been turned away */
-    DOORKEEPER_SEEN, /* it is in */
-    DOORKEEPER_AWAY  /* no room, or of door_find: it may have been turned away */
+    DOORKEEPER_NEW,    /* certainly not seen; doorkeeper_see has added it */
+    DOORKEEPER_PLACED, /* added, but an earlier occurrence may have been rejected */
+    DOORKEEPER_SEEN,   /* it is in */
+    DOORKEEPER_AWAY    /* no room, or from doorkeeper_find: it may have been rejected */
 };
 
 /* hash: 64 evenly spread bits of the key. */
 void doorkeeper_prefetch(const struct doorkeeper *d, uint64_t hash);
-/* A sight on `day`, one of today and the 14 before. DOOR_SEEN: the newest of its days is kept. */
+/* Adds an occurrence on `day`, which is today or one of the 14 days before. DOORKEEPER_SEEN: the
+ * newest of its days is kept. */
 enum doorkeeper_answer doorkeeper_see(struct doorkeeper *d, uint64_t hash,
                                       uint64_t day);
-/* DOOR_NEW, DOOR_SEEN or DOOR_AWAY; with DOOR_SEEN *retage is today minus its last day. */
+/* Returns DOORKEEPER_NEW, DOORKEEPER_SEEN or DOORKEEPER_AWAY; with DOORKEEPER_SEEN *retage is today
+ * minus its last day. */
 enum doorkeeper_answer doorkeeper_find(const struct doorkeeper *d, uint64_t hash,
                                        unsigned *retage);
 

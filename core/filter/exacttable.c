@@ -35,10 +35,10 @@ static const uint64_t *slot_words(const struct exact_table *t, uint64_t i)
     return t->words + (i & (t->capacity - 1)) * EXACT_SLOT_WORDS;
 }
 
-/* The check is loaded with acquire, partner of the release store in slot_store: who sees a
- * checksum sees at least the words it was made of. Each word is loaded with acquire, partner of
- * its own release store: who sees a word of a replacement sees CHECK_WRITING, or what came
- * later, when it loads the check again. *retstable: the check stood still. */
+/* The check is loaded with acquire, partner of the release store in slot_store: a reader that sees
+ * a checksum sees at least the words it was made of. Each word is loaded with acquire, partner of
+ * its own release store: a reader that sees a word of a replacement sees CHECK_WRITING, or a later
+ * value, when it loads the check again. *retstable: both loads of the check were equal. */
 static void slot_load(const uint64_t *words, struct slot_copy *ret, bool *retstable)
 {
     ret->word[CHECK_WORD] = __atomic_load_n(&words[CHECK_WORD], __ATOMIC_ACQUIRE);
@@ -91,7 +91,7 @@ static bool has_digest(const uint64_t *words, const uint64_t digest[DIGEST_WORDS
            __atomic_load_n(&words[1], __ATOMIC_RELAXED) == digest[1];
 }
 
-static bool is_empty(const uint64_t *words)
+static bool is_slot_empty(const uint64_t *words)
 {
     return __atomic_load_n(&words[CHECK_WORD], __ATOMIC_ACQUIRE) == 0;
 }
@@ -103,7 +103,7 @@ static bool find_slot(const struct exact_table *t, const uint64_t digest[DIGEST_
 {
     for (uint64_t step = 0; step < t->capacity; step++) {
         const uint64_t *words = slot_words(t, digest[0] + step);
-        if (is_empty(words) || has_digest(words, digest)) {
+        if (is_slot_empty(words) || has_digest(words, digest)) {
             *reti = (digest[0] + step) & (t->capacity - 1);
             return true;
         }
@@ -125,8 +125,8 @@ enum err exact_get(const struct exact_table *t, const struct digest *d,
     if (e != ERR_OK) {
         return e;
     }
-    /* a slot seen empty may have been filled since, with another digest: that one is new, and
-     * so is ours if it comes after it; "not there" was true when asked */
+    /* a slot seen empty may have been filled since with another digest. An entry for d can only
+     * come after it, so "not there" was true at the time of the question */
     if (memcmp(s.word, digest, sizeof(digest)) != 0) {
         return ERR_NOT_FOUND;
     }
@@ -146,7 +146,7 @@ enum err exact_put(struct exact_table *t, const struct digest *d,
         return ERR_NOSPACE;
     }
     uint64_t *words = t->words + i * EXACT_SLOT_WORDS;
-    *retnew = is_empty(words);
+    *retnew = is_slot_empty(words);
     slot_store(words, &s, *retnew);
     return ERR_OK;
 }

@@ -1,10 +1,10 @@
 /*
  * exacttable - a small exact hash table that one writer changes while others read it.
  *
- * Open addressing on memory that the caller gives (a shared mapping), fixed capacity, no
- * deletion. A slot is {digest, value, checksum}; the checksum is stored last and covers both, so
- * a reader that meets a half-written slot, or a flipped bit, knows it. Its order relation: who
- * sees a slot's checksum sees its digest and value.
+ * Open addressing on memory that the caller gives (a shared mapping), fixed capacity, no deletion.
+ * A slot is {digest, value, checksum}; the checksum is stored last and covers both, so a reader
+ * that meets a half-written slot, or a flipped bit, knows it. A reader that sees the checksum of a
+ * slot sees its digest and value.
  * Depends: base (digest, checksum).   Threads: any readers, one writer.   Allocates: nothing.
  */
 #ifndef CORE_FILTER_EXACTTABLE_H
@@ -15,7 +15,7 @@
 
 enum { EXACT_VALUE_WORDS = 3, EXACT_SLOT_WORDS = 6, EXACT_SLOT_BYTES = 48 };
 
-/* What a slot holds for its digest; the meaning is the caller's. */
+/* The value for a digest; the caller gives it a meaning. */
 struct exact_value {
     uint64_t word[EXACT_VALUE_WORDS];
 };

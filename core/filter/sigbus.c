@@ -80,7 +80,7 @@ static enum err ones_make(void)
     return ERR_OK;
 }
 
-/* Anew with each range, where somebody else took the signal meanwhile. With the mutex held. */
+/* Called for each range, because other code may have replaced the handler. With the mutex held. */
 static enum err handler_set(void)
 {
     struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};

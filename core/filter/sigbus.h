@@ -14,10 +14,10 @@
 
 enum { SIGBUS_RANGES = 4096 };
 
-/* Guards n bytes at p, a mapping. ERR_LIMIT: MAPGUARD_RANGES are guarded; ERR_IO: the system does
+/* Guards n bytes at p, a mapping. ERR_LIMIT: SIGBUS_RANGES are guarded; ERR_IO: the system does
  * not allow it. */
 enum err sigbus_add(const void *p, size_t n);
-/* Before it is unmapped. */
+/* Call this before the range is unmapped. */
 void sigbus_remove(const void *p);
 
 #endif

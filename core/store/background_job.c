@@ -1,9 +1,7 @@
 /* background_job - a thread, a place for one job, a mutex. */
 #include "core/store/background_job.h"
 
-#include <signal.h>
-
-#include "core/base/std.h"
+#include "core/base/thread.h"
 
 void background_job_init(struct background_job *b)
 {
@@ -12,7 +10,7 @@ void background_job_init(struct background_job *b)
     (void)pthread_cond_init(&b->changed, NULL);
 }
 
-static void *run(void *context)
+static void *run_jobs(void *context)
 {
     struct background_job *b = context;
     (void)pthread_mutex_lock(&b->lock);
@@ -33,24 +31,11 @@ static void *run(void *context)
     return NULL;
 }
 
-/* Signals are for the threads that wait for them. */
-static bool make_thread(struct background_job *b)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
-        return false;
-    }
-    b->has_thread = pthread_create(&b->thread, NULL, run, b) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return b->has_thread;
-}
-
 void background_job_start(struct background_job *b, background_job_fn *job,
                           void *context)
 {
-    if (!b->has_thread && !make_thread(b)) {
+    b->has_thread = b->has_thread || thread_start(&b->thread, run_jobs, b) == 0;
+    if (!b->has_thread) {
         job(context);
         return;
     }

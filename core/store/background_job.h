@@ -1,8 +1,8 @@
 /*
- * background_job - one job at a time on a thread of its own, for what is sorted or written behind.
+ * background_job - one job at a time on its own thread, for sorting and writing in the background.
  *
- * What a job reads and writes belongs to it from behind_start until behind_wait. The thread is
- * made for the first job; where none can be made the job is done at once instead.
+ * A job owns its data from background_job_start until background_job_wait. The thread is made for
+ * the first job; if it cannot be made, background_job_start does the job itself.
  * Threads: one owner.   Owns: its thread.
  */
 #ifndef CORE_STORE_BACKGROUND_JOB_H

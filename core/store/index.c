@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "core/base/file.h"
+#include "core/base/file_internal.h"
 #include "core/store/index_format.h"
 
 enum {
@@ -29,11 +30,9 @@ static enum err verify(int fd, const char *path, struct errinfo *reterr)
     enum err e = ERR_CORRUPT;
     struct errinfo why = {.code = ERR_OK};
     for (size_t i = 0; i < LENGTH(suffixes); i++) {
-        if (file_path(sum_path, "%s%s", path, suffixes[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-        }
         struct errinfo info = {.code = ERR_OK};
-        enum err tried = index_sum_verify(fd, path, sum_path, &info);
+        enum err tried = path_make(sum_path, &info, "%s%s", path, suffixes[i]);
+        THEN(tried, index_sum_verify(fd, path, sum_path, &info));
         if (tried == ERR_OK) {
             return ERR_OK;
         }
@@ -80,9 +79,7 @@ static enum err open_table(struct index *ix, const char *path, struct errinfo *r
     int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
     if (rc == MDB_SUCCESS) {
         rc = mdb_dbi_open(txn, NULL, 0, &ix->dbi);
-        if (rc == MDB_SUCCESS) {
-            rc = mdb_stat(txn, ix->dbi, &st);
-        }
+        THEN(rc, mdb_stat(txn, ix->dbi, &st));
         mdb_txn_abort(txn);
     }
     ix->count = st.ms_entries;
@@ -111,17 +108,15 @@ static enum err try_open(const char *path, struct index *ix, bool *retagain,
                          struct errinfo *reterr)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = -1;
+    uint64_t size = 0;
     *retagain = false;
-    if (fd < 0) {
-        return errinfo_errno(reterr, path, "cannot open the index");
+    enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &size, reterr);
+    if (e != ERR_OK) {
+        return e;
     }
-    enum err e = ERR_OK;
     if (fstat(fd, &st) != 0) {
         e = errinfo_errno(reterr, path, "cannot examine the index");
-    } else if (!S_ISREG(st.st_mode)) {
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "the index is not a regular file");
     }
     if (e == ERR_OK) {
         e = verify(fd, path, reterr);
@@ -146,7 +141,7 @@ enum err index_open(const char *path, struct index **ret, struct errinfo *reterr
 {
     struct index *ix = calloc(1, sizeof(*ix));
     if (!ix) {
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to open the index");
+        return errinfo_nomem(reterr, path);
     }
     bool again = true;
     enum err e = ERR_OK;
@@ -199,8 +194,8 @@ enum err index_get(const struct index *ix, const struct digest *d,
     return e;
 }
 
-/* A walk lets go of the pages behind it: they stay in the page cache, but count no longer for
- * this process, which else would seem to hold the whole file. */
+/* A walk unmaps the pages behind it. They stay in the page cache, but no longer count as memory of
+ * this process. */
 enum { WALK_DROP_BYTES = 16 * 1024 * 1024 };
 
 struct index_walk {
@@ -208,10 +203,10 @@ struct index_walk {
     MDB_cursor *cursor;
     size_t page;
     char *
-        kept; /* a page of the file: from here on none was dropped; NULL: none was seen */
+        kept; /* the first page of the file that is still mapped; NULL: before the first record */
 };
 
-/* Leaves written in order lie in order in the file; what jumps back is left alone. */
+/* Leaves written in order lie in order in the file; pages of a jump back stay mapped. */
 static void drop_behind(struct index_walk *w, char *at)
 {
     if (!w->kept || at < w->kept) {
@@ -220,7 +215,7 @@ static void drop_behind(struct index_walk *w, char *at)
     }
     size_t passed = (size_t)(at - w->kept) / WALK_DROP_BYTES * WALK_DROP_BYTES;
     if (passed > 0) {
-        /* read-only and shared: whoever needs a page again gets it from the file */
+        /* read-only and shared: a page that is needed again comes from the file */
         (void)madvise(w->kept, passed, MADV_DONTNEED);
         w->kept += passed;
     }
@@ -234,9 +229,7 @@ enum err index_walk_new(const struct index *ix, struct index_walk **ret)
     }
     w->page = (size_t)sysconf(_SC_PAGESIZE);
     int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &w->txn);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_cursor_open(w->txn, ix->dbi, &w->cursor);
-    }
+    THEN(rc, mdb_cursor_open(w->txn, ix->dbi, &w->cursor));
     if (rc != MDB_SUCCESS) {
         index_walk_free(&w);
         return index_lmdb_err(rc, NULL, "", NULL);

@@ -13,7 +13,7 @@
 #include "core/base/digest.h"
 #include "core/base/err.h"
 
-/* What is known of one entry. On disk: little-endian fields in this order and a checksum32 over
+/* Facts about one entry. On disk: little-endian fields in this order and a checksum32 over
  * digest and fields. */
 struct index_record {
     uint8_t status; /* enum entry_status of core/list/list.h */
@@ -27,7 +27,7 @@ struct index_record {
 
 struct index;
 
-/* Verifies PATH.sum and opens. size_bytes of the mapping counts for nobody's heap. */
+/* Verifies the file against PATH.sum and opens it. The mapping uses no heap. */
 enum err index_open(const char *path, struct index **ret, struct errinfo *reterr);
 void index_close(struct index **ix);
 uint64_t index_count(const struct index *ix);
@@ -41,8 +41,8 @@ enum err index_walk_new(const struct index *ix, struct index_walk **ret);
 /* False at the end; *reterr then tells a clean end (ERR_OK) from damage. */
 bool index_walk_next(struct index_walk *w, struct digest *retdigest,
                      struct index_record *ret, enum err *reterr);
-/* Goes to d, from where index_walk_next goes on; as index_get, but that many digests in rising order cost
- * less: those of one page are found without beginning at the root. */
+/* Goes to d, from where index_walk_next goes on; as index_get, but that many digests in rising
+ * order cost less: those of one page are found without beginning at the root. */
 enum err index_walk_find(struct index_walk *w, const struct digest *d,
                          struct index_record *ret);
 void index_walk_free(struct index_walk **w);
@@ -50,8 +50,8 @@ void index_walk_free(struct index_walk **w);
 /* Blocks of the file that is open, as PATH.sum counts them. */
 uint64_t index_blocks(const struct index *ix);
 /* Verifies up to nblocks of them from block `from` on against PATH.sum. Constant memory; any
- * thread, beside index_get. ERR_OK also past the end. ERR_CORRUPT: *retbad is the first bad
- * block. ERR_NOT_FOUND: PATH is gone or another file now: its list has moved on, open it anew.
+ * thread, beside index_get. ERR_OK also past the end. ERR_CORRUPT: *retbad is the first bad block.
+ * ERR_NOT_FOUND: PATH is gone or another file now: the list has changed, open the index again.
  * ERR_IO, ERR_NOMEM: it could not be read. */
 enum err index_scrub(const struct index *ix, uint64_t from, uint64_t nblocks,
                      uint64_t *retbad);

@@ -62,7 +62,7 @@ static bool is_disk_full(const struct index_builder *b)
            fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < FULL_BYTES;
 }
 
-static enum err fail(struct index_builder *b, int rc, struct errinfo *reterr)
+static enum err fail_build(struct index_builder *b, int rc, struct errinfo *reterr)
 {
     if (rc == EIO && is_disk_full(b)) {
         rc = ENOSPC;
@@ -77,9 +77,7 @@ static int grow_map(struct index_builder *b)
     MDB_envinfo info = {0};
     MDB_stat st = {0};
     int rc = mdb_env_info(b->env, &info);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_stat(b->env, &st);
-    }
+    THEN(rc, mdb_env_stat(b->env, &st));
     if (rc != MDB_SUCCESS) {
         return rc;
     }
@@ -94,15 +92,9 @@ static int grow_map(struct index_builder *b)
 static int begin_batch(struct index_builder *b)
 {
     int rc = grow_map(b);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_txn_begin(b->env, NULL, 0, &b->txn);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_dbi_open(b->txn, NULL, 0, &b->dbi);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_cursor_open(b->txn, b->dbi, &b->cursor);
-    }
+    THEN(rc, mdb_txn_begin(b->env, NULL, 0, &b->txn));
+    THEN(rc, mdb_dbi_open(b->txn, NULL, 0, &b->dbi));
+    THEN(rc, mdb_cursor_open(b->txn, b->dbi, &b->cursor));
     return rc;
 }
 
@@ -123,9 +115,7 @@ static void write_batch(void *context)
 {
     struct index_builder *b = context;
     int rc = b->rc;
-    if (rc == MDB_SUCCESS) {
-        rc = begin_batch(b);
-    }
+    THEN(rc, begin_batch(b));
     for (unsigned i = 0; i < b->writing->n && rc == MDB_SUCCESS; i++) {
         struct item *item = &b->writing->item[i];
         uint8_t bytes[INDEX_VALUE_BYTES];
@@ -134,9 +124,7 @@ static void write_batch(void *context)
         MDB_val value = {INDEX_VALUE_BYTES, bytes};
         rc = mdb_cursor_put(b->cursor, &key, &value, MDB_APPEND);
     }
-    if (rc == MDB_SUCCESS) {
-        rc = end_batch(b);
-    }
+    THEN(rc, end_batch(b));
     b->rc = rc;
 }
 
@@ -172,25 +160,21 @@ static void close_env(struct index_builder *b)
     }
 }
 
-static enum err set_paths(struct index_builder *b, const char *path)
+static enum err set_paths(struct index_builder *b, const char *path,
+                          struct errinfo *reterr)
 {
     uint64_t name = 0;
     random_bytes(&name, sizeof(name));
-    enum err e = file_path(b->path, "%s", path);
-    return e != ERR_OK ? e
-                       : file_path(b->temp, "%s.%016llx" FILE_TEMP_SUFFIX, path,
-                                   (unsigned long long)name);
+    enum err e = path_make(b->path, reterr, "%s", path);
+    THEN(e, path_make(b->temp, reterr, "%s.%016" PRIx64 FILE_TEMP_SUFFIX, path, name));
+    return e;
 }
 
 static int open_env(struct index_builder *b)
 {
     int rc = mdb_env_create(&b->env);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_set_mapsize(b->env, (size_t)b->map_size);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE);
-    }
+    THEN(rc, mdb_env_set_mapsize(b->env, (size_t)b->map_size));
+    THEN(rc, mdb_env_open(b->env, b->temp, BUILD_FLAGS, INDEX_FILE_MODE));
     return rc == MDB_SUCCESS ? index_lmdb_share(b->env, INDEX_FILE_MODE) : rc;
 }
 
@@ -220,19 +204,18 @@ enum err index_builder_new(const char *path, uint64_t expected,
     }
     if (!b || !b->batches) {
         free(b);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to build the index");
+        return errinfo_nomem(reterr, path);
     }
     for (unsigned i = 0; i < BATCHES; i++) {
         b->batches[i].n = 0;
     }
     background_job_init(&b->behind);
-    if (set_paths(b, path) != ERR_OK) {
-        index_builder_abort(&b);
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
-    int rc = open_builder(b, expected);
+    enum err e = set_paths(b, path, reterr);
+    int rc = e == ERR_OK ? open_builder(b, expected) : MDB_SUCCESS;
     if (rc != MDB_SUCCESS) {
-        enum err e = fail(b, rc, reterr);
+        e = fail_build(b, rc, reterr);
+    }
+    if (e != ERR_OK) {
         index_builder_abort(&b);
         return e;
     }
@@ -254,7 +237,7 @@ enum err index_builder_add(struct index_builder *b, const struct digest *d,
     if (b->batches[b->filling].n == BATCH_RECORDS) {
         int rc = give_batch(b);
         if (rc != MDB_SUCCESS) {
-            return fail(b, rc, reterr);
+            return fail_build(b, rc, reterr);
         }
     }
     struct batch *batch = &b->batches[b->filling];
@@ -289,13 +272,14 @@ static enum err sync_parent(const char *path, struct errinfo *reterr)
     enum err e =
         slash ? file_path(dir, "%.*s", slash == path ? 1 : (int)(slash - path), path)
               : file_path(dir, ".");
-    return e != ERR_OK ? e : file_sync_dir(dir, reterr);
+    THEN(e, file_sync_dir(dir, reterr));
+    return e;
 }
 
 /* A crash may have left the index at path with its sums under the second name only. They get
  * their first name now, before the second is used again. */
-static enum err settle(const char *path, const char *sum, const char *fresh,
-                       struct errinfo *reterr)
+static enum err settle_sums(const char *path, const char *sum, const char *fresh,
+                            struct errinfo *reterr)
 {
     if (access(fresh, F_OK) != 0) {
         return ERR_OK;
@@ -317,15 +301,13 @@ static enum err settle(const char *path, const char *sum, const char *fresh,
 
 /* Sums first under their second name, then the index, then the sums under their first: the
  * index at path always has its sums in one of the two (index_file.h). */
-static enum err publish(const struct index_builder *b, struct errinfo *reterr)
+static enum err publish_index(const struct index_builder *b, struct errinfo *reterr)
 {
     char sum[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
-    if (file_path(sum, "%s" INDEX_SUM_SUFFIX, b->path) != ERR_OK ||
-        file_path(fresh, "%s" INDEX_SUM_NEW_SUFFIX, b->path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, b->path, 0, "the path is too long");
-    }
-    enum err e = settle(b->path, sum, fresh, reterr);
+    enum err e = path_make(sum, reterr, "%s" INDEX_SUM_SUFFIX, b->path);
+    THEN(e, path_make(fresh, reterr, "%s" INDEX_SUM_NEW_SUFFIX, b->path));
+    THEN(e, settle_sums(b->path, sum, fresh, reterr));
     THEN(e, write_sums(b, fresh, reterr));
     if (e != ERR_OK) {
         return e;
@@ -339,7 +321,8 @@ static enum err publish(const struct index_builder *b, struct errinfo *reterr)
     if (e == ERR_OK && rename(fresh, sum) != 0) {
         e = errinfo_errno(reterr, sum, "cannot put the sums of the index in place");
     }
-    return e != ERR_OK ? e : sync_parent(b->path, reterr);
+    THEN(e, sync_parent(b->path, reterr));
+    return e;
 }
 
 enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
@@ -353,13 +336,11 @@ enum err index_builder_commit(struct index_builder **b, struct errinfo *reterr)
         int rc = give_batch(done); /* an empty one makes the table */
         background_job_wait(&done->behind);
         rc = rc == MDB_SUCCESS ? done->rc : rc;
-        if (rc == MDB_SUCCESS) {
-            rc = mdb_env_sync(done->env, 1);
-        }
-        e = rc == MDB_SUCCESS ? ERR_OK : fail(done, rc, reterr);
+        THEN(rc, mdb_env_sync(done->env, 1));
+        e = rc == MDB_SUCCESS ? ERR_OK : fail_build(done, rc, reterr);
     }
     close_env(done);
-    THEN(e, publish(done, reterr));
+    THEN(e, publish_index(done, reterr));
     index_builder_abort(b);
     return e;
 }
@@ -370,7 +351,7 @@ void index_builder_abort(struct index_builder **b)
         close_env(*b);
         background_job_fini(&(*b)->behind);
         if ((*b)->temp[0] != '\0') {
-            (void)unlink((*b)->temp); /* not there any more after a commit */
+            (void)unlink((*b)->temp); /* renamed by a commit */
         }
         free((*b)->batches);
         free(*b);

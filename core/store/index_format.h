@@ -1,5 +1,5 @@
 /*
- * index_format - what builder and reader of the exact index share: records and PATH.sum.
+ * index_format - records and PATH.sum of the exact index, for its builder and reader.
  *
  * PATH.sum: magic (8), version u32, block size u32, data size u64, block count u64, XXH3-64 of
  * each block, XXH3-64 of all that precedes; little-endian. While an index is replaced, the sums
@@ -41,14 +41,20 @@ void index_value_write(const struct digest *d, const struct index_record *r,
 enum err index_value_read(const struct digest *d, const void *value, size_t n,
                           struct index_record *ret);
 
-/* Gives the file its mode whatever the umask was: others than its maker read it. What is not ours keeps its mode. An errno
- * or MDB_SUCCESS. */
+/* Sets the mode of the file in spite of the umask, because other users read it. A file of another
+ * owner keeps its mode. Returns MDB_SUCCESS or an errno. */
 int index_lmdb_share(MDB_env *env, mode_t mode);
+
+/* LMDB's return values are chained by THEN, as error codes are. */
+_Static_assert(MDB_SUCCESS == 0, "THEN tests for ERR_OK");
 
 /* The code for a return value of LMDB, with a text when reterr is given. */
 enum err index_lmdb_err(int rc, const char *path, const char *what,
                         struct errinfo *reterr);
 
+/* Blocks of a file of size bytes, and the bytes of block i. */
+uint64_t index_sum_blocks(uint64_t size);
+size_t index_sum_block_bytes(uint64_t size, uint64_t i);
 /* Appends the contents of a sum file for the open file fd to ret. */
 enum err index_sum_make(int fd, const char *path, struct buf *ret,
                         struct errinfo *reterr);

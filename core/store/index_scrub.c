@@ -28,33 +28,20 @@ static enum err file_of(const struct index *ix, int *retfd, struct stat *retst)
     return ERR_OK;
 }
 
-static uint64_t block_count(uint64_t size)
-{
-    return size / INDEX_SUM_BLOCK + (size % INDEX_SUM_BLOCK != 0);
-}
-
 uint64_t index_blocks(const struct index *ix)
 {
     int fd = -1;
     struct stat st;
-    return file_of(ix, &fd, &st) == ERR_OK ? block_count((uint64_t)st.st_size) : 0;
+    return file_of(ix, &fd, &st) == ERR_OK ? index_sum_blocks((uint64_t)st.st_size) : 0;
 }
 
 /* ERR_CORRUPT when the file ends before n bytes. */
-static enum err read_at(int fd, char *dst, size_t n, uint64_t offset)
+static enum err read_part(int fd, uint64_t offset, char *dst, size_t n)
 {
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, dst + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno != EINTR) {
-            return err_of_errno(errno);
-        }
-        if (got == 0) {
-            return ERR_CORRUPT;
-        }
-        done += got > 0 ? (size_t)got : 0;
+    if (file_read_at(fd, offset, dst, n) == n) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    return errno == 0 ? ERR_CORRUPT : err_of_errno(errno);
 }
 
 /* Opens the sums of the file that LMDB has open; ERR_NOT_FOUND when path is another now. */
@@ -77,7 +64,7 @@ static enum err sums_open(const char *path, const struct stat *opened, int *ret)
 static enum err header_check(const struct scrub *s)
 {
     char bytes[INDEX_SUM_HEADER_BYTES];
-    enum err e = read_at(s->sums, bytes, sizeof(bytes), 0);
+    enum err e = read_part(s->sums, 0, bytes, sizeof(bytes));
     struct cursor c = cursor_of(slice_of(bytes, sizeof(bytes)));
     if (e == ERR_OK &&
         (cursor_u64(&c) != INDEX_SUM_MAGIC || cursor_u32(&c) != INDEX_SUM_VERSION ||
@@ -90,11 +77,10 @@ static enum err header_check(const struct scrub *s)
 static enum err block_check(const struct scrub *s, uint64_t i)
 {
     char bytes[INDEX_SUM_BYTES];
-    uint64_t left = s->size - i * INDEX_SUM_BLOCK;
-    size_t n = left < INDEX_SUM_BLOCK ? (size_t)left : INDEX_SUM_BLOCK;
-    enum err e = read_at(s->fd, s->block, n, i * INDEX_SUM_BLOCK);
-    THEN(e, read_at(s->sums, bytes, sizeof(bytes),
-                    INDEX_SUM_HEADER_BYTES + i * INDEX_SUM_BYTES));
+    size_t n = index_sum_block_bytes(s->size, i);
+    enum err e = read_part(s->fd, i * INDEX_SUM_BLOCK, s->block, n);
+    THEN(e, read_part(s->sums, INDEX_SUM_HEADER_BYTES + i * INDEX_SUM_BYTES, bytes,
+                      sizeof(bytes)));
     struct cursor c = cursor_of(slice_of(bytes, sizeof(bytes)));
     if (e == ERR_OK && checksum64(slice_of(s->block, n)) != cursor_u64(&c)) {
         e = ERR_CORRUPT;
@@ -105,7 +91,7 @@ static enum err block_check(const struct scrub *s, uint64_t i)
 static enum err scrub_blocks(const struct scrub *s, uint64_t from, uint64_t nblocks,
                              uint64_t *retbad)
 {
-    uint64_t blocks = block_count(s->size);
+    uint64_t blocks = index_sum_blocks(s->size);
     uint64_t end = from < blocks && nblocks < blocks - from ? from + nblocks : blocks;
     uint64_t i = from;
     enum err e = from < end ? header_check(s) : ERR_OK;

@@ -1,11 +1,14 @@
 /*
- * merged_run - what several servers counted in one bucket, in one file: asked once instead of run by run.
+ * merged_run - counts of several servers in one bucket, in one file that replaces their runs in a
+ * look-up.
  *
- * Made of runs of the same bucket and digest key, and of them alone: a copy that may go at any time. It names the runs it
- * was made of, with what identifies their content, so that whoever asks sees which of his runs it stands for.
- * Records (key, source, count) in rising order of key, in blocks of SHEET_BLOCK bytes with a checksum each, which every
- * look-up verifies. Blocks are read, not mapped.
- * Depends: base.   Threads: an open merged run is constant.   Owns: its index, the open file.   Format: merged_run_internal.h. ADR 0033.
+ * Made only from runs of the same bucket and digest key: a copy that can be deleted at any time. It
+ * lists these runs with their record numbers, totals and checksums, so that a reader knows which of
+ * its runs the file replaces. Records (key, source, count) stand in rising order of key, in blocks
+ * of MERGED_RUN_BLOCK bytes with a checksum each, which every look-up verifies. Blocks are read,
+ * not mapped.
+ * Depends: base.   Threads: an open file is constant. Owns: its index, the open file. Format:
+ * merged_run_internal.h. ADR 0033.
  */
 #ifndef CORE_STORE_MERGED_RUN_H
 #define CORE_STORE_MERGED_RUN_H
@@ -16,7 +19,7 @@
 enum {
     MERGED_RUN_BLOCK = 4096,
     MERGED_RUN_SOURCES_MAX =
-        1024 /* runs in one merged run; more are left to be asked themselves */
+        1024 /* runs in one file; further runs are read one by one */
 };
 
 struct merged_run_source {
@@ -32,8 +35,8 @@ struct merged_run_pair {
     uint64_t count;
 };
 
-/* Replaces path durably by a merged run of runs of one bucket and digest key, at most MERGED_RUN_SOURCES_MAX. ERR_CORRUPT: *retbad
- * is the first with a damaged block, no merged run is made. */
+/* Replaces path durably by the merged runs of one bucket and digest key, at most
+ * MERGED_RUN_SOURCES_MAX. ERR_CORRUPT: run *retbad has a damaged block, and no file is made. */
 enum err merged_run_write(const char *path, const struct run *const *runs, size_t n,
                           size_t *retbad, struct errinfo *reterr);
 
@@ -42,17 +45,20 @@ struct merged_run;
 enum err merged_run_open(const char *path, struct merged_run **ret,
                          struct errinfo *reterr);
 void merged_run_close(struct merged_run **s); /* accepts NULL */
-uint64_t merged_run_start_s(const struct merged_run *s);
-uint32_t merged_run_len_s(const struct merged_run *s);
-uint32_t merged_run_key_id(const struct merged_run *s);
-uint64_t merged_run_bytes(const struct merged_run *s); /* of the file */
-size_t merged_run_sources(const struct merged_run *s);
-const struct merged_run_source *merged_run_source(const struct merged_run *s, size_t i);
+struct merged_run_facts {
+    uint64_t start_s;
+    uint32_t len_s;
+    uint32_t key_id;
+    uint64_t bytes; /* of the file */
+    uint32_t nsources;
+    const struct merged_run_source *sources;
+};
+const struct merged_run_facts *merged_run_facts(const struct merged_run *s);
 /* Whether source i is this very run. */
 bool merged_run_has(const struct merged_run *s, size_t i, const struct run *r);
 
-/* Who counted key, and how often, at most once a source. ERR_CORRUPT: a block that would have it is damaged; *retn
- * is 0 then. */
+/* Gets the counts of key, at most one for each source. ERR_CORRUPT: a block that would have it is
+ * damaged; *retn is 0 then. */
 enum err merged_run_get(const struct merged_run *s, uint64_t key,
                         struct merged_run_pair ret[MERGED_RUN_SOURCES_MAX],
                         size_t *retn);

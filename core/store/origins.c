@@ -17,31 +17,7 @@ enum { STATES = LENGTH(states) };
 #define RING_FILE          "origins"
 #define SUBSCRIPTIONS_FILE "origins.subscriptions"
 
-static enum err path_of(char dst[FILE_PATH_MAX], const char *state_dir,
-                        const char *file, struct errinfo *reterr)
-{
-    enum err e = file_path(dst, "%s/peers/%s", state_dir, file);
-
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
-}
-
 /* ---- reading ---- */
-
-static bool parse_number(struct slice s, uint64_t *ret)
-{
-    uint64_t v = 0;
-
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned digit = (unsigned)(uint8_t)s.p[i] - '0';
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        v = v * 10 + digit;
-    }
-    *ret = v;
-    return s.n > 0;
-}
 
 static bool is_name(struct slice s)
 {
@@ -56,17 +32,6 @@ static bool is_name(struct slice s)
     return s.n > 0 && s.n <= ORIGIN_NAME_MAX;
 }
 
-static bool parse_state(struct slice s, enum origin_state *ret)
-{
-    for (unsigned i = 0; i < STATES; i++) {
-        if (slice_eq(s, slice_str(states[i]))) {
-            *ret = (enum origin_state)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ORIGIN NAME CAP STATE [OWNER] */
 static bool parse_row(struct slice line, struct origin_row *ret)
 {
@@ -76,11 +41,13 @@ static bool parse_row(struct slice line, struct origin_row *ret)
     struct slice cap = slice_cut(&line, ' ');
     struct slice state = slice_cut(&line, ' ');
     bool has_owner = line.p != NULL;
+    int known = name_index(state, states, STATES);
     if (!hex_parse(origin, ret->origin, ORIGIN_BYTES) || !is_name(name) ||
-        !parse_number(cap, &ret->cap) || !parse_state(state, &ret->state) ||
+        !slice_to_u64(cap, 10, UINT64_MAX, &ret->cap) || known < 0 ||
         (has_owner && !hex_parse(line, ret->owner, ORIGIN_BYTES))) {
         return false;
     }
+    ret->state = (enum origin_state)known;
     memcpy(ret->name, name.p, name.n);
     return true;
 }
@@ -104,22 +71,6 @@ static bool is_double(const struct origins *o, const struct origin_row *row)
     return false;
 }
 
-static bool parse_self(struct slice line, struct origins *o)
-{
-    return slice_eq(slice_cut(&line, ' '), SLICE_LIT("self")) &&
-           hex_parse(line, o->self, ORIGIN_BYTES);
-}
-
-static bool parse_quorum(struct slice line, struct origins *o)
-{
-    uint64_t quorum = 0;
-    bool ok = slice_eq(slice_cut(&line, ' '), SLICE_LIT("quorum")) &&
-              parse_number(line, &quorum) && quorum <= ORIGINS_MAX;
-
-    o->quorum = (unsigned)quorum;
-    return ok;
-}
-
 static enum err bad_line(const char *path, unsigned line, struct errinfo *reterr)
 {
     return errinfo_set(reterr, ERR_SYNTAX, path, line,
@@ -133,7 +84,7 @@ static enum err check_version(struct slice line, const char *path,
     uint64_t version = 0;
 
     if (!slice_eq(slice_cut(&line, ' '), SLICE_LIT("gillnet-origins")) ||
-        !parse_number(line, &version)) {
+        !slice_to_u64(line, 10, UINT64_MAX, &version)) {
         return bad_line(path, 1, reterr);
     }
     return version == VERSION
@@ -168,9 +119,10 @@ static enum err parse_rows(struct slice text, const char *path, struct origins *
     return ERR_OK;
 }
 
-static enum err parse(struct slice text, const char *path, struct origins *o,
-                      struct errinfo *reterr)
+static enum err parse_origins(struct slice text, const char *path, struct origins *o,
+                              struct errinfo *reterr)
 {
+    uint64_t quorum = 0;
     struct slice line;
     if (!cut_line(&text, &line)) {
         return bad_line(path, 1, reterr);
@@ -179,12 +131,17 @@ static enum err parse(struct slice text, const char *path, struct origins *o,
     if (e != ERR_OK) {
         return e;
     }
-    if (!cut_line(&text, &line) || !parse_self(line, o)) {
+    if (!cut_line(&text, &line) ||
+        !slice_eq(slice_cut(&line, ' '), SLICE_LIT("self")) ||
+        !hex_parse(line, o->self, ORIGIN_BYTES)) {
         return bad_line(path, 2, reterr);
     }
-    if (!cut_line(&text, &line) || !parse_quorum(line, o)) {
+    if (!cut_line(&text, &line) ||
+        !slice_eq(slice_cut(&line, ' '), SLICE_LIT("quorum")) ||
+        !slice_to_u64(line, 10, ORIGINS_MAX, &quorum)) {
         return bad_line(path, 3, reterr);
     }
+    o->quorum = (unsigned)quorum;
     return parse_rows(text, path, o, reterr);
 }
 
@@ -195,7 +152,7 @@ static enum err read_one(const char *state_dir, const char *file, struct origins
     struct buf text;
 
     *ret = (struct origins){.n = 0};
-    enum err e = path_of(path, state_dir, file, reterr);
+    enum err e = path_make(path, reterr, "%s/peers/%s", state_dir, file);
     if (e != ERR_OK) {
         return e;
     }
@@ -203,8 +160,8 @@ static enum err read_one(const char *state_dir, const char *file, struct origins
     e = file_read(path, &text, reterr);
     if (e == ERR_OK) {
         ret->v = calloc(ORIGINS_MAX, sizeof(ret->v[0]));
-        e = ret->v == NULL ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
-                           : parse(buf_slice(&text), path, ret, reterr);
+        e = ret->v == NULL ? errinfo_nomem(reterr, path)
+                           : parse_origins(buf_slice(&text), path, ret, reterr);
     }
     buf_fini(&text);
     if (e != ERR_OK) {
@@ -290,14 +247,14 @@ static enum err write_one(const char *state_dir, const char *file,
                                "origin %u has no name or state that can be written", i);
         }
     }
-    enum err e = path_of(path, state_dir, file, reterr);
+    enum err e = path_make(path, reterr, "%s/peers/%s", state_dir, file);
     if (e != ERR_OK) {
         return e;
     }
     buf_init(&text, BYTES_MAX);
     print(o, &text);
     e = buf_failed(&text)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory")
+            ? errinfo_nomem(reterr, path)
             : file_write_atomic(path, buf_slice(&text), FILE_MODE, reterr);
     buf_fini(&text);
     return e;

@@ -1,12 +1,14 @@
 /*
- * origins - who the origins of peers' lists and counts are, and how much each may weigh.
+ * origins - the servers that peers' lists and counts come from, and the weight of each.
  *
- * STATE/peers/origins, text, written by the hub from the ring's manifest, read by gillnetd and the commands: the line
- * "gillnet-origins 1", "self ORIGIN", "quorum N", then for each member "ORIGIN NAME CAP STATE" (32 hexadecimal digits,
- * [a-z0-9_-]+, a number, active|left|dropped|distrusted). What is not there has no say.
- * STATE/peers/origins.subscriptions has the same form and names the publishers that are followed: their lists are looked
- * up as peers' are, and of counts they have none (cap 0). Their lists lie under an origin of their own, so a row may have
- * a fifth word: the origin that the publisher's key would have in a ring, so that a member who publishes is one.
+ * STATE/peers/origins, text, written by the hub from the ring's manifest, read by gillnetd and the
+ * commands: the line "gillnet-origins 1", "self ORIGIN", "quorum N", then for each member "ORIGIN
+ * NAME CAP STATE" (32 hexadecimal digits, [a-z0-9_-]+, a number, active|left|dropped|aside). The
+ * counts and lists of other origins are ignored. STATE/peers/origins.subscriptions has the same
+ * form and names the publishers that are followed: their lists are looked up as peers' are, and of
+ * counts they have none (cap 0). Their lists lie under an origin of their own, so a row may have a
+ * fifth word: the origin that the publisher's key would have in a ring, so that a member who
+ * publishes is one.
  * Depends: base.   Threads: constant once read.   ADR 0033.
  */
 #ifndef CORE_STORE_ORIGINS_H
@@ -28,13 +30,13 @@ struct origin_row {
 
 struct origins {
     uint8_t self[ORIGIN_BYTES];
-    unsigned
-        quorum; /* peers who must have seen it before what peers saw adds up to harm; 0: they are one owner's */
+    /* peers that must have counted a key before their counts do harm; 0: one owner has them all */
+    unsigned quorum;
     struct origin_row *v;
     unsigned n;
 };
 
-/* Both files. ERR_NOT_FOUND: no ring and no subscription. *ret is empty then. */
+/* Reads both files. ERR_NOT_FOUND: no ring and no subscription; *ret is empty. */
 enum err origins_read(const char *state_dir, struct origins *ret,
                       struct errinfo *reterr);
 enum err origins_write(const char *state_dir, const struct origins *o,

@@ -1,105 +1,53 @@
 /* run - reading: headers and index once, blocks as they are asked for. */
 #include "core/store/run.h"
 
-#include <endian.h>
-
-#include "core/base/checksum.h"
-#include "core/base/cursor.h"
 #include "core/base/file_internal.h"
 #include "core/store/run_internal.h"
 
-#define ADVICE "; remove the file, what it counted is lost"
-
-uint64_t run_sum(uint64_t a, uint64_t b)
+static enum err damaged_run(struct errinfo *reterr, const char *path, const char *what)
 {
-    uint64_t sum = a + b;
-    return sum < a ? UINT64_MAX : sum;
-}
-
-/* Fills dst from offset on; false when the file ends before, or cannot be read. */
-static bool read_at(int fd, uint64_t offset, void *dst, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        done += (size_t)got;
-    }
-    return true;
-}
-
-static enum err damaged(struct errinfo *reterr, const char *path, const char *what)
-{
-    return errinfo_set(reterr, ERR_CORRUPT, path, 0, "the run is damaged: %s" ADVICE,
+    return errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                       "the run is damaged: %s; remove the file, its counts are lost",
                        what);
 }
 
 /* ---- the header ---- */
 
-struct header {
-    struct run run; /* without what is behind the numbers */
-    uint32_t version;
-    uint64_t tail_sum;
-};
-
-/* ERR_CORRUPT: these bytes are no header. */
-static enum err header_parse(const char *bytes, struct header *ret)
-{
-    struct slice all = slice_of(bytes, RUN_HEADER);
-    struct cursor sum = cursor_of(slice_from(all, RUN_HEADER - RUN_SUM_BYTES));
-    struct cursor c = cursor_of(all);
-    struct header h = {.version = 0};
-    if (cursor_u64(&c) != RUN_MAGIC ||
-        cursor_u64(&sum) != checksum64(slice_head(all, RUN_HEADER - RUN_SUM_BYTES))) {
-        return ERR_CORRUPT;
-    }
-    h.version = cursor_u32(&c);
-    h.run.id.key_id = cursor_u32(&c);
-    memcpy(h.run.id.origin, cursor_bytes(&c, RUN_ORIGIN_BYTES).p, RUN_ORIGIN_BYTES);
-    h.run.id.inc = cursor_u64(&c);
-    h.run.id.start_s = cursor_u64(&c);
-    h.run.id.len_s = cursor_u32(&c);
-    (void)cursor_u32(&c);
-    h.run.records = cursor_u64(&c);
-    h.run.total = cursor_u64(&c);
-    h.run.nblocks = cursor_u64(&c);
-    h.run.nsources = cursor_u64(&c);
-    h.tail_sum = cursor_u64(&c);
-    *ret = h;
-    return ERR_OK;
-}
-
-static enum err header_read(int fd, const char *path, struct header *ret,
+static enum err header_read(int fd, const char *path, struct run *ret,
                             struct errinfo *reterr)
 {
-    char bytes[RUN_HEADER];
-    enum err e = ERR_CORRUPT;
-    for (unsigned i = 0; i < 2 && e != ERR_OK; i++) {
-        if (read_at(fd, (uint64_t)i * RUN_HEADER, bytes, sizeof(bytes))) {
-            e = header_parse(bytes, ret);
-        }
+    char bytes[BLOCK_FILE_HEADER];
+    struct cursor c;
+    uint32_t version = 0;
+    if (block_header_read(fd, 0, RUN_MAGIC, bytes, &c, &version) != ERR_OK &&
+        block_header_read(fd, BLOCK_FILE_HEADER, RUN_MAGIC, bytes, &c, &version) !=
+            ERR_OK) {
+        return damaged_run(reterr, path, "both of its headers are unreadable");
     }
-    if (e != ERR_OK) {
-        return damaged(reterr, path, "both of its headers are unreadable");
-    }
-    if (ret->version != RUN_VERSION) {
+    if (version != RUN_VERSION) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "a run of format %" PRIu32 ", this program knows format %d; "
                            "use the version of gillnet that wrote it, or move it away",
-                           ret->version, RUN_VERSION);
+                           version, RUN_VERSION);
     }
+    ret->id.key_id = cursor_u32(&c);
+    memcpy(ret->id.origin, cursor_bytes(&c, RUN_ORIGIN_BYTES).p, RUN_ORIGIN_BYTES);
+    ret->id.inc = cursor_u64(&c);
+    ret->id.start_s = cursor_u64(&c);
+    ret->id.len_s = cursor_u32(&c);
+    (void)cursor_u32(&c);
+    ret->records = cursor_u64(&c);
+    ret->total = cursor_u64(&c);
+    ret->nblocks = cursor_u64(&c);
+    ret->nsources = cursor_u64(&c);
+    ret->sum = cursor_u64(&c);
     return ERR_OK;
 }
 
 /* Whether a file of size bytes is what the header describes, to the byte. */
 static bool size_fits(const struct run *r, uint64_t size)
 {
-    const uint64_t a_block = RUN_BLOCK + RUN_KEY_BYTES;
+    const uint64_t a_block = RUN_BLOCK + BLOCK_KEY_BYTES;
     return size >= RUN_DATA_AT && r->nblocks <= size / a_block &&
            r->nsources <= size / RUN_SOURCE_BYTES &&
            size ==
@@ -120,60 +68,45 @@ static bool index_is_ordered(const struct run *r)
     return r->nblocks == 0 || r->index[0] != 0;
 }
 
-/* Numbers are little-endian in the file. */
-static void index_of_bytes(uint64_t *index, size_t n)
+static enum err index_read(struct run *r, struct errinfo *reterr)
 {
-    for (size_t i = 0; i < n; i++) {
-        index[i] = le64toh(index[i]);
+    size_t bytes =
+        (size_t)(r->nblocks * BLOCK_KEY_BYTES + r->nsources * RUN_SOURCE_BYTES);
+    const char *what = block_tail_read(r->fd, RUN_DATA_AT + r->nblocks * RUN_BLOCK,
+                                       bytes, r->nblocks, r->sum, &r->index);
+    if (r->index == NULL) {
+        return errinfo_nomem(reterr, r->path);
     }
-}
-
-static enum err index_read(struct run *r, uint64_t tail_sum, struct errinfo *reterr)
-{
-    size_t n = (size_t)(r->nblocks + 2 * r->nsources);
-    size_t bytes = n * sizeof(*r->index);
-    r->index = malloc(bytes > 0 ? bytes : 1);
-    if (!r->index) {
-        return errinfo_set(reterr, ERR_NOMEM, r->path, 0, "no memory for its index");
+    if (what == NULL && !index_is_ordered(r)) {
+        what = "its index is not in order";
     }
-    if (!read_at(r->fd, RUN_DATA_AT + r->nblocks * RUN_BLOCK, r->index, bytes)) {
-        return damaged(reterr, r->path, "its index cannot be read");
-    }
-    if (checksum64(slice_of((const char *)r->index, bytes)) != tail_sum) {
-        return damaged(reterr, r->path, "the checksum of its index is wrong");
-    }
-    index_of_bytes(r->index, n);
-    return index_is_ordered(r) ? ERR_OK
-                               : damaged(reterr, r->path, "its index is not in order");
+    return what == NULL ? ERR_OK : damaged_run(reterr, r->path, what);
 }
 
 enum err run_open(const char *path, struct run **ret, struct errinfo *reterr)
 {
     int fd = -1;
     uint64_t size = 0;
-    struct header h = {.version = 0};
+    struct run h = {.fd = -1};
     enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &size, reterr);
     if (e != ERR_OK) {
         return e;
     }
     e = header_read(fd, path, &h, reterr);
-    if (e == ERR_OK && !size_fits(&h.run, size)) {
-        e = damaged(reterr, path, "its size is not what its header says");
+    if (e == ERR_OK && !size_fits(&h, size)) {
+        e = damaged_run(reterr, path, "its size is not what its header says");
     }
     size_t n = strlen(path) + 1;
     struct run *r = e == ERR_OK ? malloc(sizeof(*r) + n) : NULL;
     if (!r) {
         (void)close(fd);
-        return e != ERR_OK
-                   ? e
-                   : errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to open it");
+        return e != ERR_OK ? e : errinfo_nomem(reterr, path);
     }
-    *r = h.run;
+    *r = h;
     r->bytes = size;
-    r->sum = h.tail_sum;
     r->fd = fd;
     r->path = memcpy(r + 1, path, n);
-    e = index_read(r, h.tail_sum, reterr);
+    e = index_read(r, reterr);
     if (e != ERR_OK) {
         run_close(&r);
         return e;
@@ -185,9 +118,7 @@ enum err run_open(const char *path, struct run **ret, struct errinfo *reterr)
 void run_close(struct run **r)
 {
     if (*r) {
-        if ((*r)->fd >= 0) {
-            (void)close((*r)->fd);
-        }
+        fd_close(&(*r)->fd);
         free((*r)->index);
         free(*r);
         *r = NULL;
@@ -196,10 +127,7 @@ void run_close(struct run **r)
 
 void run_rest(struct run *r)
 {
-    if (r->fd >= 0) {
-        (void)close(r->fd);
-        r->fd = -1;
-    }
+    fd_close(&r->fd);
 }
 
 const struct run_id *run_id(const struct run *r)
@@ -225,7 +153,7 @@ uint64_t run_bytes(const struct run *r)
 struct run_source run_source_at(const struct run *r, uint64_t i)
 {
     const uint64_t *p = r->index + r->nblocks + 2 * i;
-    return (struct run_source){p[0], p[1]};
+    return (struct run_source){le64toh(p[0]), le64toh(p[1])};
 }
 
 bool run_has_source(const struct run *r, uint64_t start_s, uint64_t inc)
@@ -241,33 +169,9 @@ bool run_has_source(const struct run *r, uint64_t start_s, uint64_t inc)
 
 /* ---- blocks ---- */
 
-/* A cursor would do, at twice the time of a look-up. */
-static uint64_t load64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof(v));
-    return le64toh(v);
-}
-
-static unsigned load16(const uint8_t *p)
-{
-    return p[0] | (unsigned)p[1] << 8;
-}
-
-static bool block_is_sound(const struct run *r, uint64_t i, const uint8_t *bytes)
-{
-    struct slice summed =
-        slice_of((const char *)bytes + RUN_SUM_BYTES, RUN_BLOCK - RUN_SUM_BYTES);
-    unsigned n = load16(bytes + 8);
-    unsigned used = load16(bytes + 10);
-    uint32_t number = load16(bytes + 12) | (uint32_t)load16(bytes + 14) << 16;
-    return load64(bytes) == checksum64(summed) && n > 0 && used > RUN_BLOCK_HEAD &&
-           used <= RUN_BLOCK && number == (uint32_t)i &&
-           load64(bytes + 16) == r->index[i];
-}
-
-enum err run_block_read(const struct run *r, uint64_t i,
-                        uint8_t bytes[RUN_BLOCK + RUN_SLACK])
+/* Reads and verifies block i. */
+static enum err load_block(const struct run *r, uint64_t i,
+                           uint8_t bytes[RUN_BLOCK + RUN_SLACK])
 {
     int fd = r->fd;
     if (fd < 0) {
@@ -277,80 +181,40 @@ enum err run_block_read(const struct run *r, uint64_t i,
             return e;
         }
     }
-    bool is_read = read_at(fd, RUN_DATA_AT + i * RUN_BLOCK, bytes, RUN_BLOCK);
+    bool is_sound = block_read(fd, RUN_DATA_AT + i * RUN_BLOCK, i, r->index[i], bytes);
     if (r->fd < 0) {
         (void)close(fd);
     }
     memset(bytes + RUN_BLOCK, 0, RUN_SLACK);
-    return is_read && block_is_sound(r, i, bytes) ? ERR_OK : ERR_CORRUPT;
+    return is_sound ? ERR_OK : ERR_CORRUPT;
 }
 
-/* Keys are uniform, so the place follows from the key; from the guess outwards in doubling steps,
- * then by halving. */
-uint64_t run_block_of(const struct run *r, uint64_t key)
+/* The block that would have key; nblocks must not be 0. */
+static uint64_t block_of(const struct run *r, uint64_t key)
 {
-    __extension__ typedef unsigned __int128 u128;
-    uint64_t low = (uint64_t)(((u128)key * r->nblocks) >> 64);
-    uint64_t high = low;
-    uint64_t step = 1;
-    while (low > 0 && r->index[low] > key) {
-        high = low;
-        low = low > step ? low - step : 0;
-        step *= 2;
-    }
-    if (high == low) { /* index[low] <= key, or low is 0 */
-        step = 1;
-        do {
-            high = r->nblocks - low > step ? low + step : r->nblocks;
-            step *= 2;
-        } while (high < r->nblocks && r->index[high] <= key);
-    }
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (r->index[middle] <= key) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    uint64_t i = block_before(r->index, r->nblocks, key);
+    return i + 1 < r->nblocks && r->index[i + 1] <= key ? i + 1 : i;
 }
 
 /* ---- records ---- */
 
-void run_block_begin(struct run_cursor *c)
+/* Points c at the begin of the block in c->bytes. */
+static void begin_block(struct run_cursor *c)
 {
-    c->at = RUN_BLOCK_HEAD;
-    c->left = load16(c->bytes + 8);
-    c->key = load64(c->bytes + 16);
+    c->at = BLOCK_HEAD;
+    c->left = block_records(c->bytes);
+    c->key = block_first_key(c->bytes);
     c->is_begin = true;
 }
 
-/* A number of 7 bits a byte, least first. */
-static bool count_decode(struct run_cursor *c, uint64_t *ret)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 7 * RUN_COUNT_BYTES_MAX; shift += 7) {
-        if (c->at >= RUN_BLOCK) {
-            return false;
-        }
-        uint8_t b = c->bytes[c->at++];
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80) {
-            *ret = v;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool run_record_decode(struct run_cursor *c, struct run_record *ret)
+/* The record at c->at; false where the bytes cannot be right. */
+static bool decode_record(struct run_cursor *c, struct run_record *ret)
 {
     uint64_t count = 0;
     if (c->is_begin) {
         c->is_begin = false;
         c->left--;
-        if (!count_decode(c, &count)) {
+        if (!block_number(c->bytes, RUN_BLOCK, &c->at, &count)) {
             return false;
         }
         *ret = (struct run_record){c->key, run_sum(count, 1)};
@@ -359,7 +223,7 @@ bool run_record_decode(struct run_cursor *c, struct run_record *ret)
     if (c->at >= RUN_BLOCK) {
         return false;
     }
-    uint64_t word = load64(c->bytes + c->at);
+    uint64_t word = le_get(c->bytes + c->at, 8);
     unsigned n = (unsigned)(word & 7) + 1;
     uint64_t gap = word & (UINT64_MAX >> (64 - 8 * n));
     uint64_t key = c->key + (gap >> RUN_GAP_TAG_BITS) + 1;
@@ -367,7 +231,7 @@ bool run_record_decode(struct run_cursor *c, struct run_record *ret)
     if (c->at > RUN_BLOCK || key <= c->key) {
         return false;
     }
-    if ((word & 8) && !count_decode(c, &count)) {
+    if ((word & 8) && !block_number(c->bytes, RUN_BLOCK, &c->at, &count)) {
         return false;
     }
     c->left--;
@@ -382,14 +246,14 @@ enum err run_get(const struct run *r, uint64_t key, uint64_t *retcount)
     if (r->nblocks == 0 || key < r->index[0]) {
         return ERR_NOT_FOUND;
     }
-    enum err e = run_block_read(r, run_block_of(r, key), c.bytes);
+    enum err e = load_block(r, block_of(r, key), c.bytes);
     if (e != ERR_OK) {
         return e;
     }
-    run_block_begin(&c);
+    begin_block(&c);
     while (c.left > 0) {
         struct run_record record;
-        if (!run_record_decode(&c, &record)) {
+        if (!decode_record(&c, &record)) {
             return ERR_CORRUPT;
         }
         if (record.key >= key) {
@@ -412,7 +276,7 @@ void run_cursor_init(struct run_cursor *c, const struct run *r, uint64_t first,
     c->key = 0;
     c->is_begin = false;
     if (r->nblocks > 0 && first > r->index[0]) {
-        c->block = run_block_of(r, first);
+        c->block = block_of(r, first);
     }
 }
 
@@ -423,14 +287,14 @@ enum err run_cursor_next(struct run_cursor *c, struct run_record *ret)
             if (c->block >= c->run->nblocks || c->run->index[c->block] > c->last) {
                 return ERR_NOT_FOUND;
             }
-            enum err e = run_block_read(c->run, c->block++, c->bytes);
+            enum err e = load_block(c->run, c->block++, c->bytes);
             if (e != ERR_OK) {
                 return e;
             }
-            run_block_begin(c);
+            begin_block(c);
         }
         struct run_record record;
-        if (!run_record_decode(c, &record)) {
+        if (!decode_record(c, &record)) {
             c->left = 0;
             return ERR_CORRUPT;
         }

@@ -1,5 +1,5 @@
 /*
- * run - counts that will not change any more: an immutable sorted file of (key, count) records.
+ * run - final counts: an immutable sorted file of (key, count) records.
  *
  * A record is a 64-bit key (the first 8 bytes of a digest, big-endian, never 0) and how much it was
  * counted. Records stand in rising order of key, in blocks of RUN_BLOCK bytes with gaps and counts
@@ -20,7 +20,7 @@ enum {
     RUN_ORIGIN_BYTES = 16
 };
 
-/* Whose counts of which time: one stream per (origin, incarnation, bucket). */
+/* The server and the time of counts: there is one stream for each (origin, incarnation, bucket). */
 struct run_id {
     uint8_t origin[RUN_ORIGIN_BYTES]; /* the server that counted */
     uint64_t inc;                     /* its incarnation; 0: several, merged */
@@ -33,6 +33,12 @@ struct run_record {
     uint64_t key;
     uint64_t count; /* at least 1 */
 };
+
+/* Adds two counts; a sum that does not fit becomes UINT64_MAX. */
+static inline uint64_t run_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 /* ---- writing ---- */
 
@@ -55,8 +61,8 @@ struct run;
  * another version of gillnet wrote it. */
 enum err run_open(const char *path, struct run **ret, struct errinfo *reterr);
 void run_close(struct run **r); /* accepts NULL */
-/* Opens the file anew for each block from now on: for whoever has very many runs. Before it is
- * shared between threads. */
+/* Opens the file again for each block from now on, to keep fewer files open. Call this before
+ * threads share the run. */
 void run_rest(struct run *r);
 const struct run_id *run_id(const struct run *r);
 uint64_t run_records(const struct run *r);
@@ -65,8 +71,8 @@ uint64_t run_bytes(const struct run *r); /* of the file */
 /* Whether the run of (start_s, inc) was merged into this one. */
 bool run_has_source(const struct run *r, uint64_t start_s, uint64_t inc);
 
-/* ERR_NOT_FOUND: not in it. ERR_CORRUPT: the block that would have it is damaged; ERR_IO and others:
- * the system refused to open the file again (run_rest). */
+/* ERR_NOT_FOUND: not in it. ERR_CORRUPT: the block that would have it is damaged; ERR_IO and
+ * others: the system refused to open the file again (run_rest). */
 enum err run_get(const struct run *r, uint64_t key, uint64_t *retcount);
 /* Verifies every block. */
 enum err run_verify(const struct run *r, struct errinfo *reterr);
@@ -88,8 +94,8 @@ void run_cursor_init(struct run_cursor *c, const struct run *r, uint64_t first,
 /* ERR_NOT_FOUND: the end. ERR_CORRUPT: a damaged block; the next call goes on behind it. */
 enum err run_cursor_next(struct run_cursor *c, struct run_record *ret);
 
-/* Adds the records of n runs to w in order, counts of equal keys added up, and the runs themselves (or the
- * sources that they have) as sources. Streams: 4 KiB a run. What damaged blocks held is left out:
+/* Adds the records of n runs to w in order, counts of equal keys added up, and the runs themselves
+ * (or the sources that they have) as sources. Streams: 4 KiB a run. Skips damaged blocks:
  * *retdamaged is their number. */
 enum err run_merge(const struct run *const *runs, size_t n, struct run_writer *w,
                    uint64_t *retdamaged);

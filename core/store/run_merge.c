@@ -15,7 +15,7 @@ struct merge {
     uint64_t damaged;
 };
 
-/* Fetches the feeder's next record. ERR_NOT_FOUND: it has no more. */
+/* Fetches the feeder's next record. ERR_NOT_FOUND: it is at its end. */
 static enum err advance(struct merge *m, struct feeder *f)
 {
     enum err e = ERR_CORRUPT;
@@ -48,7 +48,7 @@ static void sift_down(struct merge *m, size_t i)
 }
 
 /* Moves the feeder on top to its next record. */
-static enum err step(struct merge *m)
+static enum err step_merge(struct merge *m)
 {
     enum err e = advance(m, m->heap[0]);
     if (e == ERR_NOT_FOUND) {
@@ -61,7 +61,7 @@ static enum err step(struct merge *m)
     return e;
 }
 
-static enum err begin(struct merge *m, const struct run *const *runs, size_t n)
+static enum err begin_merge(struct merge *m, const struct run *const *runs, size_t n)
 {
     m->all = calloc(n + 1, sizeof(*m->all));
     m->heap = malloc(n * sizeof(struct feeder *) + 1);
@@ -88,10 +88,10 @@ static enum err run_out(struct merge *m, struct run_writer *w)
     enum err e = ERR_OK;
     while (e == ERR_OK && m->n > 0) {
         struct run_record sum = m->heap[0]->record;
-        e = step(m);
+        e = step_merge(m);
         while (e == ERR_OK && m->n > 0 && m->heap[0]->record.key == sum.key) {
             sum.count = run_sum(sum.count, m->heap[0]->record.count);
-            e = step(m);
+            e = step_merge(m);
         }
         run_writer_add(w, &sum);
     }
@@ -112,13 +112,13 @@ enum err run_merge_each(const struct run *const *runs, size_t n, run_merge_fn *f
                         void *context, size_t *retbad)
 {
     struct merge m = {0};
-    enum err e = begin(&m, runs, n);
+    enum err e = begin_merge(&m, runs, n);
 
     *retbad = 0;
     while (e == ERR_OK && m.damaged == 0 && m.n > 0) {
         struct feeder *f = m.heap[0];
         fn(context, (size_t)(f - m.all), &f->record);
-        e = step(&m);
+        e = step_merge(&m);
     }
     if (m.damaged > 0) {
         *retbad = find_bad(&m, n);
@@ -144,7 +144,7 @@ enum err run_merge(const struct run *const *runs, size_t n, struct run_writer *w
                    uint64_t *retdamaged)
 {
     struct merge m = {0};
-    enum err e = begin(&m, runs, n);
+    enum err e = begin_merge(&m, runs, n);
     THEN(e, run_out(&m, w));
     for (size_t i = 0; i < n; i++) {
         add_sources(runs[i], w);

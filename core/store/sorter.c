@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#include "core/base/array.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/base/random.h"
 #include "core/store/background_job.h"
 #include "core/store/sorter_internal.h"
 
@@ -50,7 +50,7 @@ struct sorter {
     unsigned filling;
     size_t next_item; /* of sorter_next without runs */
 
-    /* Until behind_wait, what follows up to the runs belongs to the bank being spilled. */
+    /* Until background_job_wait, the fields up to the runs belong to the job. */
     struct background_job behind;
     struct bank *spilling;
     enum err spilled; /* sticky: how the spilling ended */
@@ -78,15 +78,16 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
 {
     struct sorter *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to sort with");
+        return errinfo_nomem(reterr, dir);
     }
     s->fd = -1;
     s->bank_bytes = (memory_bytes > MEMORY_MIN ? memory_bytes : MEMORY_MIN) / BANKS;
     s->bank_bytes -= s->bank_bytes % sizeof(struct sorter_item);
     size_t wanted = s->bank_bytes * BANKS;
-    if (file_path(s->dir, "%s", dir) != ERR_OK) {
+    enum err e = path_make(s->dir, reterr, "%s", dir);
+    if (e != ERR_OK) {
         free(s);
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+        return e;
     }
     /* Pages that are not touched cost nothing. */
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -94,8 +95,7 @@ enum err sorter_new(const char *dir, size_t memory_bytes, struct sorter **ret,
     void *p = mmap(NULL, wanted, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) {
         free(s);
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0,
-                           "no memory to sort with: %zu bytes", wanted);
+        return errinfo_nomem(reterr, dir);
     }
     if (s->bank_bytes >= HUGE_PAGE) {
         (void)madvise(p, wanted, MADV_HUGEPAGE); /* only faster */
@@ -130,67 +130,26 @@ void sorter_free(struct sorter **s)
     free((*s)->readers);
     free((*s)->heap);
     free((*s)->runs);
-    if ((*s)->fd >= 0) {
-        (void)close((*s)->fd);
-    }
+    fd_close(&(*s)->fd);
     free(*s);
     *s = NULL;
 }
 
-/* An unlinked file in dir; by name where the file system has no O_TMPFILE. */
-static enum err open_temp(struct sorter *s, struct errinfo *reterr)
-{
-    char path[FILE_PATH_MAX];
-    uint64_t name = 0;
-    s->fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (s->fd >= 0) {
-        return ERR_OK;
-    }
-    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
-        return errinfo_errno(reterr, s->dir,
-                             "cannot make a temporary file to sort with");
-    }
-    random_bytes(&name, sizeof(name));
-    if (file_path(path, "%s/sort.%016llx" FILE_TEMP_SUFFIX, s->dir,
-                  (unsigned long long)name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (s->fd < 0) {
-        return errinfo_errno(reterr, s->dir,
-                             "cannot make a temporary file to sort with");
-    }
-    (void)unlink(path);
-    return ERR_OK;
-}
-
 static enum err write_out(struct sorter *s, struct slice bytes, struct errinfo *reterr)
 {
-    while (bytes.n) {
-        ssize_t n = pwrite(s->fd, bytes.p, bytes.n, (off_t)s->file_bytes);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return errinfo_errno(reterr, s->dir,
-                                 "cannot write a temporary file to sort with");
-        }
-        bytes = slice_from(bytes, (size_t)n);
-        s->file_bytes += (uint64_t)n;
+    if (!file_write_at(s->fd, s->file_bytes, bytes)) {
+        return errinfo_errno(reterr, s->dir,
+                             "cannot write a temporary file to sort with");
     }
+    s->file_bytes += bytes.n;
     return ERR_OK;
 }
 
 static enum err add_run(struct sorter *s, uint64_t offset, struct errinfo *reterr)
 {
-    if (s->nruns == s->runs_size) {
-        size_t size = s->runs_size ? 2 * s->runs_size : 16;
-        struct run *runs = realloc(s->runs, size * sizeof(*runs));
-        if (!runs) {
-            return errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
-        }
-        s->runs = runs;
-        s->runs_size = size;
+    if (!array_room(&s->runs, &s->runs_size, s->nruns + 1, RUNS_MAX,
+                    sizeof(*s->runs))) {
+        return errinfo_nomem(reterr, s->dir);
     }
     s->runs[s->nruns++] = (struct run){offset, s->file_bytes};
     return ERR_OK;
@@ -210,7 +169,7 @@ static enum err write_bank(struct sorter *s, const struct bank *b, struct buf *o
         }
         buf_add(out, slice_of((const char *)items[i].packed, n));
         if (buf_failed(out)) {
-            e = errinfo_set(reterr, ERR_NOMEM, s->dir, 0, "no memory to sort with");
+            e = errinfo_nomem(reterr, s->dir);
         }
     }
     return e == ERR_OK ? write_out(s, buf_slice(out), reterr) : e;
@@ -226,14 +185,20 @@ static void spill_bank(void *context)
         return;
     }
     buf_init(&out, WRITE_BUFFER);
-    enum err e = s->fd < 0 ? open_temp(s, &s->why) : ERR_OK;
+    enum err e = ERR_OK;
+    if (s->fd < 0) {
+        s->fd = file_open_nameless(s->dir);
+        e = s->fd >= 0 ? ERR_OK
+                       : errinfo_errno(&s->why, s->dir,
+                                       "cannot make a temporary file to sort with");
+    }
     THEN(e, write_bank(s, s->spilling, &out, &s->why));
     THEN(e, add_run(s, offset, &s->why));
     buf_fini(&out);
     s->spilled = e;
 }
 
-/* Waits for the bank before; its failure is told once, then kept. */
+/* Waits for the bank before. Its failure is reported once and kept. */
 static enum err spill_end(struct sorter *s, struct errinfo *reterr)
 {
     background_job_wait(&s->behind);

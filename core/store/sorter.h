@@ -29,7 +29,7 @@ void sorter_free(struct sorter **s);
 enum err sorter_add(struct sorter *s, const struct sorter_record *r,
                     struct errinfo *reterr);
 uint64_t sorter_count(const struct sorter *s);
-/* No more additions; after this sorter_next gives the records. */
+/* Ends the additions; sorter_next then returns the records. */
 enum err sorter_finish(struct sorter *s, struct errinfo *reterr);
 /* False at the end. The record's data is valid until the next call. On a read error *retfail
  * is set and false returned. */

@@ -1,5 +1,5 @@
 /*
- * sorter_internal - what sorter.c is made of: sorting in memory and runs on disk. Not for other
+ * sorter_internal - the parts of sorter.c: sorting in memory, and runs on disk. Not for other
  * rooms.
  *
  * A packed record, in memory and in a run: digest (16), order number (8), data length (2), data.

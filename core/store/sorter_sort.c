@@ -1,4 +1,4 @@
-/* sorter_sort - American flag sort on the prefix, heap sort for what has one prefix. */
+/* sorter_sort - American flag sort on the prefix, heap sort for equal prefixes. */
 
 #include "core/store/sorter_internal.h"
 

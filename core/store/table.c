@@ -12,8 +12,8 @@ enum {
     DIR_MODE = 0750,
     FILE_MODE = 0640,
     READERS_MAX = 126,
-    /* What is live may fill this part of the map: the rest is for what a change writes anew before the old is
-     * free, so that a full table can still be made smaller. */
+    /* Live pages may fill this part of the map. A change writes new pages before it frees old ones,
+     * so a full table needs the rest to become smaller. */
     LIVE_NUM = 3,
     LIVE_DEN = 4
 };
@@ -72,8 +72,9 @@ static enum err check_files(const char *dir, struct errinfo *reterr)
     for (size_t i = 0; i < LENGTH(names); i++) {
         char path[FILE_PATH_MAX];
         struct stat st;
-        if (file_path(path, "%s/%s", dir, names[i]) != ERR_OK) {
-            return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+        enum err e = path_make(path, reterr, "%s/%s", dir, names[i]);
+        if (e != ERR_OK) {
+            return e;
         }
         if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
             return errinfo_set(reterr, ERR_CORRUPT, path, 0, "this is no file");
@@ -89,17 +90,11 @@ static enum err open_env(struct table *t, bool is_writing, uint64_t most_bytes,
     /* Address space only: the file grows with what is written. */
     const uint64_t map = most_bytes > MAP_MIN ? most_bytes : MAP_MIN;
     int rc = mdb_env_create(&t->env);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_set_mapsize(t->env, (size_t)map);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_set_maxreaders(t->env, READERS_MAX);
-    }
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_env_open(t->env, t->dir, flags, FILE_MODE);
-    }
-    if (rc == MDB_SUCCESS && is_writing) {
-        rc = index_lmdb_share(t->env, FILE_MODE);
+    THEN(rc, mdb_env_set_mapsize(t->env, (size_t)map));
+    THEN(rc, mdb_env_set_maxreaders(t->env, READERS_MAX));
+    THEN(rc, mdb_env_open(t->env, t->dir, flags, FILE_MODE));
+    if (is_writing) {
+        THEN(rc, index_lmdb_share(t->env, FILE_MODE));
     }
     t->most_live = map / LIVE_DEN * LIVE_NUM;
     return index_lmdb_err(rc, t->dir, "cannot open the table", reterr);
@@ -110,9 +105,7 @@ static enum err open_dbi(struct table *t, bool is_writing, struct errinfo *reter
     MDB_txn *txn = NULL;
     int dead = 0;
     int rc = mdb_reader_check(t->env, &dead);
-    if (rc == MDB_SUCCESS) {
-        rc = mdb_txn_begin(t->env, NULL, is_writing ? 0U : (unsigned)MDB_RDONLY, &txn);
-    }
+    THEN(rc, mdb_txn_begin(t->env, NULL, is_writing ? 0U : (unsigned)MDB_RDONLY, &txn));
     if (rc == MDB_SUCCESS) {
         rc = mdb_dbi_open(txn, NULL, 0, &t->dbi);
         if (rc == MDB_SUCCESS) {
@@ -139,9 +132,10 @@ static enum err check_size(const struct table *t, struct errinfo *reterr)
     /* the first pages of a new file are written with the first change */
     bool is_new = st.ms_entries == 0 && info.me_last_txnid == 0;
     if (!is_new && (uint64_t)file.st_size < (info.me_last_pgno + 1) * st.ms_psize) {
-        return errinfo_set(reterr, ERR_CORRUPT, t->dir, 0,
-                           "the table's file was cut short; remove the folder: what "
-                           "peers hold is fetched again");
+        return errinfo_set(
+            reterr, ERR_CORRUPT, t->dir, 0,
+            "the table's file was cut short; remove the folder: the state of peers "
+            "is fetched again");
     }
     return ERR_OK;
 }
@@ -157,7 +151,7 @@ enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
     }
     struct table *t = calloc(1, sizeof(*t) + n);
     if (!t) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to open the table");
+        return errinfo_nomem(reterr, dir);
     }
     memcpy(t->dir, dir, n);
     e = open_env(t, is_writing, most_bytes, reterr);
@@ -189,7 +183,7 @@ enum err table_begin(struct table *t, bool is_writing, struct table_txn **ret,
 {
     struct table_txn *x = calloc(1, sizeof(*x));
     if (!x) {
-        return errinfo_set(reterr, ERR_NOMEM, t->dir, 0, "no memory for a transaction");
+        return errinfo_nomem(reterr, t->dir);
     }
     x->t = t;
     x->is_writing = is_writing;
@@ -213,7 +207,7 @@ enum err table_commit(struct table_txn **x, struct errinfo *reterr)
         table_abort(x);
         return e;
     }
-    int rc = mdb_txn_commit(own->txn); /* frees it, whatever it says */
+    int rc = mdb_txn_commit(own->txn); /* frees it in any case */
     e = index_lmdb_err(rc, own->t->dir, "cannot change the table", reterr);
     free(own);
     *x = NULL;
@@ -255,14 +249,14 @@ enum err table_get(struct table_txn *x, struct slice key, struct slice *ret)
     return ERR_OK;
 }
 
-static enum err fail(struct table_txn *x, enum err e)
+static enum err fail_change(struct table_txn *x, enum err e)
 {
     x->failed = x->failed == ERR_OK ? e : x->failed;
     return e;
 }
 
 /* Whether n more bytes leave the room that removing needs. */
-static bool has_room(const struct table_txn *x, size_t n)
+static bool has_live_room(const struct table_txn *x, size_t n)
 {
     MDB_stat st;
     if (mdb_stat(x->txn, x->t->dbi, &st) != MDB_SUCCESS) {
@@ -277,17 +271,17 @@ enum err table_put(struct table_txn *x, struct slice key, struct slice value)
     MDB_val k = val_of(key);
     MDB_val v = {value.n + SUM_BYTES, NULL};
     if (!x->is_writing || !key_is_good(key) || value.n > TABLE_VALUE_MAX) {
-        return fail(x, ERR_RANGE);
+        return fail_change(x, ERR_RANGE);
     }
     if (x->failed != ERR_OK) {
         return x->failed;
     }
-    if (!has_room(x, v.mv_size)) {
-        return fail(x, ERR_NOSPACE);
+    if (!has_live_room(x, v.mv_size)) {
+        return fail_change(x, ERR_NOSPACE);
     }
     int rc = mdb_put(x->txn, x->t->dbi, &k, &v, MDB_RESERVE);
     if (rc != MDB_SUCCESS) {
-        return fail(x, index_lmdb_err(rc, "", "", NULL));
+        return fail_change(x, index_lmdb_err(rc, "", "", NULL));
     }
     uint64_t sum = sum_of(key, value);
     memcpy(v.mv_data, &sum, SUM_BYTES);
@@ -301,7 +295,7 @@ enum err table_remove(struct table_txn *x, struct slice key)
 {
     MDB_val k = val_of(key);
     if (!x->is_writing || !key_is_good(key)) {
-        return fail(x, ERR_RANGE);
+        return fail_change(x, ERR_RANGE);
     }
     if (x->failed != ERR_OK) {
         return x->failed;
@@ -310,7 +304,7 @@ enum err table_remove(struct table_txn *x, struct slice key)
     if (rc == MDB_SUCCESS || rc == MDB_NOTFOUND) {
         return rc == MDB_SUCCESS ? ERR_OK : ERR_NOT_FOUND;
     }
-    return fail(x, index_lmdb_err(rc, "", "", NULL));
+    return fail_change(x, index_lmdb_err(rc, "", "", NULL));
 }
 
 enum err table_each(struct table_txn *x, struct slice prefix, table_each_fn *fn,

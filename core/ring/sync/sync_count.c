@@ -105,7 +105,7 @@ static void take_record(void *context, const struct run_record *record)
 static enum err read_stream_file(const char *path, struct content *ret,
                                  struct errinfo *reterr)
 {
-    struct stream_reader r;
+    struct pair_log_place r;
     enum err e = stream_reader_open(path, &r, reterr);
     if (e == ERR_NOT_FOUND) {
         return ERR_OK;

@@ -21,7 +21,7 @@
 #include "core/base/keyring.h"
 #include "core/count/count.h"
 #include "core/count/stream.h"
-#include "core/count/tally.h"
+#include "core/filter/tally.h"
 #include "core/message/feature/feature.h"
 #include "core/store/origins.h"
 
@@ -116,7 +116,7 @@ static int by_key(const void *a, const void *b)
 
 static void close_one(const struct world *w, const char *path)
 {
-    struct stream_reader r;
+    struct pair_log_place r;
     struct tally sums;
     struct errinfo why = {.code = ERR_OK};
     struct run_writer *out = NULL;
@@ -137,7 +137,8 @@ static void close_one(const struct world *w, const char *path)
     }
     qsort(sums.slots, n, sizeof(sums.slots[0]), by_key);
     for (size_t i = 0; i < n; i++) {
-        run_writer_add(out, &sums.slots[i]);
+        struct run_record record = {sums.slots[i].key, sums.slots[i].count};
+        run_writer_add(out, &record);
     }
     must(run_writer_commit(&out, &why), &why);
     tally_fini(&sums);

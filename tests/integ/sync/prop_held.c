@@ -63,7 +63,7 @@ static bool count_root(unsigned i, const struct stream_key *k, struct hash256 *r
     char dir[FILE_PATH_MAX];
     char path[FILE_PATH_MAX];
     char name[FILE_PATH_MAX];
-    struct stream_reader r;
+    struct pair_log_place r;
     struct root root = {{0}};
     struct errinfo why;
     struct run_id id = {

@@ -60,7 +60,7 @@ static struct tally *tally_of(const struct syncnode *v, unsigned n,
 static void read_stream(const char *path, const struct syncnode *v, unsigned n,
                         struct holding *ret)
 {
-    struct stream_reader r;
+    struct pair_log_place r;
     struct errinfo why;
     if (stream_reader_open(path, &r, &why) != ERR_OK) {
         prop_fail("%s: %s", path, why.text);

@@ -286,7 +286,8 @@ static void test_follow__when_the_journal_is_damaged__then_what_is_whole_is_told
         (void)look(w, START_S);
         assert_true(w->told[0].count[1] == 0 || w->told[0].count[1] == 4);
         assert_true(w->told[0].count[2] == 0 || w->told[0].count[2] == 4);
-        assert_true(bit < (whole.n - LIVE_RECORD_HEAD - LIVE_PAIR - LIVE_SUM) * 8 ||
+        assert_true(bit <
+                        (whole.n - PAIR_RECORD_HEAD - PAIR_BYTES - PAIR_LOG_SUM) * 8 ||
                     (w->told[0].count[1] == 4 && w->told[0].count[2] == 0));
     }
     buf_fini(&whole);

@@ -189,7 +189,7 @@ static void check(struct world *w)
         assert_true(count_breakdown_sum(&s, COUNT_14D) == all);
         count_breakdown_fini(&s);
     }
-    w->nsheeted += w->r->nsheets > 0 && w->r->nloose < w->r->list->n;
+    w->nsheeted += w->r->nmerged > 0 && w->r->nloose < w->r->list->n;
 }
 
 static int setup(void **state)

@@ -76,7 +76,7 @@ static void test_stream__when_followed__then_each_pair_comes_once(void **state)
 {
     const struct tempdir *t = *state;
     const char *path = make_stream(t, 2);
-    struct stream_reader r;
+    struct pair_log_place r;
     struct sink sink = {0};
     assert_int_equal(stream_reader_open(path, &r, NULL), ERR_OK);
     assert_memory_equal(&r.id, &an_id, sizeof(an_id));
@@ -110,21 +110,21 @@ static void test_stream__when_its_end_is_torn__then_it_waits_for_the_rest(void *
     const char *path = make_stream(t, 3);
     size_t n = 0;
     char *bytes = read_file(path, &n);
-    size_t record = (n - STREAM_HEADER) / 3;
+    size_t record = (n - PAIR_LOG_HEADER) / 3;
 
-    for (size_t cut = STREAM_HEADER; cut <= n; cut++) {
-        struct stream_reader r;
+    for (size_t cut = PAIR_LOG_HEADER; cut <= n; cut++) {
+        struct pair_log_place r;
         struct sink sink = {0};
         write_file(path, bytes, cut);
         assert_int_equal(stream_reader_open(path, &r, NULL), ERR_OK);
         assert_int_equal(stream_reader_next(&r, path, take, &sink, NULL), ERR_OK);
-        assert_int_equal(sink.n, (cut - STREAM_HEADER) / record * PAIRS);
+        assert_int_equal(sink.n, (cut - PAIR_LOG_HEADER) / record * PAIRS);
         write_file(path, bytes, n);
         assert_int_equal(stream_reader_next(&r, path, take, &sink, NULL), ERR_OK);
         assert_int_equal(sink.n, 3 * PAIRS);
     }
-    for (size_t cut = 0; cut < STREAM_HEADER; cut++) {
-        struct stream_reader r;
+    for (size_t cut = 0; cut < PAIR_LOG_HEADER; cut++) {
+        struct pair_log_place r;
         write_file(path, bytes, cut);
         assert_int_equal(stream_reader_open(path, &r, NULL), ERR_CORRUPT);
     }
@@ -137,18 +137,18 @@ static void test_stream_writer__when_the_end_is_torn__then_it_is_cut(void **stat
     const char *path = make_stream(t, 3);
     size_t n = 0;
     char *bytes = read_file(path, &n);
-    size_t record = (n - STREAM_HEADER) / 3;
+    size_t record = (n - PAIR_LOG_HEADER) / 3;
 
     for (size_t cut = 0; cut <= n; cut++) {
         struct stream_writer *w = NULL;
         struct stat st;
         uint64_t seq = 99;
-        uint64_t whole = cut < STREAM_HEADER ? 0 : (cut - STREAM_HEADER) / record;
+        uint64_t whole = cut < PAIR_LOG_HEADER ? 0 : (cut - PAIR_LOG_HEADER) / record;
         write_file(path, bytes, cut);
         assert_int_equal(stream_writer_open(t->path, &an_id, &w, &seq, NULL), ERR_OK);
         assert_int_equal(seq, whole);
         assert_int_equal(stat(path, &st), 0);
-        assert_int_equal(st.st_size, STREAM_HEADER + whole * record);
+        assert_int_equal(st.st_size, PAIR_LOG_HEADER + whole * record);
         stream_writer_close(&w);
     }
     free(bytes);
@@ -161,18 +161,18 @@ static void test_stream__when_a_bit_is_flipped__then_no_pair_is_wrong(void **sta
     const char *path = make_stream(t, 2);
     size_t n = 0;
     char *bytes = read_file(path, &n);
-    size_t record = (n - STREAM_HEADER) / 2;
+    size_t record = (n - PAIR_LOG_HEADER) / 2;
 
     for (size_t bit = 0; bit < n * 8; bit++) {
-        struct stream_reader r;
+        struct pair_log_place r;
         struct sink sink = {0};
         bytes[bit / 8] = (char)(bytes[bit / 8] ^ 1 << bit % 8);
         write_file(path, bytes, n);
         enum err e = stream_reader_open(path, &r, NULL);
-        if (bit / 8 < STREAM_HEADER) {
+        if (bit / 8 < PAIR_LOG_HEADER) {
             assert_int_equal(e, ERR_CORRUPT);
         } else {
-            size_t good = bit / 8 - STREAM_HEADER < record ? 0 : PAIRS;
+            size_t good = bit / 8 - PAIR_LOG_HEADER < record ? 0 : PAIRS;
             assert_int_equal(e, ERR_OK);
             e = stream_reader_next(&r, path, take, &sink, NULL);
             /* a number of pairs that is too large may look like a record not yet whole */
@@ -189,7 +189,7 @@ static void test_stream__when_another_takes_its_place__then_it_is_not_followed(
 {
     const struct tempdir *t = *state;
     const char *path = make_stream(t, 2);
-    struct stream_reader r;
+    struct pair_log_place r;
     struct sink sink = {0};
     size_t n = 0;
     char temp[FILE_PATH_MAX + 8];
@@ -221,7 +221,7 @@ static void test_stream__when_a_pair_is_nothing__then_it_is_refused(void **state
     for (size_t i = 0; i < 2; i++) {
         const char *path = make_stream(t, 1);
         struct stream_writer *w = NULL;
-        struct stream_reader r;
+        struct pair_log_place r;
         struct sink sink = {0};
         uint64_t seq = 0;
         assert_int_equal(stream_writer_open(t->path, &an_id, &w, &seq, NULL), ERR_OK);
@@ -237,7 +237,7 @@ static void test_stream__when_the_file_is_foreign__then_it_is_refused(void **sta
 {
     struct tempdir *t = *state;
     const char *path = make_stream(t, 1);
-    struct stream_reader r;
+    struct pair_log_place r;
     struct stream_writer *w = NULL;
     uint64_t seq = 0;
     struct run_id other = an_id;

@@ -136,9 +136,9 @@ static void test_sheet__when_written__then_every_count_reads_back(void **state)
     struct merged_run_pair pair[MERGED_RUN_SOURCES_MAX];
     size_t n = 9;
     assert_int_equal(merged_run_open(path, &s, NULL), ERR_OK);
-    assert_int_equal(merged_run_sources(s), RUNS);
-    assert_true(merged_run_start_s(s) == 600000 && merged_run_len_s(s) == 600 &&
-                merged_run_key_id(s) == 9);
+    const struct merged_run_facts *f = merged_run_facts(s);
+    assert_int_equal(f->nsources, RUNS);
+    assert_true(f->start_s == 600000 && f->len_s == 600 && f->key_id == 9);
     for (size_t i = 0; i < RUNS; i++) {
         assert_true(merged_run_has(s, i, w->run[i]));
         assert_false(merged_run_has(s, i, w->run[(i + 1) % RUNS]));

@@ -56,7 +56,7 @@ static uint64_t held(struct ring *r, unsigned i, unsigned origin, uint64_t start
     DIR *d = opendir(path);
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
     while (d && (entry = readdir(d)) != NULL) {
-        struct stream_reader reader;
+        struct pair_log_place reader;
         char file[FILE_PATH_MAX];
         if (entry->d_name[0] == '.') {
             continue;

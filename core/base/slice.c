@@ -30,6 +30,12 @@ bool slice_has_suffix_nocase(struct slice s, struct slice suffix)
     return s.n >= suffix.n && slice_eq_nocase(slice_from(s, s.n - suffix.n), suffix);
 }
 
+bool slice_is_at_or_below(struct slice name, struct slice domain)
+{
+    return domain.n > 0 && slice_has_suffix_nocase(name, domain) &&
+           (name.n == domain.n || name.p[name.n - domain.n - 1] == '.');
+}
+
 int slice_cmp(struct slice a, struct slice b)
 {
     size_t n = a.n < b.n ? a.n : b.n;

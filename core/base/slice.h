@@ -60,6 +60,10 @@ bool slice_eq_nocase(struct slice a, struct slice b); /* ASCII case only */
 bool slice_has_prefix_nocase(struct slice s, struct slice prefix);
 bool slice_has_suffix_nocase(struct slice s, struct slice suffix);
 
+/* Whether name is the domain or lies below it, ASCII case ignored: "a.evil.example" of
+ * "evil.example". False for an empty domain. */
+bool slice_is_at_or_below(struct slice name, struct slice domain);
+
 /* memcmp order, then length. */
 int slice_cmp(struct slice a, struct slice b);
 

@@ -70,18 +70,11 @@ void feed_exclude_free(struct feed_exclude **g)
 
 /* ---- our own ---- */
 
-static bool is_at_or_below(struct slice name, struct slice domain)
-{
-    return slice_has_suffix_nocase(name, domain) &&
-           (name.n == domain.n ||
-            (name.n > domain.n && name.p[name.n - domain.n - 1] == '.'));
-}
-
 /* True: domain is one of our names, or above one. */
 static bool covers_any(struct slice domain, const struct config_strings *names)
 {
     for (size_t i = 0; i < names->n; i++) {
-        if (is_at_or_below(slice_str(names->v[i]), domain)) {
+        if (slice_is_at_or_below(slice_str(names->v[i]), domain)) {
             return true;
         }
     }
@@ -204,7 +197,7 @@ static const char *refuse_url(const struct feed_exclude *g, struct slice host,
 
 /* ---- all ---- */
 
-static struct slice host_of(const struct feature_entry *e, struct slice *retrest)
+static struct slice entry_host(const struct feature_entry *e, struct slice *retrest)
 {
     *retrest = SLICE_NONE;
     switch (e->class_type) {
@@ -262,7 +255,7 @@ const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy)
 {
     struct slice rest;
-    struct slice host = host_of(e, &rest);
+    struct slice host = entry_host(e, &rest);
     *retwhy = NULL;
     const char *reason = refuse_own(g, e, host, retwhy);
     if (!reason) {
@@ -276,7 +269,8 @@ uint64_t feed_exclude_ham(const struct feed_exclude *g)
     return g->ham.hash ? g->ham.messages : 0;
 }
 
-/* Good mail is known by the normal form of its URLs, a version of a feed by the URLs as they were written. */
+/* Good mail is known by the normal form of its URLs, a version of a feed by the URLs as they were
+ * written. */
 uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e)
 {
     struct feature_entry again = *e;

@@ -1,6 +1,6 @@
 /*
- * feed_diff - a record: length of the text, flag, class, end, first date, digest, text; each sum covers
- * all records before it.
+ * feed_diff - a record: length of the text, flag, class, end, first date, digest, text; each sum
+ * covers all records before it.
  */
 #include "core/feed/feed_diff.h"
 

@@ -106,8 +106,8 @@ static enum err find_files(const char *path, struct files *ret, struct errinfo *
 
 /* ---- what they hold ---- */
 
-static enum err open_file(const char *path, int *retfd, struct stat *ret,
-                          struct errinfo *reterr)
+static enum err open_local_file(const char *path, int *retfd, struct stat *ret,
+                                struct errinfo *reterr)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
@@ -181,7 +181,7 @@ static enum err join(const struct files *f, int to, const struct config_feed *fe
         struct stat st = {.st_size = 0};
         int fd = -1;
 
-        e = open_file(f->path[i], &fd, &st, reterr);
+        e = open_local_file(f->path[i], &fd, &st, reterr);
         if (e != ERR_OK) {
             break;
         }

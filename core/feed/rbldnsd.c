@@ -1,10 +1,10 @@
 /*
  * rbldnsd - zone files of the DNS list server rbldnsd, as SURBL and others give them by rsync.
  *
- * Entries of ip4set, ip4tset, ip4trie, ip6tset, ip6trie and dnset, alone or behind $DATASET;
- * other datasets are left out. Exclusions ("!") make no entry, and the entry above them stays listed;
- * `gillnet allow` can exempt them. Values (":127.0.0.2:text") are dropped; entries with the value of
- * a server error (127.255.255.0/24) are left out.
+ * Entries of ip4set, ip4tset, ip4trie, ip6tset, ip6trie and dnset, alone or behind $DATASET; other
+ * datasets are left out. Exclusions ("!") make no entry, and the entry above them stays listed;
+ * `gillnet allow` can exempt them. Values (":127.0.0.2:text") are dropped; entries with the value
+ * of a server error (127.255.255.0/24) are left out.
  * Source: rbldnsd(8), "Zone file formats".
  */
 

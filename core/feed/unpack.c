@@ -41,7 +41,7 @@ static const struct packing *packing_of(int fd)
     return NULL;
 }
 
-static enum err put(struct copy *c, const char *p, size_t n)
+static enum err put_unpacked(struct copy *c, const char *p, size_t n)
 {
     if (n > c->left) {
         return errinfo_set(c->reterr, ERR_LIMIT, c->name, 0,
@@ -75,7 +75,7 @@ static enum err copy_plain(struct copy *c, int from)
             return n == 0 ? ERR_OK
                           : errinfo_errno(c->reterr, c->name, "cannot be read");
         }
-        enum err e = put(c, c->chunk, (size_t)n);
+        enum err e = put_unpacked(c, c->chunk, (size_t)n);
         if (e != ERR_OK) {
             return e;
         }
@@ -83,7 +83,7 @@ static enum err copy_plain(struct copy *c, int from)
     }
 }
 
-static enum err damaged(const struct copy *c, struct archive *a)
+static enum err unpack_damaged(const struct copy *c, struct archive *a)
 {
     const char *why = archive_error_string(a);
 
@@ -113,7 +113,7 @@ static enum err copy_member(struct copy *c, struct archive *a)
                            "the archive holds no file");
     }
     if (rc != ARCHIVE_OK) {
-        return damaged(c, a);
+        return unpack_damaged(c, a);
     }
     if (archive_entry_is_encrypted(entry)) {
         return errinfo_set(c->reterr, ERR_UNSUPPORTED, c->name, 0,
@@ -123,25 +123,25 @@ static enum err copy_member(struct copy *c, struct archive *a)
         la_ssize_t n = archive_read_data(a, c->chunk, CHUNK);
 
         if (n < 0) {
-            return damaged(c, a);
+            return unpack_damaged(c, a);
         }
         if (n == 0) {
             break;
         }
-        enum err e = put(c, c->chunk, (size_t)n);
+        enum err e = put_unpacked(c, c->chunk, (size_t)n);
         if (e != ERR_OK) {
             return e;
         }
     }
     if (archive_filter_bytes(a, -1) == 0) {
-        return damaged(c, a); /* libarchive takes a broken header for the end */
+        return unpack_damaged(c, a); /* libarchive takes a broken header for the end */
     }
     rc = next_file(a, &entry);
     if (rc == ARCHIVE_OK) {
         return errinfo_set(c->reterr, ERR_CORRUPT, c->name, 0,
                            "the archive holds more than one file");
     }
-    return rc == ARCHIVE_EOF ? ERR_OK : damaged(c, a);
+    return rc == ARCHIVE_EOF ? ERR_OK : unpack_damaged(c, a);
 }
 
 static enum err copy_packed(struct copy *c, int from, const struct packing *p)
@@ -159,7 +159,7 @@ static enum err copy_packed(struct copy *c, int from, const struct packing *p)
     if (ok && archive_read_open_fd(a, from, CHUNK) == ARCHIVE_OK) {
         e = copy_member(c, a);
     } else {
-        e = a != NULL ? damaged(c, a)
+        e = a != NULL ? unpack_damaged(c, a)
                       : errinfo_set(c->reterr, ERR_NOMEM, c->name, 0, "out of memory");
     }
     (void)archive_read_free(a);

@@ -49,7 +49,7 @@ enum err update_save(struct feed_update *s, struct errinfo *reterr)
 }
 
 /* The number of "set.7"; 0: it is another file. */
-static uint64_t number_of(const char *name)
+static uint64_t version_number(const char *name)
 {
     static const char *const kinds[] = {"set.", "body.", "changes."};
     for (size_t i = 0; i < LENGTH(kinds); i++) {
@@ -63,7 +63,7 @@ static uint64_t number_of(const char *name)
 
 static bool is_needed(const struct feed_update *s, const char *name)
 {
-    uint64_t number = number_of(name);
+    uint64_t number = version_number(name);
     if (number == 0) {
         return true;
     }
@@ -84,7 +84,7 @@ static uint64_t look_through(const struct feed_update *s, bool sweeps)
         if (!e) {
             break;
         }
-        uint64_t number = number_of(e->d_name);
+        uint64_t number = version_number(e->d_name);
         highest = number > highest ? number : highest;
         if (sweeps && !is_needed(s, e->d_name)) {
             (void)unlinkat(dirfd(d), e->d_name, 0);
@@ -196,7 +196,7 @@ void update_close(struct feed_update **s)
 }
 
 enum err update_note_failures(struct feed_update *s, unsigned failures,
-                             const char *trouble, struct errinfo *reterr)
+                              const char *trouble, struct errinfo *reterr)
 {
     struct update_state *w = &s->saved.shown;
 
@@ -264,7 +264,7 @@ static bool wants_walk(const struct update *u)
 }
 
 /* Sorted entries against what there was; *set and *changes are closed either way. */
-static enum err compare(struct update *u, struct errinfo *reterr)
+static enum err compare_with_list(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     char set_path[FILE_PATH_MAX];
@@ -284,16 +284,17 @@ static enum err compare(struct update *u, struct errinfo *reterr)
     e = feed_set_out_open(&set, set_path, &kind, reterr);
     enum err opened =
         feed_diff_out_open(&changes, changes_path, e == ERR_OK ? reterr : NULL);
-    u->compare = (struct compare){.stage = s,
-                                  .fresh = u->intake.sorter,
-                                  .old = &u->old,
-                                  .walk = walk,
-                                  .walk_leaves = s->saved.is_lost,
-                                  .lists_all = !u->reader || s->saved.is_silent,
-                                  .keep_s = s->feed->keep_s,
-                                  .guard = u->guard,
-                                  .set = &set,
-                                  .changes = &changes};
+    u->compare =
+        (struct compare){.stage = s,
+                                   .fresh = u->intake.sorter,
+                                   .old = &u->old,
+                                   .walk = walk,
+                                   .walk_leaves = s->saved.is_lost,
+                                   .lists_all = !u->reader || s->saved.is_silent,
+                                   .keep_s = s->feed->keep_s,
+                                   .guard = u->guard,
+                                   .set = &set,
+                                   .changes = &changes};
     THEN(e, opened);
     THEN(e, compare_run(&u->compare, reterr));
     THEN(e, feed_set_out_commit(&set, reterr));
@@ -332,7 +333,7 @@ static enum err examine(struct update *u, struct errinfo *reterr)
         update_check(s, &u->intake, NULL, u->guard, u->body->is_by_hand, refusal);
     }
     if (e == ERR_OK && refusal->reason[0] == '\0') {
-        e = compare(u, reterr);
+        e = compare_with_list(u, reterr);
         if (e == ERR_OK) {
             update_check(s, &u->intake, &u->compare, u->guard, u->body->is_by_hand,
                          refusal);
@@ -387,7 +388,7 @@ static enum err mend(struct update *u, struct errinfo *reterr)
     return e;
 }
 
-static enum err apply(struct update *u, struct errinfo *reterr)
+static enum err apply_update(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     const struct compare *c = &u->compare;
@@ -411,7 +412,7 @@ static enum err apply(struct update *u, struct errinfo *reterr)
 }
 
 /* One line for each entry that came or left, if the caller wants them. */
-static enum err tell(struct update *u, struct errinfo *reterr)
+static enum err report_changes(struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct feed_set fresh = {.n = 0};
@@ -427,7 +428,7 @@ static enum err tell(struct update *u, struct errinfo *reterr)
     return e;
 }
 
-static enum err decide(struct update *u, struct errinfo *reterr)
+static enum err decide_update(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     struct update_state *w = &s->saved.shown;
@@ -442,7 +443,7 @@ static enum err decide(struct update *u, struct errinfo *reterr)
     u->report->entered = u->compare.entered;
     u->report->left = u->compare.left;
     u->report->entries = u->compare.entries;
-    enum err e = u->on_line ? tell(u, reterr) : ERR_OK;
+    enum err e = u->on_line ? report_changes(u, reterr) : ERR_OK;
     if (e != ERR_OK || u->body->only_checks) {
         return e;
     }
@@ -452,7 +453,7 @@ static enum err decide(struct update *u, struct errinfo *reterr)
         return update_save(s, reterr);
     }
     uint64_t begin_us = clock_mono_us();
-    e = apply(u, reterr);
+    e = apply_update(u, reterr);
     u->report->apply_us = clock_mono_us() - begin_us;
     return e;
 }
@@ -468,7 +469,7 @@ enum err update_update(struct feed_update *s, const struct update_body *body,
     enum err e = update_settle(s, reterr);
     THEN(e, examine(&u, reterr));
     ret->check_us = clock_mono_us() - begin_us;
-    THEN(e, decide(&u, reterr));
+    THEN(e, decide_update(&u, reterr));
     sorter_free(&u.intake.sorter);
     feed_set_close(&u.old);
     list_reader_close(&u.reader);

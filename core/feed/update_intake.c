@@ -20,7 +20,7 @@ static void tell_left_out(const struct intake *in, const struct feature_entry *e
     }
 }
 
-static enum err on_entry(void *context, const struct feed_item *item)
+static enum err intake_on_entry(void *context, const struct feed_item *item)
 {
     struct intake *in = context;
     struct sorter_record r = {.order = in->taken};
@@ -60,7 +60,7 @@ static enum err on_entry(void *context, const struct feed_item *item)
     return in->failed;
 }
 
-static void on_progress(void *context, uint64_t bytes)
+static void intake_on_progress(void *context, uint64_t bytes)
 {
     const struct intake *in = context;
     update_show(in->stage, "checking",
@@ -89,7 +89,7 @@ static enum err read_body(struct intake *in, const char *path, int fd,
     struct feed_options options;
     struct stat st;
     struct feed_sink sink = {
-        .on_entry = on_entry, .on_progress = on_progress, .context = in};
+        .on_entry = intake_on_entry, .on_progress = intake_on_progress, .context = in};
     enum err e = options_of(in->stage->feed, &options, reterr);
     if (e != ERR_OK) {
         return e;

@@ -50,7 +50,7 @@ struct update_saved {
     struct update_pending pending;
     uint64_t last;       /* the highest number that was ever given */
     uint64_t compared_s; /* when list and version were last compared as a whole */
-    bool is_lost; /* versions were damaged: the list has the only entries */
+    bool is_lost;        /* versions were damaged: the list has the only entries */
     char list[LIST_NAME_MAX + 1]; /* that has the version; "": no list yet */
     bool
         is_silent; /* the entries went for silence: the next body lists all of them again */
@@ -157,8 +157,8 @@ void update_refuse(struct update_refusal *ret, enum update_reason reason,
 
 /* ---- the list ---- */
 
-/* Reader of the feed's list, rebuilt first if its form is not the configured one, and the key of its
- * digests; *ret NULL: no such list yet. */
+/* Reader of the feed's list, rebuilt first if its form is not the configured one, and the key of
+ * its digests; *ret NULL: no such list yet. */
 enum err update_list_open(const struct feed_update *s, struct list_reader **ret,
                           struct hashkey *retkey, struct errinfo *reterr);
 /* How the URLs of the feed's list match. */

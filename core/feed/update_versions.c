@@ -1,5 +1,6 @@
 /*
- * update_versions - what happens without a new body: nothing new, silence, going back, differences, the end.
+ * update_versions - what happens without a new body: nothing new, silence, going back, differences,
+ * the end.
  */
 
 #include "core/feed/update_internal.h"

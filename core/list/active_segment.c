@@ -1,5 +1,5 @@
 /*
- * active_segment - append, sync, and only then be believed.
+ * active_segment - a record counts only after its sync.
  */
 #include "core/list/active_segment.h"
 
@@ -7,8 +7,8 @@
 
 enum { STAGED_BYTES_MAX = ACTIVE_SEGMENT_STAGED_MAX + 2 * RECORD_BYTES_MAX };
 
-static enum err fail(const struct active_segment *t, const char *what,
-                     struct errinfo *reterr)
+static enum err segment_error(const struct active_segment *t, const char *what,
+                              struct errinfo *reterr)
 {
     struct errinfo info;
     enum err e = errinfo_errno(&info, "", what);
@@ -80,8 +80,8 @@ static void source_note(struct active_segment *t, struct slice source, uint32_t 
     s->at = at;
 }
 
-static enum err write_all(struct active_segment *t, struct slice bytes,
-                          struct errinfo *reterr)
+static enum err write_records(struct active_segment *t, struct slice bytes,
+                              struct errinfo *reterr)
 {
     uint64_t at = t->bytes;
     while (bytes.n > 0) {
@@ -90,8 +90,8 @@ static enum err write_all(struct active_segment *t, struct slice bytes,
             continue;
         }
         if (n <= 0) {
-            enum err e = fail(t, "cannot write", reterr);
-            /* take back what was written of it, so that the next record follows the last */
+            enum err e = segment_error(t, "cannot write", reterr);
+            /* cut off the partial record, so that the next record follows the last complete one */
             t->failed = ftruncate(t->fd, (off_t)t->bytes) != 0;
             return e;
         }
@@ -100,7 +100,7 @@ static enum err write_all(struct active_segment *t, struct slice bytes,
     }
     if (fdatasync(t->fd) != 0) {
         t->failed = true;
-        return fail(t, "cannot sync to disk", reterr);
+        return segment_error(t, "cannot sync to disk", reterr);
     }
     return ERR_OK;
 }
@@ -112,7 +112,7 @@ enum err active_segment_stage(struct active_segment *t, struct log_record *r,
         return errinfo_set(
             reterr, ERR_IO, "", 0,
             "segment %u of the log could not be written before; nothing more "
-            "is added until the list is opened anew",
+            "is added until the list is opened again",
             t->number);
     }
     source = slice_head(source, LIST_SOURCE_MAX - 1);
@@ -137,7 +137,7 @@ enum err active_segment_stage(struct active_segment *t, struct log_record *r,
 
 enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr)
 {
-    enum err e = write_all(t, buf_slice(&t->staged), reterr);
+    enum err e = write_records(t, buf_slice(&t->staged), reterr);
     if (e == ERR_OK) {
         t->bytes += t->staged.n;
         buf_clear(&t->staged);

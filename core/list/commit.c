@@ -22,8 +22,8 @@ enum err list_commit_new_segment(const struct list_writer *w, uint32_t number,
                : e;
 }
 
-/* Twice the last table's where that was filled in no time: a stream of changes shall not keep a
- * small list merging. */
+/* Twice the slots of the last table if that filled within STREAM_US, so that a stream of changes
+ * does not merge a small list all the time. */
 static uint32_t slots_for(const struct list_writer *w, const struct list_current *c)
 {
     uint32_t slots = memtable_slots_for(c->listed + c->revoked);
@@ -62,8 +62,8 @@ enum err list_commit_new_memtable(struct list_writer *w, const struct list_curre
                : e;
 }
 
-/* The former CURRENT is kept beside the new one. A failure in the last step leaves open which
- * of the two a reader will find: the writer must not go on with either. */
+/* The former CURRENT is kept beside the new one. After a failure in the last step a reader can find
+ * either of the two, so the writer stops. */
 static enum err current_replace(struct list_writer *w, const struct list_current *c,
                                 struct errinfo *reterr)
 {

@@ -1,5 +1,5 @@
 /*
- * entry_text - what the log says of one entry beyond what index records hold.
+ * entry_text - text and source of an entry, read from the log.
  */
 
 #include "core/list/reader.h"
@@ -44,8 +44,8 @@ static int segment_fd(struct log_texts *t, uint32_t number)
 }
 
 /* The record at an offset; its text points into bytes. */
-static bool read_record(struct log_texts *t, uint32_t number, uint32_t offset,
-                        char bytes[RECORD_BYTES_MAX], struct log_record *ret)
+static bool read_log_record(struct log_texts *t, uint32_t number, uint32_t offset,
+                            char bytes[RECORD_BYTES_MAX], struct log_record *ret)
 {
     int fd = segment_fd(t, number);
     if (fd < 0) {
@@ -65,13 +65,13 @@ void log_texts_get(struct log_texts *t, const struct digest *d,
 {
     char bytes[RECORD_BYTES_MAX];
     struct log_record r;
-    if (!read_record(t, rec->segment, rec->offset, bytes, &r) ||
+    if (!read_log_record(t, rec->segment, rec->offset, bytes, &r) ||
         digest_cmp(&r.digest, d) != 0) {
         return; /* verify finds it; the entry itself stands */
     }
     ret->text = arena_copy(arena, r.text);
     uint32_t source_at = r.source_at;
-    if (source_at != 0 && read_record(t, rec->segment, source_at, bytes, &r) &&
+    if (source_at != 0 && read_log_record(t, rec->segment, source_at, bytes, &r) &&
         r.kind == RECORD_SOURCE && r.text.n < LIST_SOURCE_MAX) {
         memcpy(ret->source, r.text.p, r.text.n);
         ret->source[r.text.n] = '\0';

@@ -1,5 +1,5 @@
 /*
- * feed_apply - each item is judged by what is known of it; what says nothing new is not written.
+ * feed_apply - compares each item with the known entry and writes only differences.
  */
 #include "core/list/feed_apply.h"
 
@@ -26,7 +26,7 @@ static bool ends_by(const struct index_record *known, uint32_t expiry_s)
     return known->expiry_s != 0 && known->expiry_s <= expiry_s;
 }
 
-/* Counts it; false: nothing is to be written. */
+/* Counts the item. False: nothing to write. */
 static bool is_new(struct refresh *r, const struct refresh_item *item,
                    const struct index_record *known, uint32_t expiry_s)
 {

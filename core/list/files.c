@@ -119,7 +119,7 @@ enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
     enum err e = ERR_OK;
     while (e == ERR_OK) {
         errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        /* cppcheck-suppress readdirCalled ; the stream is local */
         const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
         if (!entry) {
             if (errno != 0) {

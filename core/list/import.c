@@ -69,8 +69,8 @@ enum err list_import_add(struct list_import *im, const struct feature_entry *e,
     return failed;
 }
 
-/* The generation with the new level, a new tail behind the import's segments, and an empty
- * recent table: what stood in the former one is in the level. */
+/* Commits the generation with the new level, a new active segment after the import's segments, and
+ * an empty memtable. The level holds the entries of the former memtable. */
 static enum err import_publish(struct list_writer *w, struct merge *m,
                                struct errinfo *reterr)
 {
@@ -120,7 +120,7 @@ enum err import_merge(struct list_writer *w, const struct merge_input *in,
     merge_fini(m);
     m->in = NULL;
     if (w->state == WRITER_READY) {
-        writer_clean(w); /* after a failure, of what it left */
+        writer_clean(w); /* removes the files of a failed import */
     }
     return e;
 }

@@ -1,5 +1,5 @@
 /*
- * level - opening is dear for a large level, so one that did not change is never opened twice.
+ * level - an unchanged level is never opened twice, because opening a large one is expensive.
  */
 #include "core/list/level.h"
 
@@ -63,7 +63,7 @@ static enum err open_base(struct level *l, const struct level_open *how,
                : ERR_OK;
 }
 
-/* Without it, or with one that is damaged, the base answers alone. */
+/* Without a sound prefilter the base answers alone. */
 static void open_front(struct level *l, const struct level_open *how)
 {
     char path[FILE_PATH_MAX];
@@ -124,7 +124,7 @@ struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold 
 
 void level_release(struct level **l)
 {
-    /* acquire and release: who closes sees all that others did with it */
+    /* acquire and release: the closing thread sees all earlier uses */
     if (*l && __atomic_sub_fetch(&(*l)->users, 1, __ATOMIC_ACQ_REL) == 0) {
         index_close(&(*l)->index);
         bloomfile_close(&(*l)->base);
@@ -145,7 +145,7 @@ struct merged_index levels_stack(struct level *const *level, uint32_t n)
     return s;
 }
 
-/* Asks the base only for what the front lets pass. */
+/* Tests in the base only the digests that pass the prefilter. */
 static void test_behind(const struct level *l, const struct digest *d, size_t n,
                         uint8_t *rethit)
 {

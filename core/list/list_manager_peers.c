@@ -1,5 +1,5 @@
 /*
- * list_manager_peers - the lists of peers stand in the set behind ours, each with its origin.
+ * list_manager_peers - the lists of peers follow the local lists in the set, each with its origin.
  *
  * Without a folder of peers this costs two calls of stat a refresh.
  */
@@ -59,7 +59,7 @@ size_t peers_look(struct list_manager *h)
         if (p->is_failed) {
             stats_fault("origins", NULL);
         }
-    } else { /* those known stay: a slip of the hub is no order to forget them */
+    } else { /* the known origins stay in use */
         stats_fault("origins", errinfo_format(&info, text, sizeof(text)));
         log_errinfo("origins", &info);
     }
@@ -67,11 +67,11 @@ size_t peers_look(struct list_manager *h)
     return count_believed(&p->origins) * LISTS_PER_ORIGIN;
 }
 
-/* What a list of this name is worth here. One that is not configured is shown and scores nothing:
- * whoever joins a ring has not said yet what the names of others mean. */
+/* Whether a peer's list of this name is used. If the name is not configured, its hits are shown
+ * with weight 0. */
 static bool is_asked(const struct config_list *c)
 {
-    return c->enabled && !c->is_allow; /* nobody else lets mail through here */
+    return c->enabled && !c->is_allow; /* peers can never let mail through */
 }
 
 static const uint8_t *owner_id(const struct origin_row *row)
@@ -79,7 +79,7 @@ static const uint8_t *owner_id(const struct origin_row *row)
     return origin_is_own(row) ? row->origin : row->owner;
 }
 
-/* The first of the rows that are the same server's. */
+/* The first row of the same server. */
 static unsigned owner_of(const struct origins *o, unsigned at)
 {
     unsigned i = 0;

@@ -1,5 +1,5 @@
 /*
- * list_names - the folders of STATE/lists whose names a list can have.
+ * list_names - the folders of STATE/lists with valid list names.
  */
 #include <dirent.h>
 
@@ -32,7 +32,7 @@ static enum err read_names(DIR *d, struct arena *arena, struct slice *names,
     size_t count = 0;
     for (;;) {
         errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
+        /* cppcheck-suppress readdirCalled ; the stream is local */
         const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
         if (!entry) {
             break;

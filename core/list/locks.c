@@ -24,7 +24,7 @@ static void blame(const char *path, const char *what, struct errinfo *reterr)
     buf_fini(&holder);
 }
 
-static void sign(const struct filelock *l)
+static void write_holder(const struct filelock *l)
 {
     char text[LOCK_TEXT_MAX];
     int n = snprintf(text, sizeof(text), "process %ld, %s\n", (long)getpid(),
@@ -40,7 +40,7 @@ static enum err too_long(const char *state_dir, struct errinfo *reterr)
     return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
 }
 
-/* e, with what the person needs to know. */
+/* Completes reterr for e. */
 static enum err refused(enum err e, const char *path, const char *what,
                         struct errinfo *reterr)
 {
@@ -64,7 +64,7 @@ enum err list_lock_take_all(struct list_lock *l, const char *state_dir,
     }
     enum err e = filelock_take(&l->all, path, reterr);
     if (e == ERR_OK) {
-        sign(&l->all);
+        write_holder(&l->all);
         return ERR_OK;
     }
     return refused(e, path, "a list is being changed", reterr);
@@ -92,8 +92,8 @@ enum err list_lock_take(struct list_lock *l, const char *state_dir, struct slice
         list_lock_drop(l);
         return refused(e, path, "the list is being changed", reterr);
     }
-    sign(&l->own);
-    sign(&l->all); /* the last of those who share it */
+    write_holder(&l->own);
+    write_holder(&l->all); /* the latest holder */
     return ERR_OK;
 }
 

@@ -1,5 +1,5 @@
 /*
- * mirror - a step is an explicit record; one that takes out is an entry that expired long ago.
+ * mirror - a step is an explicit record; a removal is an entry that expired long ago.
  */
 #include "core/list/mirror.h"
 
@@ -112,7 +112,7 @@ void mirror_lookup_free(struct mirror_lookup **l)
 
 /* ---- many ---- */
 
-/* A step and what was known before it. */
+/* A step and the known state before it. */
 struct known_step {
     struct mirror_entry said;
     struct index_record known;
@@ -131,7 +131,8 @@ struct gathering {
     struct known_step v[LOOK_AHEAD];
 };
 
-/* The next steps and what is known of their digests, asked together: staging one may merge the list. */
+/* Reads the next steps and the known states of their digests together, because staging one can
+ * merge the list. */
 static enum err look_ahead(struct list_writer *w, struct gathering *g,
                            struct errinfo *reterr)
 {
@@ -325,7 +326,7 @@ enum err mirror_iter_of_reader(const struct list_reader *r, uint64_t now_s,
     return walk_new(&levels, &r->recent, now_s, r->dir, ret, reterr);
 }
 
-/* The next digest of both; what the recent table says is newer. */
+/* The next digest of both; the memtable is newer. */
 static bool pick(struct mirror_iter *w, struct memtable_entry *ret)
 {
     bool has_recent = w->at < w->nrecent;

@@ -1,12 +1,13 @@
 /*
- * peer_filter_merge - filters of peers come into a list: new files, then the CURRENT that names them.
+ * peer_filter_merge - filters of peers come into a list: new files, then the CURRENT that names
+ * them.
  */
 
 #include "core/filter/bloomfile_merge.h"
 #include "core/list/peer_filter.h"
 #include "core/list/writer.h"
 
-/* What one of the two roles becomes. */
+/* The new filter of one role. */
 struct growing {
     enum list_file kind;
     uint64_t number; /* in CURRENT; 0: there is none */
@@ -59,8 +60,7 @@ static enum err grow_all(const struct ground *w, struct growing *spam,
     enum err e = ERR_OK;
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         struct bloomfile_shape shape;
-        e = bloomfile_peek(paths[i], "get it anew from whoever made it", &shape,
-                           reterr);
+        e = bloomfile_peek(paths[i], "get it again from its maker", &shape, reterr);
         if (e == ERR_OK) {
             bool is_revoked = shape.facts.role == BLOOMFILE_REVOKED;
             e = grow_file(w, is_revoked ? revoked : spam, paths[i], reterr);
@@ -97,7 +97,7 @@ enum err member_name(struct list_writer *w, const struct list_current *c,
     struct errinfo info = {.text = ""};
     enum err e = current_write(w->dir, LIST_CURRENT, c, &info);
     if (e != ERR_OK) {
-        /* either of the two may be what a reader finds: this writer must not go on */
+        /* a reader can find either of the two, so this writer stops */
         w->state = WRITER_STOPPED;
         w->why = info;
         return errinfo_set(reterr, e, info.source, 0, "%s", info.text);

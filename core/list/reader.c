@@ -1,5 +1,5 @@
 /*
- * reader - opens what CURRENT names, and as much as can be had where files are damaged.
+ * reader - opens the generation that CURRENT names, or as much of it as is undamaged.
  */
 #include "core/list/reader.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     OPEN_ATTEMPTS = 5,  /* a writer may replace the generation while it is opened */
-    TAIL_ATTEMPTS = 20, /* a writer may be between the log and the recent table */
+    TAIL_ATTEMPTS = 20, /* a writer may be between the log and the memtable */
     TAIL_WAIT_NS = 500000
 };
 
@@ -67,10 +67,10 @@ bool list_reader_is_stale(const struct list_reader *r)
 
 /* ---- faults ---- */
 
-/* Appends to the reader's fault text; what does not fit is cut. */
-static void fault(struct list_reader *r, const char *format, ...)
+/* Appends to the reader's fault text and cuts it at the end of the buffer. */
+static void add_fault(struct list_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void fault(struct list_reader *r, const char *format, ...)
+static void add_fault(struct list_reader *r, const char *format, ...)
 {
     size_t n = strnlen(r->fault, sizeof(r->fault));
     if (n > 0 && n + 2 < sizeof(r->fault)) {
@@ -90,7 +90,7 @@ struct newest {
     struct list_current found;
 };
 
-/* Whether everything is there that a CURRENT names. */
+/* True if all files that a CURRENT names exist. */
 static bool is_complete(const char *dir, const struct list_current *c)
 {
     char path[FILE_PATH_MAX];
@@ -105,7 +105,7 @@ static bool is_complete(const char *dir, const struct list_current *c)
     return true;
 }
 
-/* A recent table holds a copy of the CURRENT that it was published with. */
+/* A memtable holds a copy of the CURRENT that it was published with. */
 static enum err newest_file(void *context, enum list_file kind, uint64_t number)
 {
     struct newest *n = context;
@@ -142,18 +142,19 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
     }
     if (n.found.generation != 0) {
         r->current = n.found;
-        fault(r,
-              "CURRENT is damaged, generation %" PRIu64 " serves in its place; run "
-              "`gillnet list rebuild %s`",
-              n.found.generation, r->name);
+        add_fault(r,
+                  "CURRENT is damaged, generation %" PRIu64 " serves in its place; run "
+                  "`gillnet list rebuild %s`",
+                  n.found.generation, r->name);
         return ERR_OK;
     }
     if (e == ERR_CORRUPT &&
         current_read(r->dir, LIST_CURRENT_PREV, &r->current, NULL) == ERR_OK) {
-        fault(r,
-              "CURRENT is damaged, the former generation %" PRIu64 " serves and newer "
-              "entries are not seen; run `gillnet list rebuild %s`",
-              r->current.generation, r->name);
+        add_fault(r,
+                  "CURRENT is damaged, the former generation %" PRIu64
+                  " serves and newer "
+                  "entries are not seen; run `gillnet list rebuild %s`",
+                  r->current.generation, r->name);
         return ERR_OK;
     }
     return errinfo_set(reterr, e, info.source, 0, "%.300s%s%s%s", info.text,
@@ -161,7 +162,7 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
                        e == ERR_CORRUPT ? r->name : "", e == ERR_CORRUPT ? "`" : "");
 }
 
-/* ---- recent table ---- */
+/* ---- memtable ---- */
 
 /* Folds one segment into the image. *retok is made false when it cannot be read whole. */
 static enum err replay_segment_into(struct list_reader *r, uint32_t number,
@@ -225,7 +226,7 @@ static enum err recent_private(struct list_reader *r, const struct hashkey *node
     bool is_whole = false;
     enum err e = replay_tail(r, node, r->current.tail, &base, &is_whole, reterr);
     if (e == ERR_OK && !is_whole) {
-        fault(
+        add_fault(
             r,
             "the log's last segment is damaged, some recent changes are not seen; run "
             "`gillnet list verify %s`",
@@ -234,8 +235,8 @@ static enum err recent_private(struct list_reader *r, const struct hashkey *node
     return e;
 }
 
-/* Waits a moment for a writer that has synced a record and not yet entered it, or begun a
- * segment and not yet said so. */
+/* Waits a moment for a writer that has synced a record but not yet entered it, or created a segment
+ * but not yet recorded it. */
 static bool recent_is_complete(const struct list_reader *r,
                                const struct memtable *recent)
 {
@@ -349,17 +350,18 @@ static void say_damage(struct list_reader *r, const struct level *l)
 {
     if (!l->index) {
         r->is_whole = false;
-        fault(r,
-              "index damaged (%.120s), hits cannot be confirmed; run `gillnet list "
-              "rebuild %s`",
-              l->index_why.text, r->name);
+        add_fault(r,
+                  "index damaged (%.120s), hits cannot be confirmed; run `gillnet list "
+                  "rebuild %s`",
+                  l->index_why.text, r->name);
     }
     if (!l->has_base) {
         r->has_filters = false;
-        fault(r,
-              "filter damaged (%.120s), the exact index answers alone; run `gillnet "
-              "list rebuild %s`",
-              l->base_why.text, r->name);
+        add_fault(
+            r,
+            "filter damaged (%.120s), the exact index answers alone; run `gillnet "
+            "list rebuild %s`",
+            l->base_why.text, r->name);
     }
 }
 
@@ -383,7 +385,7 @@ static enum err levels_load(struct list_reader *r, const struct hashkey *node,
 
 /* ---- filters of peers ---- */
 
-/* They only hint: without them the list answers for its own entries. */
+/* Without them the list answers for its own entries only. */
 static void member_load(struct list_reader *r)
 {
     struct peer_filter_files files = {.dir = r->dir,
@@ -393,11 +395,11 @@ static void member_load(struct list_reader *r)
                                       .hold = r->hold};
     struct errinfo info = {.text = ""};
     if (files.spam == 0) {
-        return; /* what was taken back alone says nothing */
+        return; /* a filter of revocations alone is useless */
     }
     r->member = r->other ? peer_filter_share(r->other->member, &files) : NULL;
     if (!r->member && peer_filter_open(&files, &r->member, &info) != ERR_OK) {
-        fault(r, "the filters of peers cannot be used (%.200s)", info.text);
+        add_fault(r, "the filters of peers cannot be used (%.200s)", info.text);
     }
 }
 
@@ -438,7 +440,7 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
     return e;
 }
 
-/* Opens until CURRENT stands still meanwhile: files of a replaced generation may be gone. */
+/* Opens again while CURRENT changes, because files of a replaced generation can be gone. */
 static enum err open_steady(struct list_reader *r, const struct keyring *keys,
                             struct errinfo *reterr)
 {

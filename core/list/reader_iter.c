@@ -1,5 +1,5 @@
 /*
- * reader_iter - all entries in digest order: the levels with the recent table laid over them.
+ * reader_iter - all entries in digest order: the levels with the memtable laid over them.
  */
 
 #include "core/base/clock.h"
@@ -20,7 +20,7 @@ struct each {
     size_t at;
 };
 
-static bool give(struct each *x, const struct memtable_entry *e)
+static bool give_entry(struct each *x, const struct memtable_entry *e)
 {
     if (entry_is_expired(&e->record, x->now_s)) {
         return true;
@@ -42,8 +42,8 @@ static bool give(struct each *x, const struct memtable_entry *e)
     return x->on_entry(x->context, &p);
 }
 
-/* Gives the recent entries before d (all that are left when d is NULL); *retsame: d itself is
- * among them and stands in the recent table. */
+/* Gives the recent entries before d (all that are left when d is NULL); *retsame: d itself was
+ * among them. */
 static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
 {
     *retsame = false;
@@ -55,7 +55,7 @@ static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
         }
         *retsame = order == 0;
         x->at++;
-        if (!give(x, e)) {
+        if (!give_entry(x, e)) {
             return false;
         }
     }
@@ -72,7 +72,8 @@ static enum err walk_all(struct each *x, struct errinfo *reterr)
     enum err failed = merged_iter_new(&levels, 0, &walk);
     if (failed == ERR_OK) {
         while (goes_on && merged_iter_next(walk, &e.digest, &e.record, &failed)) {
-            goes_on = give_recent(x, &e.digest, &is_same) && (is_same || give(x, &e));
+            goes_on =
+                give_recent(x, &e.digest, &is_same) && (is_same || give_entry(x, &e));
         }
     }
     merged_iter_free(&walk);

@@ -14,7 +14,7 @@ enum { TEXT_ARENA = 64 * 1024 };
 
 #define REKEY_FOLDER ".rekey." /* and the list's: no list has such a name */
 
-/* What is made of the former list, and how. */
+/* State of a rewrite. */
 struct remake {
     struct list_writer *fresh;
     const char *state_dir;
@@ -33,7 +33,7 @@ struct remake {
     struct errinfo *why;
 };
 
-static void tell(const struct remake *x)
+static void rekey_progress(const struct remake *x)
 {
     enum { EVERY = 65536 };
     uint64_t n = x->done.listed + x->done.revoked;
@@ -43,8 +43,8 @@ static void tell(const struct remake *x)
     }
 }
 
-/* Whether an entry is to be read anew: it stands under the class that the former url_match gave it, or the
- * rule for its class changed since the former form. */
+/* True if the text of an entry must be read again: its class comes from the former url_match, or
+ * the rule for its class changed since the former form. */
 static bool is_read_anew(const struct remake *x, uint16_t class_type)
 {
     bool is_former = x->former->form == LIST_FORM_FORMER;
@@ -64,7 +64,7 @@ static bool is_read_anew(const struct remake *x, uint16_t class_type)
     }
 }
 
-/* Class, digest and text of an entry with a text, in its new form. */
+/* Sets class, digest and text of an entry in its new form. */
 static void read_anew(struct remake *x, const struct list_provenance *e,
                       struct log_record *r)
 {
@@ -116,13 +116,13 @@ static bool take_digest(struct remake *x, const struct list_provenance *e,
         x->failed = errinfo_set(
             x->why, ERR_UNSUPPORTED, x->fresh->name, 0,
             "there are entries whose text was not kept (keep_text = false): their "
-            "digests cannot be made anew; import the list again under another name, "
+            "digests cannot be computed; import the list again under another name, "
             "or leave them out with --drop-textless");
     }
     return false;
 }
 
-static bool take(void *context, const struct list_provenance *e)
+static bool rekey_entry(void *context, const struct list_provenance *e)
 {
     struct remake *x = context;
     struct list_writer *w = x->fresh;
@@ -145,11 +145,11 @@ static bool take(void *context, const struct list_provenance *e)
     w->pending_s = x->updated_s; /* the list did not change */
     x->done.listed += is_listed;
     x->done.revoked += !is_listed;
-    tell(x);
+    rekey_progress(x);
     return x->failed == ERR_OK;
 }
 
-static enum err fill(struct list_writer *w, struct remake *x)
+static enum err fill_fresh(struct list_writer *w, struct remake *x)
 {
     struct list_reader *r = NULL;
     struct list_peer_filter spam;
@@ -171,7 +171,7 @@ static enum err fill(struct list_writer *w, struct remake *x)
     list_reader_stat(r, &s);
     x->total = s.entries + s.revoked;
     x->updated_s = s.updated_s;
-    e = list_reader_each(r, take, x, x->why);
+    e = list_reader_each(r, rekey_entry, x, x->why);
     list_reader_close(&r);
     e = x->failed != ERR_OK ? x->failed : e;
     return e == ERR_OK ? writer_settled(x->fresh, x->why) : e;
@@ -235,7 +235,7 @@ static enum err remake(struct list_writer *w, struct remake *x)
     THEN(e, file_remove_tree(folder, x->why)); /* of one that was killed */
     THEN(e, file_make_dir(folder, LIST_DIR_MODE, x->why));
     THEN(e, fresh_open(w, x, folder));
-    THEN(e, fill(w, x));
+    THEN(e, fill_fresh(w, x));
     e = e == ERR_OK && x->former ? take_members(w, x) : e;
     list_writer_close(&x->fresh);
     if (e == ERR_OK) {

@@ -76,7 +76,7 @@ static enum err scan_segment(struct replay *r, struct segment_scan *scan,
     return e;
 }
 
-/* A segment of another key would put entries under digests that nobody asks for. */
+/* A segment of another key would add digests that no look-up finds. */
 static bool key_fits(struct replay *r, const struct segment *s, const char *path)
 {
     if (r->key_id == 0) {

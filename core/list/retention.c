@@ -1,5 +1,5 @@
 /*
- * retention - a period goes as a whole, but for what people said.
+ * retention - drops whole periods, except entries of people.
  */
 #include "core/list/retention.h"
 
@@ -63,9 +63,9 @@ static bool is_in_force(const struct list_writer *w, const struct digest *d,
     return e == ERR_OK && now.segment == r->segment && now.offset == r->offset;
 }
 
-/* Writes what a person said into the log again, so that it is of the present period. */
-static enum err keep(struct drop *x, const struct digest *d,
-                     const struct index_record *r, struct errinfo *reterr)
+/* Writes an entry of a person into the log again, so that it belongs to the present period. */
+static enum err keep_entry(struct drop *x, const struct digest *d,
+                           const struct index_record *r, struct errinfo *reterr)
 {
     struct list_provenance p = {.text = SLICE_NONE};
     arena_reset(x->arena);
@@ -96,7 +96,7 @@ static enum err drop_level(struct drop *x, const struct index *ix,
         }
         bool is_explicit = (r.flags & ENTRY_FLAG_EXPLICIT) != 0;
         if (is_explicit && !entry_is_expired(&r, x->now_s)) {
-            e = keep(x, &d, &r, reterr);
+            e = keep_entry(x, &d, &r, reterr);
         } else {
             entry_count(&x->dropped, &r, false, &r);
             x->aged.entries++;
@@ -147,8 +147,8 @@ static enum err drop_period(struct drop *x, struct errinfo *reterr)
     struct list_current before = w->current;
     enum err e = ERR_OK;
     x->dropped = (struct entry_totals){0};
-    /* what is kept may fill the recent table: levels of the present period are merged then, and
-     * those of this one stay open */
+    /* kept entries can fill the memtable and start a merge of the present period; the levels of
+     * this period stay open */
     struct index *index[LIST_LEVELS_MAX];
     memcpy(index, w->index, sizeof(index));
     for (uint32_t i = 0; e == ERR_OK && i < before.nlevels; i++) {
@@ -168,7 +168,7 @@ static enum err drop_period(struct drop *x, struct errinfo *reterr)
     return e;
 }
 
-/* The oldest former period that nobody met for long; false: there is none. */
+/* The oldest former period without a hit for inactive_after_s. False: none. */
 static bool find_inactive(const struct list_writer *w, list_last_hit_fn *last_hit,
                           void *context, uint64_t now_s, uint64_t *ret)
 {

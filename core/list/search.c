@@ -11,8 +11,8 @@ struct walk {
     bool is_stopped;
 };
 
-/* The host of an entry; none for what has no name. */
-static struct slice host_of(uint16_t class_type, struct slice text)
+/* The host of an entry; empty for classes without a name. */
+static struct slice text_host(uint16_t class_type, struct slice text)
 {
     size_t n = 0;
     switch (class_type) {
@@ -40,13 +40,7 @@ static struct slice host_of(uint16_t class_type, struct slice text)
     }
 }
 
-static bool is_at_or_below(struct slice host, struct slice name)
-{
-    return slice_has_suffix_nocase(host, name) &&
-           (host.n == name.n || host.p[host.n - name.n - 1] == '.');
-}
-
-/* What the list says now of the digest is what this record said, and it is a listing. */
+/* True if this record is the current state of its digest and lists it. */
 static bool is_in_force(const struct walk *w, const struct log_record *rec,
                         struct index_record *ret)
 {
@@ -61,13 +55,13 @@ static bool is_in_force(const struct walk *w, const struct log_record *rec,
 static void look_at(struct walk *w, const struct log_record *rec)
 {
     const struct list_search *s = w->search;
-    struct slice host = host_of(rec->class_type, rec->text);
+    struct slice host = text_host(rec->class_type, rec->text);
     struct index_record state;
     for (size_t i = 0; host.n > 0 && i < s->n && !w->is_stopped; i++) {
         bool is_itself =
             (rec->class_type == FEATURE_domain || rec->class_type == FEATURE_host) &&
             host.n == s->names[i].n;
-        if (is_itself || !is_at_or_below(host, s->names[i]) ||
+        if (is_itself || !slice_is_at_or_below(host, s->names[i]) ||
             !is_in_force(w, rec, &state)) {
             continue;
         }
@@ -115,7 +109,7 @@ enum err list_search(const struct list_reader *r, const struct list_search *s,
         struct segment segment;
         enum err e = segment_open(r->dir, n, &segment, NULL, reterr);
         if (e == ERR_NOT_FOUND) {
-            continue; /* verify says so */
+            continue; /* reported by verify */
         }
         if (e != ERR_OK) {
             return e;

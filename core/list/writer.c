@@ -1,5 +1,5 @@
 /*
- * writer - one list, its lock: opening with repair of what a crash left.
+ * writer - opens a list with its lock and repairs it after a crash.
  */
 #include "core/list/writer.h"
 
@@ -21,7 +21,7 @@ uint32_t writer_expired_s(const struct list_writer *w)
     return w->is_exact ? ENTRY_GONE_S : writer_now_s();
 }
 
-/* ---- what lies in the folder ---- */
+/* ---- files of the folder ---- */
 
 struct clean {
     const struct list_writer *w;
@@ -90,7 +90,7 @@ static enum err note_file(void *context, enum list_file kind, uint64_t number)
     return ERR_OK;
 }
 
-/* No list was ever published here: at most the beginnings of a creation. */
+/* True if no generation was ever committed here: at most an interrupted creation. */
 static bool is_new_folder(const struct list_writer *w)
 {
     bool has_more = false;
@@ -142,14 +142,14 @@ static enum err replay_segment_into(struct list_writer *w, struct memtable *imag
                              "segment %" PRIu32 " holds too many entries", number);
 }
 
-/* Builds the recent table anew from the tail, cutting a record that a crash left unfinished,
- * and touches CURRENT so that readers look again. */
+/* Builds the memtable again from the tail, cuts an unfinished record, and touches CURRENT so that
+ * readers open the list again. */
 static enum err tail_replay(struct list_writer *w, const struct memtable_ids *ids,
                             uint32_t last, struct errinfo *reterr)
 {
     struct memtable image;
     size_t good = 0;
-    /* the most there is: the segments may hold what took several tables */
+    /* the largest size: the segments can hold the records of several tables */
     enum err e = memtable_new(ids, &w->node, MEMTABLE_SLOTS_MAX, &image, reterr);
     if (e != ERR_OK) {
         return e;
@@ -170,7 +170,7 @@ static enum err tail_replay(struct list_writer *w, const struct memtable_ids *id
     return e == ERR_OK ? current_write(w->dir, LIST_CURRENT, &w->current, reterr) : e;
 }
 
-/* Opens the tail and its recent table, rebuilding the table when it does not fit the tail. */
+/* Opens the tail and its memtable, rebuilding the table when it does not fit the tail. */
 static enum err tail_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -206,7 +206,7 @@ void writer_stack(struct list_writer *w)
     }
 }
 
-/* Single changes go on without a level that is damaged; see writer_prior. */
+/* Single changes continue without a damaged level; see change_prior. */
 static enum err indexes_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -228,7 +228,7 @@ static enum err indexes_load(struct list_writer *w, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* Damage leaves the writer open for a rebuild; only missing rights or memory are failures. */
+/* Damage leaves the writer open for a rebuild. Only missing rights or memory are failures. */
 static enum err generation_load(struct list_writer *w, struct errinfo *reterr)
 {
     struct errinfo info = {0};
@@ -450,7 +450,7 @@ void list_writer_set_keep_text(struct list_writer *w, bool keep_text)
     w->keep_text = keep_text;
 }
 
-/* Whether a level's filter is there, of the layout wished for, and errs no more than that. */
+/* True if a level has a filter of the configured layout with at most the configured error. */
 static bool is_as_wished(const struct list_writer *w, const struct list_level *l)
 {
     char path[FILE_PATH_MAX];

@@ -349,7 +349,7 @@ static void keep_failures(struct round *x, enum err e)
         clean(errinfo_format(&x->why, trouble, sizeof(trouble)));
     }
     (void)update_note_failures(x->stage, e != ERR_OK ? x->r->row.failures + 1 : 0,
-                              trouble, NULL);
+                               trouble, NULL);
 }
 
 /* Under the mutex. */

@@ -256,8 +256,9 @@ static bool is_among(const uint64_t *v, size_t n, uint64_t value)
     return false;
 }
 
-void boilerplate_learn_footer(struct boilerplate *u, const uint64_t *front, size_t nfront,
-                           const uint64_t *lines, size_t nlines, uint64_t day)
+void boilerplate_learn_footer(struct boilerplate *u, const uint64_t *front,
+                              size_t nfront, const uint64_t *lines, size_t nlines,
+                              uint64_t day)
 {
     pthread_mutex_lock(&u->learning);
     if (!is_any_known(u, front, nfront)) {

@@ -20,8 +20,8 @@
 enum {
     BOILERPLATE_SENDERS = 3, /* that make a shingle common */
     BOILERPLATE_DAYS = 2,    /* that it must be known */
-    BOILERPLATE_FRONTS = 8,  /* messages that make the line of a footer common at once */
-    BOILERPLATE_WAYS = 4, /* shingles of a bucket */
+    BOILERPLATE_FRONTS = 8, /* messages that make the line of a footer common at once */
+    BOILERPLATE_WAYS = 4,   /* shingles of a bucket */
     BOILERPLATE_SHINGLES_MAX = 1 << 26
 };
 
@@ -47,7 +47,8 @@ void boilerplate_prefetch(const struct boilerplate *u, uint64_t shingle);
  * list. front: near-duplicate keys of the text before the lines; a message with a known one teaches
  * nothing, because the copies of a campaign differ little. A line is common after BOILERPLATE_FRONTS
  * messages, or after BOILERPLATE_SENDERS over BOILERPLATE_DAYS. */
-void boilerplate_learn_footer(struct boilerplate *u, const uint64_t *front, size_t nfront,
-                           const uint64_t *lines, size_t nlines, uint64_t day);
+void boilerplate_learn_footer(struct boilerplate *u, const uint64_t *front,
+                              size_t nfront, const uint64_t *lines, size_t nlines,
+                              uint64_t day);
 
 #endif

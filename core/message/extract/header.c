@@ -133,9 +133,9 @@ static void on_mailer(struct extract *x, struct slice value)
 /* Which URLs are taken from a field. */
 enum field_links {
     LINKS_NONE,
-    LINKS_TEXT,   /* as from running text: a reader sees it so */
-    LINKS_MARKED, /* with a scheme or "www.": the rest are names and addresses */
-    LINKS_SOUGHT, /* the same, looked up only: the sender or a mailing list wrote it */
+    LINKS_TEXT,    /* as from running text: a reader sees it so */
+    LINKS_MARKED,  /* with a scheme or "www.": the rest are names and addresses */
+    LINKS_SOUGHT,  /* the same, looked up only: the sender or a mailing list wrote it */
     LINKS_EXTERNAL /* parameters that say where the body is */
 };
 

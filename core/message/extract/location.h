@@ -11,8 +11,7 @@
 struct extract;
 
 enum {
-    EXTRACT_PATH_DEPTH =
-        32, /* ordinals in the name of a part; deeper ones are cut */
+    EXTRACT_PATH_DEPTH = 32, /* ordinals in the name of a part; deeper ones are cut */
     EXTRACT_PATH_MAX = 256
 };
 

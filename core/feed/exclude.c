@@ -35,12 +35,11 @@ enum err feed_exclude_new(const struct config *config, const struct config_feed 
 {
     struct feed_exclude *g = calloc(1, sizeof(*g));
     if (!g) {
-        return errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory for checks");
+        return errinfo_nomem(reterr, feed->name);
     }
     g->config = config;
     g->arena = arena_new(ENTRY_ARENA);
-    enum err e =
-        g->arena ? ERR_OK : errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory");
+    enum err e = g->arena ? ERR_OK : errinfo_nomem(reterr, feed->name);
     THEN(e, ham_read(&g->ham, config->state_dir, keys, reterr));
     THEN(e, exclude_hashes_make(&g->hashes, config, reterr));
     if (e != ERR_OK) {

@@ -177,7 +177,7 @@ enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *ke
         qsort(h->pair, h->npairs, sizeof(*h->pair), compare_pairs);
     }
     if (e == ERR_OK && (r.failed || !gather_keys(h, &r))) {
-        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the ham log");
+        e = errinfo_nomem(reterr, state_dir);
     }
     free(r.message);
     if (e != ERR_OK) {

@@ -1,8 +1,7 @@
 /* local - files of this machine as the body of a feed. */
 #include "core/feed/local.h"
 
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/feed/unpack.h"
@@ -53,7 +52,7 @@ static enum err add_file(struct files *f, const char *dir, const char *name,
     }
     f->path[f->n] = strdup(path);
     if (f->path[f->n] == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+        return errinfo_nomem(reterr, dir);
     }
     f->n++;
     return ERR_OK;
@@ -61,28 +60,18 @@ static enum err add_file(struct files *f, const char *dir, const char *name,
 
 static enum err list_folder(struct files *f, const char *dir, struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
-    enum err e =
-        d != NULL ? ERR_OK : errinfo_errno(reterr, dir, "the folder cannot be read");
-
-    while (d != NULL && e == ERR_OK) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-
-        if (entry == NULL) {
-            break;
-        }
-        if (entry->d_name[0] != '.') {
-            e = add_file(f, dir, entry->d_name, reterr);
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
+    enum err e = ERR_OK;
+    while (e == ERR_OK && dir_walk_next(&w)) {
+        if (w.name[0] != '.') {
+            e = add_file(f, dir, w.name, reterr);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    e = dir_walk_end(&w, e, reterr);
     if (e == ERR_OK && f->n == 0) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, dir, 0, "the folder holds no file");
     }
-    if (e == ERR_OK && f->path != NULL) {
+    if (e == ERR_OK) {
         qsort(f->path, f->n, sizeof(*f->path), by_name);
     }
     return e;
@@ -95,7 +84,7 @@ static enum err find_files(const char *path, struct files *ret, struct errinfo *
     *ret = (struct files){.path =
                               calloc((size_t)FEED_LOCAL_FILES_MAX, sizeof(*ret->path))};
     if (ret->path == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
+        return errinfo_nomem(reterr, path);
     }
     if (stat(path, &st) != 0) {
         return errinfo_errno(reterr, path, "the feed's file cannot be read");
@@ -147,7 +136,7 @@ static enum err make_tag(const struct files *f, char ret[FEED_LOCAL_TAG_MAX],
                    (long long)st.st_size, (unsigned long long)st.st_ino);
     }
     if (e == ERR_OK && buf_failed(&all)) {
-        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        e = errinfo_nomem(reterr, "");
     }
     hash256_of(buf_slice(&all), &hash);
     ret[0] = 'f';

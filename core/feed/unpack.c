@@ -159,8 +159,7 @@ static enum err copy_packed(struct copy *c, int from, const struct packing *p)
     if (ok && archive_read_open_fd(a, from, CHUNK) == ARCHIVE_OK) {
         e = copy_member(c, a);
     } else {
-        e = a != NULL ? unpack_damaged(c, a)
-                      : errinfo_set(c->reterr, ERR_NOMEM, c->name, 0, "out of memory");
+        e = a != NULL ? unpack_damaged(c, a) : errinfo_nomem(c->reterr, c->name);
     }
     (void)archive_read_free(a);
     return e;
@@ -174,7 +173,7 @@ enum err feed_unpack(int from, const char *name, int to, uint64_t *io_left,
     enum err e = ERR_OK;
 
     if (c.chunk == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
+        return errinfo_nomem(reterr, name);
     }
     e = p == NULL ? copy_plain(&c, from) : copy_packed(&c, from, p);
     *io_left = c.left;

@@ -1,9 +1,9 @@
 /*
  * update - the folder of a feed, and an update from the body to the list.
  */
-#include <dirent.h>
 
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/feed/update_internal.h"
 
@@ -77,22 +77,15 @@ static bool is_needed(const struct feed_update *s, const char *name)
 static uint64_t look_through(const struct feed_update *s, bool sweeps)
 {
     uint64_t highest = 0;
-    DIR *d = opendir(s->dir);
-    while (d != NULL) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!e) {
-            break;
-        }
-        uint64_t number = version_number(e->d_name);
+    struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        uint64_t number = version_number(w.name);
         highest = number > highest ? number : highest;
-        if (sweeps && !is_needed(s, e->d_name)) {
-            (void)unlinkat(dirfd(d), e->d_name, 0);
+        if (sweeps && !is_needed(s, w.name)) {
+            (void)unlinkat(dirfd(w.dir), w.name, 0);
         }
     }
-    if (d) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return highest;
 }
 
@@ -164,7 +157,7 @@ enum err update_open(const struct update_options *options, struct feed_update **
 {
     struct feed_update *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, options->feed->name, 0, "no memory");
+        return errinfo_nomem(reterr, options->feed->name);
     }
     s->config = options->config;
     s->feed = options->feed;
@@ -284,17 +277,16 @@ static enum err compare_with_list(struct update *u, struct errinfo *reterr)
     e = feed_set_out_open(&set, set_path, &kind, reterr);
     enum err opened =
         feed_diff_out_open(&changes, changes_path, e == ERR_OK ? reterr : NULL);
-    u->compare =
-        (struct compare){.stage = s,
-                                   .fresh = u->intake.sorter,
-                                   .old = &u->old,
-                                   .walk = walk,
-                                   .walk_leaves = s->saved.is_lost,
-                                   .lists_all = !u->reader || s->saved.is_silent,
-                                   .keep_s = s->feed->keep_s,
-                                   .guard = u->guard,
-                                   .set = &set,
-                                   .changes = &changes};
+    u->compare = (struct compare){.stage = s,
+                                  .fresh = u->intake.sorter,
+                                  .old = &u->old,
+                                  .walk = walk,
+                                  .walk_leaves = s->saved.is_lost,
+                                  .lists_all = !u->reader || s->saved.is_silent,
+                                  .keep_s = s->feed->keep_s,
+                                  .guard = u->guard,
+                                  .set = &set,
+                                  .changes = &changes};
     THEN(e, opened);
     THEN(e, compare_run(&u->compare, reterr));
     THEN(e, feed_set_out_commit(&set, reterr));

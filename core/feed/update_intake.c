@@ -122,8 +122,8 @@ enum err intake_read(struct intake *in, const char *path, struct errinfo *reterr
     }
     buf_init(&in->data, SORTER_DATA_MAX);
     in->arena = arena_new(ENTRY_ARENA);
-    enum err e = in->arena ? read_body(in, path, fd, reterr)
-                           : errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory");
+    enum err e =
+        in->arena ? read_body(in, path, fd, reterr) : errinfo_nomem(reterr, path);
     arena_free(&in->arena);
     buf_fini(&in->data);
     (void)close(fd);

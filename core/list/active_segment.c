@@ -49,16 +49,8 @@ enum err active_segment_open(struct active_segment *t, const char *dir, uint32_t
 
 void active_segment_close(struct active_segment *t)
 {
-    if (t->fd >= 0) {
-        (void)close(t->fd);
-    }
-    t->fd = -1;
+    fd_close(&t->fd);
     buf_fini(&t->staged);
-}
-
-bool active_segment_is_full(const struct active_segment *t)
-{
-    return t->bytes >= ACTIVE_SEGMENT_BYTES_MAX;
 }
 
 static uint32_t source_find(const struct active_segment *t, struct slice source)
@@ -83,26 +75,25 @@ static void source_note(struct active_segment *t, struct slice source, uint32_t 
 static enum err write_records(struct active_segment *t, struct slice bytes,
                               struct errinfo *reterr)
 {
-    uint64_t at = t->bytes;
-    while (bytes.n > 0) {
-        ssize_t n = pwrite(t->fd, bytes.p, bytes.n, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            enum err e = segment_error(t, "cannot write", reterr);
-            /* cut off the partial record, so that the next record follows the last complete one */
-            t->failed = ftruncate(t->fd, (off_t)t->bytes) != 0;
-            return e;
-        }
-        bytes = slice_from(bytes, (size_t)n);
-        at += (uint64_t)n;
+    if (!file_write_at(t->fd, t->bytes, bytes)) {
+        enum err e = segment_error(t, "cannot write", reterr);
+        /* cut off the partial record, so that the next record follows the last complete one */
+        t->failed = ftruncate(t->fd, (off_t)t->bytes) != 0;
+        return e;
     }
     if (fdatasync(t->fd) != 0) {
         t->failed = true;
         return segment_error(t, "cannot sync to disk", reterr);
     }
     return ERR_OK;
+}
+
+/* Forgets the staged records. */
+static void unstage(struct active_segment *t)
+{
+    buf_fini(&t->staged);
+    buf_init(&t->staged, STAGED_BYTES_MAX);
+    t->nsources = 0; /* the name of a source can be among them */
 }
 
 enum err active_segment_stage(struct active_segment *t, struct log_record *r,
@@ -129,8 +120,8 @@ enum err active_segment_stage(struct active_segment *t, struct log_record *r,
     r->offset = (uint32_t)(t->bytes + t->staged.n);
     segment_record_print(r, &t->staged);
     if (buf_failed(&t->staged)) {
-        active_segment_unstage(t);
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a record");
+        unstage(t);
+        return errinfo_nomem(reterr, "");
     }
     return ERR_OK;
 }
@@ -142,14 +133,7 @@ enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr)
         t->bytes += t->staged.n;
         buf_clear(&t->staged);
     } else {
-        active_segment_unstage(t);
+        unstage(t);
     }
     return e;
-}
-
-void active_segment_unstage(struct active_segment *t)
-{
-    buf_fini(&t->staged);
-    buf_init(&t->staged, STAGED_BYTES_MAX);
-    t->nsources = 0; /* a name noted may have been among it */
 }

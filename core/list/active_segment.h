@@ -37,14 +37,11 @@ struct active_segment {
 enum err active_segment_open(struct active_segment *t, const char *dir, uint32_t number,
                              uint64_t good, struct errinfo *reterr);
 void active_segment_close(struct active_segment *t);
-bool active_segment_is_full(const struct active_segment *t);
 /* Stages r for the next active_segment_sync. Sets segment, offset and source_at of r. */
 enum err active_segment_stage(struct active_segment *t, struct log_record *r,
                               struct slice source, struct errinfo *reterr);
 /* Appends what was staged and syncs it: all or nothing. After a failed sync every further call
  * fails, because the kernel may have dropped the data. */
 enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr);
-/* Forgets what was staged. */
-void active_segment_unstage(struct active_segment *t);
 
 #endif

@@ -134,3 +134,16 @@ enum err publish(struct list_writer *w, struct publication *p, struct errinfo *r
     writer_clean(w);
     return ERR_OK;
 }
+
+enum err list_commit_fresh(struct list_writer *w, struct publication *p,
+                           struct errinfo *reterr)
+{
+    const struct list_current *c = &p->current;
+    enum err e = list_commit_new_segment(w, c->tail, &p->tail, reterr);
+    THEN(e, list_commit_new_memtable(w, c, c->tail, &p->recent, reterr));
+    if (e != ERR_OK) {
+        list_edit_drop(p);
+        return e;
+    }
+    return publish(w, p, reterr);
+}

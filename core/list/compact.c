@@ -102,7 +102,7 @@ enum err compact_start(struct list_writer *w, struct errinfo *reterr)
     }
     struct compaction *c = calloc(1, sizeof(*c));
     if (!c) {
-        errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no memory");
+        errinfo_nomem(&info, w->dir);
         return compact_failed(w, &info, reterr);
     }
     c->updated_s = memtable_numbers_get(&w->recent).updated_s;

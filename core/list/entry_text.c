@@ -15,9 +15,7 @@ void log_texts_init(struct log_texts *t, const char *dir)
 void log_texts_fini(struct log_texts *t)
 {
     for (unsigned i = 0; i < LOG_TEXT_FILES; i++) {
-        if (t->file[i].fd >= 0) {
-            (void)close(t->file[i].fd);
-        }
+        fd_close(&t->file[i].fd);
     }
 }
 
@@ -35,9 +33,7 @@ static int segment_fd(struct log_texts *t, uint32_t number)
     if (fd < 0) {
         return -1;
     }
-    if (t->file[slot].fd >= 0) {
-        (void)close(t->file[slot].fd);
-    }
+    fd_close(&t->file[slot].fd);
     t->file[slot].number = number;
     t->file[slot].fd = fd;
     return fd;
@@ -51,12 +47,9 @@ static bool read_log_record(struct log_texts *t, uint32_t number, uint32_t offse
     if (fd < 0) {
         return false;
     }
-    ssize_t n = 0;
-    do {
-        n = pread(fd, bytes, RECORD_BYTES_MAX, (off_t)offset);
-    } while (n < 0 && errno == EINTR);
+    size_t n = file_read_at(fd, offset, bytes, RECORD_BYTES_MAX);
     size_t size = 0;
-    return n > 0 && segment_record_parse(slice_of(bytes, (size_t)n), ret, &size);
+    return n > 0 && segment_record_parse(slice_of(bytes, n), ret, &size);
 }
 
 void log_texts_get(struct log_texts *t, const struct digest *d,

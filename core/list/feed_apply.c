@@ -130,7 +130,7 @@ enum err list_refresh(struct list_writer *w, const struct refresh_input *in,
     }
     r.arena = arena_new(TEXT_ARENA);
     if (!r.arena) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for changes");
+        return errinfo_nomem(reterr, w->dir);
     }
     log_texts_init(&r.texts, w->dir);
     e = in->n < REFRESH_BULK ? stage_all(w, &r, reterr) : merge_all(w, &r, reterr);

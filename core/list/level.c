@@ -19,6 +19,28 @@ struct file_mark file_mark_of(const char *path)
     return (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
 }
 
+struct file_mark file_mark_in(const char *dir, const char *name)
+{
+    char path[FILE_PATH_MAX];
+    return path_make(path, NULL, "%s/%s", dir, name) == ERR_OK ? file_mark_of(path)
+                                                               : (struct file_mark){0};
+}
+
+struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number)
+{
+    char path[FILE_PATH_MAX];
+    return list_file_path(path, dir, kind, number, NULL) == ERR_OK
+               ? file_mark_of(path)
+               : (struct file_mark){0};
+}
+
+bool list_file_is_same(const struct file_mark *mark, const char *dir,
+                       enum list_file kind, uint64_t number)
+{
+    struct file_mark now = list_file_mark(dir, kind, number);
+    return file_mark_eq(&now, mark);
+}
+
 static bool is_failure(enum err e)
 {
     return e == ERR_DENIED || e == ERR_NOMEM;
@@ -85,7 +107,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
 {
     struct level *l = calloc(1, sizeof(*l));
     if (!l) {
-        return errinfo_set(reterr, ERR_NOMEM, how->dir, 0, "no memory to open a level");
+        return errinfo_nomem(reterr, how->dir);
     }
     l->users = 1;
     l->names = *names;
@@ -100,22 +122,11 @@ enum err level_open(const struct level_open *how, const struct list_level *names
     return ERR_OK;
 }
 
-static bool is_still(const struct file_mark *mark, const char *dir, enum list_file kind,
-                     uint64_t number)
-{
-    char path[FILE_PATH_MAX];
-    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK) {
-        return false;
-    }
-    struct file_mark now = file_mark_of(path);
-    return file_mark_eq(&now, mark);
-}
-
 struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold)
 {
     if (!l->index || !l->has_base || l->base.hold != hold ||
-        !is_still(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
-        !is_still(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
+        !list_file_is_same(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
+        !list_file_is_same(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
         return NULL;
     }
     __atomic_fetch_add(&l->users, 1, __ATOMIC_RELAXED);

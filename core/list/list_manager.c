@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "core/base/array.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
@@ -113,8 +114,8 @@ struct list_manager *list_manager_new(const char *state_dir, const struct keyrin
         h->has_keys = true;
     }
     h->state_dir = strdup(state_dir);
-    h->ring_mark = list_key_mark(state_dir, "digest.key");
-    h->node_mark = list_key_mark(state_dir, "filter.key");
+    h->ring_mark = file_mark_in(state_dir, "keys/digest.key");
+    h->node_mark = file_mark_in(state_dir, "keys/filter.key");
     h->current = set_new(0);
     h->arena = arena_new(NAMES_ARENA_BYTES);
     if (h->current) {
@@ -172,14 +173,9 @@ static struct trouble *trouble_add(struct list_manager *h, struct slice name)
     if (t) {
         return t;
     }
-    if (!h->trouble || h->ntrouble == h->trouble_size) {
-        size_t size = h->trouble_size == 0 ? 8 : h->trouble_size * 2;
-        struct trouble *grown = realloc(h->trouble, size * sizeof(*grown));
-        if (!grown) {
-            return NULL;
-        }
-        h->trouble = grown;
-        h->trouble_size = size;
+    if (!array_room(&h->trouble, &h->trouble_size, h->ntrouble + 1, SIZE_MAX,
+                    sizeof(*h->trouble))) {
+        return NULL;
     }
     t = &h->trouble[h->ntrouble++];
     *t = (struct trouble){0};
@@ -320,7 +316,7 @@ static struct shared_reader *reader_open(struct list_manager *h,
     struct shared_reader *shared = calloc(1, sizeof(*shared));
     enum err e = shared ? list_reader_open_held(place->state_dir, place->name, &h->keys,
                                                 how, &shared->reader, &info)
-                        : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
+                        : errinfo_nomem(&info, "");
     if (e == ERR_OK && shared) {
         shared->cache = place->cache;
         shared->hold = how->hold;
@@ -359,8 +355,8 @@ static void note_fault(struct list_manager *h, const struct list_place *place,
  * that cannot be read leave the keys as they are. */
 static void refresh_keys(struct list_manager *h)
 {
-    struct file_mark ring = list_key_mark(h->state_dir, "digest.key");
-    struct file_mark node = list_key_mark(h->state_dir, "filter.key");
+    struct file_mark ring = file_mark_in(h->state_dir, "keys/digest.key");
+    struct file_mark node = file_mark_in(h->state_dir, "keys/filter.key");
     if (file_mark_eq(&ring, &h->ring_mark) && file_mark_eq(&node, &h->node_mark)) {
         return;
     }
@@ -522,8 +518,7 @@ enum err list_manager_refresh(struct list_manager *h, const struct config *confi
     struct refresh x = {.h = h, .former = h->current, .room = n + npeers};
     x.fresh = set_new(x.room);
     if (!x.fresh) {
-        return errinfo_set(reterr, ERR_NOMEM, h->state_dir, 0,
-                           "no memory for a new set of lists; the former one stays");
+        return errinfo_nomem(reterr, h->state_dir);
     }
     x.fresh->config = config_acquire(config);
     x.fresh->hits = h->hits;

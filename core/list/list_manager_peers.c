@@ -15,15 +15,6 @@ enum {
     CACHE_LEAST = 256
 };
 
-static struct file_mark mark_of(const struct list_manager *h, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/peers/%s", h->state_dir, name) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
-}
-
 static bool is_believed(const struct origins *o, const struct origin_row *row)
 {
     return row->state == ORIGIN_ACTIVE &&
@@ -42,8 +33,8 @@ static size_t count_believed(const struct origins *o)
 size_t peers_look(struct list_manager *h)
 {
     struct hold_origins *p = &h->peers;
-    struct file_mark now = mark_of(h, "origins");
-    struct file_mark more = mark_of(h, "origins.subscriptions");
+    struct file_mark now = file_mark_in(h->state_dir, "peers/origins");
+    struct file_mark more = file_mark_in(h->state_dir, "peers/origins.subscriptions");
     if (file_mark_eq(&now, &p->mark) && file_mark_eq(&more, &p->more_mark)) {
         return count_believed(&p->origins) * LISTS_PER_ORIGIN;
     }

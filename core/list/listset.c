@@ -59,11 +59,6 @@ struct lookup {
     enum err failed;
 };
 
-static bool has_type(const struct listset_item *item, uint16_t type)
-{
-    return feature_classes_have(&item->types, type);
-}
-
 /* True if the i-th key is for this list: the list holds entries of the class and its types name the
  * feature, its shown type, or the class. Expensive keys need a list that is known to hold or name
  * them. */
@@ -78,8 +73,9 @@ static bool takes_key(const struct lookup *l, size_t list, const struct batch *b
         (bit != 0 && (feature_derived(held, &item->types) & bit) == 0)) {
         return false;
     }
-    return item->takes_all || has_type(item, b->type[i]) ||
-           has_type(item, b->key[i].report_type) || has_type(item, class_type);
+    return item->takes_all || feature_classes_have(&item->types, b->type[i]) ||
+           feature_classes_have(&item->types, b->key[i].report_type) ||
+           feature_classes_have(&item->types, class_type);
 }
 
 /* Adds the keys of one feature; there is room. */

@@ -133,13 +133,11 @@ enum err lookup_stats_read(const char *path, struct hits_view **ret,
     buf_init(&bytes, sizeof(struct hits_page));
     enum err e = file_read(path, &bytes, reterr);
     if (e == ERR_OK && !(v = calloc(1, sizeof(*v)))) {
-        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it");
+        e = errinfo_nomem(reterr, path);
     }
     if (v) {
         struct slice s = buf_slice(&bytes);
-        for (size_t i = 0; i < s.n && i < sizeof(v->page); i++) {
-            ((char *)&v->page)[i] = s.p[i];
-        }
+        memcpy(&v->page, s.p, s.n < sizeof(v->page) ? s.n : sizeof(v->page));
         e = page_check(&v->page, s.n, path, reterr);
     }
     buf_fini(&bytes);
@@ -200,10 +198,8 @@ static enum err make_file(struct lookup_stats *h, const char *path, uint64_t now
 {
     char fresh[FILE_PATH_MAX];
     struct hits_view *last = NULL;
-    if (file_path(fresh, "%s.new", path) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, path, 0, "the path is too long");
-    }
-    enum err e = file_allocate(fresh, sizeof(struct hits_page), HITS_MODE, reterr);
+    enum err e = path_make(fresh, reterr, "%s.new", path);
+    THEN(e, file_allocate(fresh, sizeof(struct hits_page), HITS_MODE, reterr));
     THEN(e, filemap_open(&h->map, fresh, FILEMAP_WRITE, reterr));
     if (e != ERR_OK) {
         return e;
@@ -228,7 +224,7 @@ enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats
     struct lookup_stats *h = calloc(1, sizeof(*h));
     if (!h || pthread_mutex_init(&h->mutex, NULL) != 0) {
         free(h);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to count list hits");
+        return errinfo_nomem(reterr, path);
     }
     enum err e = make_file(h, path, now_s, reterr);
     if (e != ERR_OK) {

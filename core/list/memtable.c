@@ -196,7 +196,7 @@ enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node
     if (buf_failed(&head)) {
         buf_fini(&head);
         filemap_close(&r.map);
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a recent table");
+        return errinfo_nomem(reterr, "");
     }
     memcpy(p, head.p, head.n);
     buf_fini(&head);
@@ -402,8 +402,7 @@ enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
     struct memtable_entry *v = calloc(memtable_capacity(r) + 1, sizeof(*v));
     size_t n = 0;
     if (!v) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0,
-                           "no memory for the recent entries");
+        return errinfo_nomem(reterr, "");
     }
     /* a writer beside us may add entries meanwhile: as many as there is room for */
     for (uint64_t i = 0; i < r->slots && n <= memtable_capacity(r); i++) {

@@ -164,7 +164,7 @@ static enum err stage_all(struct list_writer *w, mirror_next_fn *next, void *con
 {
     struct gathering *g = calloc(1, sizeof(*g));
     if (!g) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for changes");
+        return errinfo_nomem(reterr, w->dir);
     }
     g->next = next;
     g->context = context;
@@ -285,7 +285,7 @@ static enum err walk_new(const struct merged_index *levels,
 {
     struct mirror_iter *w = calloc(1, sizeof(*w));
     if (!w) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to walk the list");
+        return errinfo_nomem(reterr, dir);
     }
     w->expired_s = expired_s;
     enum err e = merged_iter_new(levels, 0, &w->levels);

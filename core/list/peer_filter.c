@@ -206,7 +206,7 @@ enum err peer_filter_open(const struct peer_filter_files *files,
 {
     struct peer_filter *m = calloc(1, sizeof(*m));
     if (!m) {
-        return errinfo_set(reterr, ERR_NOMEM, files->dir, 0, "no memory");
+        return errinfo_nomem(reterr, files->dir);
     }
     m->users = 1;
     m->hold = files->hold;
@@ -226,15 +226,8 @@ enum err peer_filter_open(const struct peer_filter_files *files,
 static bool is_still(const struct peer_filter *m, const char *dir, enum list_file kind,
                      unsigned i)
 {
-    char path[FILE_PATH_MAX];
-    if (m->numbers[i] == 0) {
-        return true;
-    }
-    if (list_file_path(path, dir, kind, m->numbers[i], NULL) != ERR_OK) {
-        return false;
-    }
-    struct file_mark now = file_mark_of(path);
-    return file_mark_eq(&now, &m->marks[i]);
+    return m->numbers[i] == 0 ||
+           list_file_is_same(&m->marks[i], dir, kind, m->numbers[i]);
 }
 
 struct peer_filter *peer_filter_share(struct peer_filter *m,

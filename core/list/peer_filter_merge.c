@@ -112,7 +112,7 @@ static enum err grow_publish(struct list_writer *w, struct growing *spam,
 {
     struct list_current *c = malloc(sizeof(*c));
     if (!c) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory");
+        return errinfo_nomem(reterr, w->dir);
     }
     *c = w->current;
     uint64_t last =

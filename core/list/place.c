@@ -87,9 +87,8 @@ enum err list_delete(const char *state_dir, struct slice name,
     if (e != ERR_OK) {
         return e;
     }
-    e = file_path(m.to, "%s/" DELETED_FOLDER, m.folder);
-    e = e == ERR_OK ? file_remove_tree(m.to, reterr) /* of one that was killed */
-                    : errinfo_set(reterr, e, m.folder, 0, "the path is too long");
+    e = path_make(m.to, reterr, "%s/" DELETED_FOLDER, m.folder);
+    THEN(e, file_remove_tree(m.to, reterr)); /* after a crash */
     THEN(e, move(&m, name, reterr));
     THEN(e, file_remove_tree(m.to, reterr));
     list_lock_drop(&m.lock);

@@ -1,14 +1,11 @@
 #include "core/list/query.h"
 
+#include "core/base/array.h"
 #include "core/list/reader.h"
 
 /* For a batch of the longest values with all their keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
-enum {
-    BATCH_KEYS = QUERY_VALUES * 16,
-    ROW = BATCH_KEYS + VALUE_KEYS_MAX,
-    MATCHES_FIRST = 16
-};
+enum { BATCH_KEYS = QUERY_VALUES * 16, ROW = BATCH_KEYS + VALUE_KEYS_MAX };
 
 struct value {
     struct slice text;
@@ -104,11 +101,6 @@ bool query_is_full(const struct query *a)
            arena_used(a->batch) > BATCH_ARENA / 2;
 }
 
-static enum err query_nomem(struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
-}
-
 /* Room for the answers of each list. */
 static bool has_rows(struct query *a)
 {
@@ -128,7 +120,7 @@ enum err query_add(struct query *a, struct slice value, enum feature_type hint,
                    struct errinfo *reterr)
 {
     struct value *v = &a->values[a->nvalues];
-    enum err result = has_rows(a) ? ERR_OK : query_nomem(reterr);
+    enum err result = has_rows(a) ? ERR_OK : errinfo_nomem(reterr, "");
 
     if (result == ERR_OK) {
         const struct value_reading how = {hint, a->lists.derived};
@@ -141,7 +133,7 @@ enum err query_add(struct query *a, struct slice value, enum feature_type hint,
     v->text = arena_copy(a->batch, value);
     v->first = a->nkeys;
     if (arena_is_full(a->batch)) {
-        return query_nomem(reterr);
+        return errinfo_nomem(reterr, "");
     }
     a->nkeys += v->n;
     a->nvalues++;
@@ -168,15 +160,8 @@ void query_test(struct query *a)
 
 static bool keep_match(struct query *a, const struct query_match *m)
 {
-    if (a->nmatches == a->room) {
-        size_t room = a->room == 0 ? MATCHES_FIRST : a->room * 2;
-        struct query_match *more = realloc(a->match, room * sizeof(*more));
-
-        if (more == NULL) {
-            return false;
-        }
-        a->match = more;
-        a->room = room;
+    if (!array_room(&a->match, &a->room, a->nmatches + 1, SIZE_MAX, sizeof(*m))) {
+        return false;
     }
     a->match[a->nmatches++] = *m;
     return true;

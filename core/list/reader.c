@@ -17,38 +17,14 @@ enum {
 
 static struct file_mark current_mark(const char *dir)
 {
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/%s", dir, LIST_CURRENT) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
+    return file_mark_in(dir, LIST_CURRENT);
 }
 
 struct file_mark list_current_mark(const char *state_dir, struct slice name)
 {
     char dir[FILE_PATH_MAX];
-    if (list_dir_path(dir, state_dir, name, NULL) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return current_mark(dir);
-}
-
-struct file_mark list_key_mark(const char *state_dir, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/keys/%s", state_dir, name) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
-}
-
-static struct file_mark tail_mark(const char *dir, uint32_t tail)
-{
-    char path[FILE_PATH_MAX];
-    if (list_file_path(path, dir, LIST_FILE_LOG, tail, NULL) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
+    return list_dir_path(dir, state_dir, name, NULL) == ERR_OK ? current_mark(dir)
+                                                               : (struct file_mark){0};
 }
 
 bool list_reader_is_stale(const struct list_reader *r)
@@ -60,7 +36,7 @@ bool list_reader_is_stale(const struct list_reader *r)
     if (!r->is_private) {
         return false;
     }
-    now = tail_mark(r->dir, r->tail_last);
+    now = list_file_mark(r->dir, LIST_FILE_LOG, r->tail_last);
     return !file_mark_eq(&now, &r->tail_mark) ||
            list_tail_last(r->dir, r->tail_last) != r->tail_last;
 }
@@ -93,12 +69,8 @@ struct newest {
 /* True if all files that a CURRENT names exist. */
 static bool is_complete(const char *dir, const struct list_current *c)
 {
-    char path[FILE_PATH_MAX];
-    struct stat st;
     for (uint32_t i = 0; i < c->nlevels; i++) {
-        if (list_file_path(path, dir, LIST_FILE_INDEX_SUM, c->level[i].number, NULL) !=
-                ERR_OK ||
-            lstat(path, &st) != 0) {
+        if (list_file_mark(dir, LIST_FILE_INDEX_SUM, c->level[i].number).inode == 0) {
             return false;
         }
     }
@@ -205,7 +177,7 @@ static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
     *retok = true;
     r->is_private = true;
     r->tail_last = list_tail_last(r->dir, r->current.tail);
-    r->tail_mark = tail_mark(r->dir, r->tail_last);
+    r->tail_mark = list_file_mark(r->dir, LIST_FILE_LOG, r->tail_last);
     enum err e = memtable_new(&ids, node, MEMTABLE_SLOTS_MAX, &r->recent, reterr);
     if (e != ERR_OK) {
         return e;
@@ -242,7 +214,7 @@ static bool recent_is_complete(const struct list_reader *r,
 {
     for (unsigned i = 0; i < TAIL_ATTEMPTS; i++) {
         struct memtable_numbers n = memtable_numbers_get(recent);
-        struct file_mark tail = tail_mark(r->dir, n.segment);
+        struct file_mark tail = list_file_mark(r->dir, LIST_FILE_LOG, n.segment);
         if (n.tail_bytes >= (uint64_t)tail.size &&
             list_tail_last(r->dir, n.segment) == n.segment) {
             return true;
@@ -481,7 +453,7 @@ enum err list_reader_open_held(const char *state_dir, struct slice name,
 {
     struct list_reader *r = calloc(1, sizeof(*r));
     if (!r) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to open a list");
+        return errinfo_nomem(reterr, state_dir);
     }
     enum err e = list_dir_path(r->dir, state_dir, name, reterr);
     if (e == ERR_OK) {

@@ -15,8 +15,6 @@
 
 /* Of STATE/lists/NAME/CURRENT; zeros when there is none. */
 struct file_mark list_current_mark(const char *state_dir, struct slice name);
-/* Of STATE/keys/NAME; zeros when there is none. */
-struct file_mark list_key_mark(const char *state_dir, const char *name);
 
 struct list_reader {
     char name[LIST_NAME_MAX + 1];

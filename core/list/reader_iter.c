@@ -99,7 +99,7 @@ static enum err each_all(struct each *x, struct errinfo *reterr)
     x->now_s = clock_wall_us() / 1000000;
     x->arena = arena_new(ENTRY_ARENA_BYTES);
     if (!x->arena) {
-        return errinfo_set(reterr, ERR_NOMEM, r->dir, 0, "no memory for the entries");
+        return errinfo_nomem(reterr, r->dir);
     }
     log_texts_init(&x->texts, r->dir);
     enum err e = memtable_sorted(&r->recent, &x->recent, &x->nrecent, reterr);

@@ -232,17 +232,6 @@ uint64_t list_reader_changed_s(const struct list_reader *r)
     return memtable_numbers_get(&r->recent).updated_s;
 }
 
-static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)
-{
-    char path[FILE_PATH_MAX];
-    struct stat st;
-    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK ||
-        lstat(path, &st) != 0) {
-        return 0;
-    }
-    return (uint64_t)st.st_size;
-}
-
 static uint64_t recent_entries(const struct memtable *r)
 {
     uint64_t n = 0;
@@ -268,7 +257,7 @@ void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
     };
     uint32_t last = list_tail_last(r->dir, r->current.tail);
     for (uint32_t segment = 1; segment <= last; segment++) {
-        s.log_bytes += file_bytes(r->dir, LIST_FILE_LOG, segment);
+        s.log_bytes += (uint64_t)list_file_mark(r->dir, LIST_FILE_LOG, segment).size;
     }
     struct list_filters f;
     list_reader_filters(r, &f);
@@ -276,7 +265,8 @@ void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
     s.error_now = f.error_formula;
     for (uint32_t i = 0; i < r->current.nlevels; i++) {
         const struct level *l = r->level[i];
-        s.index_bytes += file_bytes(r->dir, LIST_FILE_INDEX, l->names.number);
+        s.index_bytes +=
+            (uint64_t)list_file_mark(r->dir, LIST_FILE_INDEX, l->names.number).size;
         s.filter_bytes += l->has_base ? l->base.bytes : 0;
     }
     *ret = s;

@@ -279,14 +279,9 @@ static enum err making_publish(struct making *m, struct errinfo *reterr)
     }
     c->period_s =
         w->ageing.period_s == 0 ? 0 : m->now_s - m->now_s % w->ageing.period_s;
-    enum err e = list_commit_new_segment(w, c->tail, &m->p.tail, reterr);
-    THEN(e, list_commit_new_memtable(w, c, c->tail, &m->p.recent, reterr));
-    if (e != ERR_OK) {
-        list_edit_drop(&m->p);
-        return e;
-    }
-    w->period_next_s = c->period_s;
-    return publish(w, &m->p, reterr);
+    enum err e = list_commit_fresh(w, &m->p, reterr);
+    w->period_next_s = e == ERR_OK ? c->period_s : w->period_next_s;
+    return e;
 }
 
 /* Stops the rebuild if it would lose entries that an undamaged index still has. */

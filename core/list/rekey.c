@@ -4,6 +4,7 @@
 #include "core/list/rekey.h"
 
 #include "core/base/file.h"
+#include "core/list/level.h"
 #include "core/list/mirror.h"
 #include "core/list/peer_filter.h"
 #include "core/list/segment.h"
@@ -222,15 +223,11 @@ static enum err remake(struct list_writer *w, struct remake *x)
 {
     char folder[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
-    if (file_path(folder, "%s/lists/" REKEY_FOLDER "%s", x->state_dir, w->name) !=
-            ERR_OK ||
-        file_path(fresh, "%s/lists/%s", folder, w->name) != ERR_OK) {
-        return errinfo_set(x->why, ERR_LIMIT, x->state_dir, 0,
-                           "the path is too long; choose a shorter state_dir");
-    }
     x->arena = arena_new(TEXT_ARENA);
-    enum err e = x->arena ? writer_check(w, x->why)
-                          : errinfo_set(x->why, ERR_NOMEM, w->dir, 0, "no memory");
+    enum err e = x->arena ? writer_check(w, x->why) : errinfo_nomem(x->why, w->dir);
+    THEN(e, path_make(folder, x->why, "%s/lists/" REKEY_FOLDER "%s", x->state_dir,
+                      w->name));
+    THEN(e, path_make(fresh, x->why, "%s/lists/%s", folder, w->name));
     THEN(e, writer_settled(w, x->why));
     THEN(e, file_remove_tree(folder, x->why)); /* of one that was killed */
     THEN(e, file_make_dir(folder, LIST_DIR_MODE, x->why));
@@ -267,31 +264,41 @@ enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
     return e;
 }
 
-enum err list_reform(struct list_writer *w, const struct list_reforming *how,
-                     bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr)
+/* Rewrites the list of w with the digests of LIST_FORM. */
+static enum err remake_form(struct list_writer *w, const struct list_reforming *how,
+                            enum url_match match, struct list_rekeyed *ret,
+                            struct errinfo *reterr)
 {
     struct list_current former = w->current;
     struct remake x = {.state_dir = how->state_dir,
                        .former = &former,
-                       .url_match = how->url_match,
+                       .url_match = match,
                        .stop = how->stop,
                        .progress = how->progress,
                        .context = how->context,
                        .why = reterr};
-    *retremade = false;
+    enum err e = remake(w, &x);
     *ret = x.done;
+    return e;
+}
+
+enum err list_reform(struct list_writer *w, const struct list_reforming *how,
+                     bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr)
+{
+    struct list_current *c = &w->current;
+    *retremade = false;
+    *ret = (struct list_rekeyed){0};
     if (w->state != WRITER_READY ||
-        (former.form == LIST_FORM && former.url_match == (uint32_t)how->url_match)) {
+        (c->form == LIST_FORM && c->url_match == (uint32_t)how->url_match)) {
         return ERR_OK; /* or damaged: it serves as it is until it is rebuilt */
     }
-    if (mirror_is_empty(w) && former.member_spam == 0) {
-        w->current.form = LIST_FORM;
-        w->current.url_match = (uint32_t)how->url_match;
-        return current_write(w->dir, LIST_CURRENT, &w->current, reterr);
+    if (mirror_is_empty(w) && c->member_spam == 0) {
+        c->form = LIST_FORM;
+        c->url_match = (uint32_t)how->url_match;
+        return current_write(w->dir, LIST_CURRENT, c, reterr);
     }
-    enum err e = remake(w, &x);
+    enum err e = remake_form(w, how, how->url_match, ret, reterr);
     *retremade = e == ERR_OK;
-    *ret = x.done;
     return e;
 }
 
@@ -307,7 +314,7 @@ static uint64_t record_bytes(const struct list_writer *w)
     uint32_t number = w->tail.number;
     size_t n = 0;
     for (uint32_t i = 1; i <= w->tail.number; i++) {
-        uint64_t bytes = list_segment_bytes(w, i);
+        uint64_t bytes = (uint64_t)list_file_mark(w->dir, LIST_FILE_LOG, i).size;
         number = bytes > longest ? i : number;
         longest = bytes > longest ? bytes : longest;
     }
@@ -334,22 +341,14 @@ enum err list_shorten_log(struct list_writer *w, const struct list_reforming *ho
                           bool *retremade, struct list_rekeyed *ret,
                           struct errinfo *reterr)
 {
-    struct list_current former = w->current;
-    struct remake x = {.state_dir = how->state_dir,
-                       .former = &former,
-                       .url_match = list_writer_url_match(w),
-                       .stop = how->stop,
-                       .progress = how->progress,
-                       .context = how->context,
-                       .why = reterr};
     *retremade = false;
-    *ret = x.done;
-    if (w->state != WRITER_READY || former.period_s != 0 || former.form != LIST_FORM ||
-        writer_levels_check(w, NULL) != ERR_OK || !is_log_long(w)) {
+    *ret = (struct list_rekeyed){0};
+    if (w->state != WRITER_READY || w->current.period_s != 0 ||
+        w->current.form != LIST_FORM || writer_levels_check(w, NULL) != ERR_OK ||
+        !is_log_long(w)) {
         return ERR_OK;
     }
-    enum err e = remake(w, &x);
+    enum err e = remake_form(w, how, list_writer_url_match(w), ret, reterr);
     *retremade = e == ERR_OK;
-    *ret = x.done;
     return e;
 }

@@ -197,7 +197,7 @@ enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *conte
     }
     x.arena = arena_new(TEXT_ARENA_BYTES);
     if (!x.arena) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory");
+        return errinfo_nomem(reterr, w->dir);
     }
     log_texts_init(&x.texts, w->dir);
     e = writer_settled(w, reterr);

@@ -229,9 +229,8 @@ enum err segment_create(const char *dir, const struct segment_header *h,
     struct buf b;
     buf_init(&b, SEGMENT_HEADER_BYTES);
     segment_header_print(h, &b);
-    e = buf_failed(&b)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to write it")
-            : file_write_atomic(path, buf_slice(&b), LIST_FILE_MODE, reterr);
+    e = buf_failed(&b) ? errinfo_nomem(reterr, path)
+                       : file_write_atomic(path, buf_slice(&b), LIST_FILE_MODE, reterr);
     buf_fini(&b);
     return e;
 }

@@ -275,13 +275,7 @@ static enum err read_segments(struct verify *v, struct replay *r,
                               struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    for (uint32_t n = 1; e == ERR_OK && n < v->current.tail; n++) {
-        e = replay_segment(r, n, false, 0, reterr);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    for (uint32_t n = v->current.tail; e == ERR_OK && n < v->tail_last; n++) {
+    for (uint32_t n = 1; e == ERR_OK && n < v->tail_last; n++) {
         e = replay_segment(r, n, false, 0, reterr);
     }
     if (e != ERR_OK) {
@@ -422,8 +416,7 @@ enum err list_verify(const char *state_dir, struct slice name,
     }
     if (!v || !v->findings) {
         free(v);
-        enum err e =
-            errinfo_set(&info, ERR_NOMEM, state_dir, 0, "no memory to verify a list");
+        enum err e = errinfo_nomem(&info, state_dir);
         on_finding(context, &info);
         return e;
     }

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/list/commit.h"
 #include "core/list/compact.h"
+#include "core/list/level.h"
 #include "core/list/level_build.h"
 #include "core/list/mirror.h"
 
@@ -263,13 +264,7 @@ static enum err generation_create(struct list_writer *w, struct errinfo *reterr)
         .tail = {.fd = -1},
     };
     (void)file_sweep_temps(w->dir, NULL);
-    enum err e = list_commit_new_segment(w, 1, &p.tail, reterr);
-    THEN(e, list_commit_new_memtable(w, &p.current, 1, &p.recent, reterr));
-    if (e != ERR_OK) {
-        active_segment_close(&p.tail);
-        return e;
-    }
-    return publish(w, &p, reterr);
+    return list_commit_fresh(w, &p, reterr);
 }
 
 static enum err writer_load(struct list_writer *w, const struct keyring *keys,
@@ -312,9 +307,9 @@ static enum err folders_make(struct list_writer *w, const char *state_dir,
             reterr, ERR_NOT_FOUND, w->dir, 0,
             "there is no list of this name; `gillnet list` shows those there are");
     }
-    e = file_path(lists, "%s/lists", state_dir);
-    return e == ERR_OK ? file_make_dir(lists, LIST_DIR_MODE, reterr)
-                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+    e = path_make(lists, reterr, "%s/lists", state_dir);
+    THEN(e, file_make_dir(lists, LIST_DIR_MODE, reterr));
+    return e;
 }
 
 static struct list_writer *writer_new(const struct keyring *keys)
@@ -348,7 +343,7 @@ enum err list_writer_open(const char *state_dir, struct slice name,
 {
     struct list_writer *w = writer_new(keys);
     if (!w) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     enum err e = folders_make(w, state_dir, name, create, reterr);
     THEN(e, list_lock_take(&w->lock, state_dir, name, reterr));
@@ -375,7 +370,7 @@ enum err mirror_open(const char *state_dir, struct slice name,
     }
     struct list_writer *w = writer_new(keys);
     if (!w) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     w->key = *key;
     w->keep_text = false;
@@ -399,21 +394,11 @@ uint32_t list_writer_key(const struct list_writer *w)
     return w->key.id;
 }
 
-uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number)
-{
-    char path[FILE_PATH_MAX];
-    struct stat st;
-    return list_file_path(path, w->dir, LIST_FILE_LOG, number, NULL) == ERR_OK &&
-                   lstat(path, &st) == 0
-               ? (uint64_t)st.st_size
-               : 0;
-}
-
 uint64_t list_writer_log_bytes(const struct list_writer *w)
 {
     uint64_t sum = 0;
     for (uint32_t n = 1; n <= w->tail.number; n++) {
-        sum += list_segment_bytes(w, n);
+        sum += (uint64_t)list_file_mark(w->dir, LIST_FILE_LOG, n).size;
     }
     return sum;
 }
@@ -479,7 +464,7 @@ enum err writer_entry_of(const struct list_writer *w, const struct feature_entry
         feature_entry_matched(e, (enum url_match)w->current.url_match, w->scratch);
     struct slice written = own.written.p != NULL ? own.written : own.text;
     if (own.text.p == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for an entry");
+        return errinfo_nomem(reterr, "");
     }
     if (own.text.n > LIST_TEXT_MAX || written.n > LIST_TEXT_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, "", 0,

@@ -81,8 +81,6 @@ enum err writer_entry_of(const struct list_writer *w, const struct feature_entry
                          struct writer_entry *ret, struct errinfo *reterr);
 /* ERR_OK if the writer can change the list; else the reason and the remedy. */
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr);
-/* Bytes of a segment of the log; 0: there is none. */
-uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number);
 /* ERR_OK when no level is damaged: a merge needs them all. */
 enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr);
 /* Makes staged changes durable and waits for a compaction. */

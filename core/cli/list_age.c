@@ -5,6 +5,7 @@
 #include "core/cli/list_commands.h"
 #include "core/cli/options.h"
 #include "core/list/lookup_stats.h"
+#include "core/list/retention.h"
 
 /* What gillnetd counted, for one list. */
 struct met {

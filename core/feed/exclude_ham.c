@@ -144,10 +144,11 @@ static enum err read_ham_log(struct reading *r, const struct keyring *keys,
     uint32_t key_id = 0;
     uint64_t messages = h->messages;
     size_t npairs = h->npairs;
-    if (file_path(path, "%s/%s", state_dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    enum err e = path_make(path, reterr, "%s/%s", state_dir, name);
+    if (e != ERR_OK) {
+        return e;
     }
-    enum err e = ham_log_read(path, since_s, take_ham_key, r, &key_id, NULL);
+    e = ham_log_read(path, since_s, take_ham_key, r, &key_id, NULL);
     const struct hashkey *key = e == ERR_OK ? keyring_find(keys, key_id) : NULL;
     if (key == NULL || (h->hash != NULL && h->hash != key)) {
         h->messages = messages;

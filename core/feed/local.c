@@ -46,9 +46,10 @@ static enum err add_file(struct files *f, const char *dir, const char *name,
                            "a folder of a feed may hold up to %d files",
                            (int)FEED_LOCAL_FILES_MAX);
     }
-    if (file_path(path, "%s%s%s", dir, name != NULL ? "/" : "",
-                  name != NULL ? name : "") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    enum err e = path_make(path, reterr, "%s%s%s", dir, name != NULL ? "/" : "",
+                           name != NULL ? name : "");
+    if (e != ERR_OK) {
+        return e;
     }
     f->path[f->n] = strdup(path);
     if (f->path[f->n] == NULL) {

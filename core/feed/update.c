@@ -24,9 +24,7 @@ uint64_t update_now_s(void)
 enum err update_file(const struct feed_update *s, const char *what, uint64_t number,
                      char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    return file_path(ret, "%s/%s.%" PRIu64, s->dir, what, number) == ERR_OK
-               ? ERR_OK
-               : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    return path_make(ret, reterr, "%s/%s.%" PRIu64, s->dir, what, number);
 }
 
 /* ---- the folder ---- */
@@ -112,11 +110,9 @@ static enum err state_load(struct feed_update *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct buf b;
-    if (file_path(path, "%s/state.json", s->dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
+    enum err e = path_make(path, reterr, "%s/state.json", s->dir);
     buf_init(&b, STATE_BYTES_MAX);
-    enum err e = file_read(path, &b, reterr);
+    THEN(e, file_read(path, &b, reterr));
     if (e == ERR_LIMIT ||
         (e == ERR_OK && saved_parse(buf_slice(&b), &s->saved) != ERR_OK)) {
         state_lost(s, path);
@@ -135,14 +131,11 @@ static enum err folder_make(struct feed_update *s, struct errinfo *reterr)
 {
     char feeds[FILE_PATH_MAX];
     char lock[FILE_PATH_MAX];
-    if (file_path(feeds, "%s/feeds", s->config->state_dir) != ERR_OK ||
-        file_path(s->dir, "%s/%s", feeds, s->feed->name) != ERR_OK ||
-        file_path(s->incoming, "%s/incoming.body", s->dir) != ERR_OK ||
-        file_path(lock, "%s/LOCK", s->dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->config->state_dir, 0,
-                           "the path is too long; choose a shorter state_dir");
-    }
-    enum err e = file_make_dir(feeds, FEED_DIR_MODE, reterr);
+    enum err e = path_make(feeds, reterr, "%s/feeds", s->config->state_dir);
+    THEN(e, path_make(s->dir, reterr, "%s/%s", feeds, s->feed->name));
+    THEN(e, path_make(s->incoming, reterr, "%s/incoming.body", s->dir));
+    THEN(e, path_make(lock, reterr, "%s/LOCK", s->dir));
+    THEN(e, file_make_dir(feeds, FEED_DIR_MODE, reterr));
     THEN(e, file_make_dir(s->dir, FEED_DIR_MODE, reterr));
     THEN(e, filelock_take(&s->lock, lock, reterr));
     if (e == ERR_LOCKED) {

@@ -4,6 +4,18 @@
 
 #include "core/list/reader.h"
 
+struct list_provenance entry_shown(const struct digest *d, const struct index_record *r)
+{
+    return (struct list_provenance){
+        .digest = *d,
+        .status = (enum entry_status)r->status,
+        .class_type = r->class_type,
+        .is_explicit = (r->flags & ENTRY_FLAG_EXPLICIT) != 0,
+        .first_seen_s = r->first_seen_s,
+        .expiry_s = r->expiry_s,
+    };
+}
+
 void log_texts_init(struct log_texts *t, const char *dir)
 {
     *t = (struct log_texts){.dir = dir};

@@ -61,6 +61,44 @@ enum err list_file_path(char dst[FILE_PATH_MAX], const char *dir, enum list_file
                      DIGITS_MIN, number, kind == LIST_FILE_INDEX_SUM ? ".sum" : "");
 }
 
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+struct file_mark file_mark_of(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        return (struct file_mark){0};
+    }
+    return (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
+}
+
+struct file_mark file_mark_in(const char *dir, const char *name)
+{
+    char path[FILE_PATH_MAX];
+    return path_make(path, NULL, "%s/%s", dir, name) == ERR_OK ? file_mark_of(path)
+                                                               : (struct file_mark){0};
+}
+
+struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number)
+{
+    char path[FILE_PATH_MAX];
+    return list_file_path(path, dir, kind, number, NULL) == ERR_OK
+               ? file_mark_of(path)
+               : (struct file_mark){0};
+}
+
+bool list_file_is_same(const struct file_mark *mark, const char *dir,
+                       enum list_file kind, uint64_t number)
+{
+    struct file_mark now = list_file_mark(dir, kind, number);
+    return file_mark_eq(&now, mark);
+}
+
 enum list_file list_file_parse(struct slice name, uint64_t *retnumber)
 {
     for (unsigned kind = 0; kind < LIST_FILE_OTHER; kind++) {
@@ -193,13 +231,16 @@ enum err current_read(const char *dir, const char *file, struct list_current *re
                       struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
+    enum err e = path_make(path, reterr, "%s/%s", dir, file);
+    if (e != ERR_OK) {
+        return e;
+    }
     struct buf bytes;
     buf_init(&bytes, CURRENT_BYTES_MAX);
-    enum err e = path_make(path, reterr, "%s/%s", dir, file);
-    THEN(e, file_read(path, &bytes, reterr));
+    e = file_read(path, &bytes, reterr);
     if (e == ERR_LIMIT) {
-        e = errinfo_set(reterr, ERR_CORRUPT, dir, 0,
-                        "%s is far too long for a record of a list (damaged)", file);
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "far too long for a record of a list (damaged)");
     }
     THEN(e, current_parse(buf_slice(&bytes), path, ret, reterr));
     buf_fini(&bytes);

@@ -34,6 +34,22 @@ enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
 /* DIR/log.00000007 and so on. */
 enum err list_file_path(char dst[FILE_PATH_MAX], const char *dir, enum list_file kind,
                         uint64_t number, struct errinfo *reterr);
+/* Identity of a file version. */
+struct file_mark {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
+/* Zeros when there is no such file. */
+struct file_mark file_mark_of(const char *path);
+struct file_mark file_mark_in(const char *dir, const char *name);
+struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number);
+/* True if the file of a list still has this mark. */
+bool list_file_is_same(const struct file_mark *mark, const char *dir,
+                       enum list_file kind, uint64_t number);
+
 /* The kind and number that a file name in the folder means. */
 enum list_file list_file_parse(struct slice name, uint64_t *retnumber);
 

@@ -3,44 +3,6 @@
  */
 #include "core/list/level.h"
 
-bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
-struct file_mark file_mark_of(const char *path)
-{
-    struct stat st;
-    if (lstat(path, &st) != 0) {
-        return (struct file_mark){0};
-    }
-    return (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
-}
-
-struct file_mark file_mark_in(const char *dir, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    return path_make(path, NULL, "%s/%s", dir, name) == ERR_OK ? file_mark_of(path)
-                                                               : (struct file_mark){0};
-}
-
-struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number)
-{
-    char path[FILE_PATH_MAX];
-    return list_file_path(path, dir, kind, number, NULL) == ERR_OK
-               ? file_mark_of(path)
-               : (struct file_mark){0};
-}
-
-bool list_file_is_same(const struct file_mark *mark, const char *dir,
-                       enum list_file kind, uint64_t number)
-{
-    struct file_mark now = list_file_mark(dir, kind, number);
-    return file_mark_eq(&now, mark);
-}
-
 static bool is_failure(enum err e)
 {
     return e == ERR_DENIED || e == ERR_NOMEM;

@@ -11,22 +11,6 @@
 #include "core/list/files.h"
 #include "core/list/merged_index.h"
 
-/* Identity of a file version. */
-struct file_mark {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
-};
-bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
-/* Zeros when there is no such file. */
-struct file_mark file_mark_of(const char *path);
-struct file_mark file_mark_in(const char *dir, const char *name);
-struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number);
-/* True if the file of a list still has this mark. */
-bool list_file_is_same(const struct file_mark *mark, const char *dir,
-                       enum list_file kind, uint64_t number);
-
 enum { LEVEL_BATCH = 256 };
 
 struct level {

@@ -1,18 +1,29 @@
 /*
- * list - a named list on disk: the log is the truth; index, filters and memtable derive.
+ * list - named lists on disk, and their look-up.
  *
- * Folder STATE/lists/NAME:
- *   CURRENT              which generation serves; replaced by rename, checksummed
+ * A list is a folder STATE/lists/NAME. The log is the truth; all other files derive from it.
+ *   CURRENT              names the generation in use; replaced by rename, checksummed
  *   log.NNNNNNNN         segments: append-only records with checksums. An import is one whole
- *                        segment that appears at once; the last segment (the tail) takes single
- *                        adds and revokes, each synced before it is acknowledged
+ *                        segment; the last segment (the tail) takes single changes, each synced
  *   index.G, index.G.sum exact index of everything before the tail (core/store/index.h)
  *   base.G               filter over that index (core/filter/bloomfile.h)
- *   memtable.G           small exact table over the tail and the delta filter before it,
- *                        changed in place by the writer, mapped by readers
- * One writer: the holder of STATE/lists/NAME.lock (core/list/locks.h). Readers never lock.
- * An import does not override what a person said: an explicit add or revoke stands until
- * another explicit one.
+ *   memtable.G           exact table over the tail with a small filter before it, changed in place
+ *                        by the writer, mapped by readers
+ * One writer: the holder of STATE/lists/NAME.lock. Readers never lock. An import does not override
+ * a person: an explicit add or revoke stays until another explicit one.
+ *
+ * Files in reading order:
+ *   segment, entry, active_segment   records of the log, and how they become entries
+ *   files, memtable, level           the files that derive from the log
+ *   writer, writer_change, commit    opening a list, single changes, new generations
+ *   merge, compact, import, rebuild  new levels; retention and rekey are special cases
+ *   mirror, feed_apply, peer_filter  lists and filters that other servers or feeds fill
+ *   reader, reader_lookup, listset   look-ups in one list, and of a message in all lists
+ *   query, rating                    look-ups of people and programs
+ *   list_manager, health, verify     the snapshot in use, its alarms, the check of all files
+ *
+ * To add a kind of file: add it to enum list_file and `prefixes` (files.c), say which generation
+ * needs it (current_names in writer.c), and write it before CURRENT names it (commit.h).
  * Depends: base, config, feature, filter, store.   ADR 0008.
  */
 #ifndef CORE_LIST_LIST_H
@@ -62,27 +73,7 @@ struct list_ageing {
     uint64_t inactive_after_s;
 };
 void list_writer_set_ageing(struct list_writer *w, const struct list_ageing *ageing);
-/* When an entry of the period that begins at period_s was last met (core/list/lookup_stats.h); 0:
- * never. */
-typedef uint64_t list_last_hit_fn(void *context, uint64_t period_s);
-struct list_aged {
-    unsigned periods; /* dropped */
-    uint64_t entries; /* dropped with them */
-    uint64_t
-        kept; /* entries of these periods that a person listed or revoked: they stay */
-};
-/* Drops the former periods whose end and last hit lie inactive_after_s before now. */
-enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *context,
-                  uint64_t now_s, struct list_aged *ret, struct errinfo *reterr);
-
-/* Durable when it returns ERR_OK, and seen by readers at once. source: origin of the change
- * ("cli"). */
-enum err list_add(struct list_writer *w, const struct feature_entry *e,
-                  struct slice source, uint32_t expiry_s, struct errinfo *reterr);
-enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
-                     struct slice source, struct errinfo *reterr);
-
-/* Many changes with one sync: staged until list_flush, durable and seen once it returned ERR_OK.
+/* Changes with one sync: staged until list_flush, durable and seen once it returned ERR_OK.
  * When there are many, some are flushed earlier. After a failure all staged changes are dropped. */
 struct list_change {
     struct feature_entry entry;

@@ -287,7 +287,8 @@ static void set_add(struct list_manager *h, struct listset *s,
         s->nown++;
     }
     item->key = key_index(s, list_reader_key(shared->reader));
-    listset_types(item);
+    item->takes_all = item->config->types.n == 0;
+    item->types = list_named_types(item->config);
     if (h->hits && !place->origin) { /* lists of peers are not counted */
         item->row = rows_make(h, shared->reader);
     }

@@ -71,9 +71,9 @@ struct listset {
     struct hashkey key[KEYRING_MAX];
 };
 
-/* The bits of names; a name that is no feature type is left out (the configuration's check
- * refuses it). */
-void listset_types(struct listset_item *item);
+/* The feature types that a list is configured for. Unknown names are left out (the check of the
+ * configuration rejects them). */
+struct feature_classes list_named_types(const struct config_list *list);
 
 /* Marks those hits of peers' lists that count for nothing here. */
 void listset_silence(const struct listset *s, struct list_hits *hits);

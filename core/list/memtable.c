@@ -308,12 +308,10 @@ enum err memtable_save(const struct memtable *r, const char *dir,
                        struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = list_file_path(path, dir, LIST_FILE_RECENT, r->ids.generation, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
     const void *bytes = r->map.p;
-    return file_write_atomic(path, slice_of(bytes, r->map.n), LIST_FILE_MODE, reterr);
+    enum err e = list_file_path(path, dir, LIST_FILE_RECENT, r->ids.generation, reterr);
+    THEN(e, file_write_atomic(path, slice_of(bytes, r->map.n), LIST_FILE_MODE, reterr));
+    return e;
 }
 
 void memtable_keep_current(struct memtable *r, const struct list_current *c)
@@ -361,12 +359,9 @@ enum err memtable_peek(const char *dir, uint64_t generation, struct list_current
 {
     char path[FILE_PATH_MAX];
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, generation, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
     struct buf bytes;
     buf_init(&bytes, image_bytes(MEMTABLE_SLOTS_MAX));
-    e = file_read(path, &bytes, reterr);
+    THEN(e, file_read(path, &bytes, reterr));
     THEN(e, current_copy(slice_head(buf_slice(&bytes), HEADER_BYTES), path, generation,
                          ret, reterr));
     buf_fini(&bytes);
@@ -382,6 +377,13 @@ enum err memtable_get(const struct memtable *r, const struct digest *d,
         *ret = entry_unpack(&v);
     }
     return e;
+}
+
+enum err memtable_state(const struct memtable *r, const struct merged_index *levels,
+                        const struct digest *d, struct index_record *ret)
+{
+    enum err e = memtable_get(r, d, ret);
+    return e == ERR_NOT_FOUND ? merged_index_get(levels, d, ret, NULL) : e;
 }
 
 uint64_t memtable_capacity(const struct memtable *r)

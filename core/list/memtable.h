@@ -75,6 +75,10 @@ enum err memtable_peek(const char *dir, uint64_t generation, struct list_current
 /* ERR_NOT_FOUND, ERR_CORRUPT as exact_get. */
 enum err memtable_get(const struct memtable *r, const struct digest *d,
                       struct index_record *ret);
+/* State of d: in the image, else in the levels. ERR_NOT_FOUND, ERR_CORRUPT. */
+enum err memtable_state(const struct memtable *r, const struct merged_index *levels,
+                        const struct digest *d, struct index_record *ret);
+
 /* The classes of entries in the image and in the levels. A class is noted before its first
  * entry. */
 struct feature_classes recent_classes(const struct memtable *r);

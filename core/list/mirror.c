@@ -243,9 +243,7 @@ enum err mirror_get_of_reader(const struct list_reader *r, uint64_t now_s,
     }
     return e == ERR_OK || e == ERR_NOT_FOUND
                ? ERR_OK
-               : errinfo_set(reterr, e, r->dir, 0,
-                             "the index is damaged; run `gillnet list rebuild %s`",
-                             r->name);
+               : list_index_damaged(e, r->dir, r->name, reterr);
 }
 
 uint64_t mirror_count(const struct list_writer *w)
@@ -318,9 +316,7 @@ enum err mirror_iter_of_reader(const struct list_reader *r, uint64_t now_s,
                                struct mirror_iter **ret, struct errinfo *reterr)
 {
     if (!r->is_whole) {
-        return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           r->name);
+        return list_index_damaged(ERR_CORRUPT, r->dir, r->name, reterr);
     }
     struct merged_index levels = levels_stack(r->level, r->current.nlevels);
     return walk_new(&levels, &r->recent, now_s, r->dir, ret, reterr);

@@ -1,7 +1,7 @@
 #include "core/list/query.h"
 
 #include "core/base/array.h"
-#include "core/list/reader.h"
+#include "core/list/listset_internal.h"
 
 /* For a batch of the longest values with all their keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
@@ -32,15 +32,7 @@ struct query {
 unsigned ask_derived(const struct list_reader *r, const struct config_list *list)
 {
     struct feature_classes held = list_reader_classes(r);
-    struct feature_classes named = {{0}};
-
-    for (size_t i = 0; i < list->types.n; i++) {
-        const struct feature_info *type =
-            feature_info_by_name(slice_str(list->types.v[i]));
-        if (type != NULL) {
-            feature_classes_add(&named, (uint16_t)type->type);
-        }
-    }
+    struct feature_classes named = list_named_types(list);
     return feature_derived(&held, &named);
 }
 

@@ -394,14 +394,8 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
 {
     r->mark = current_mark(r->dir);
     enum err e = current_find(r, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = current_key(&r->current, keys, r->dir, &r->key, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = levels_load(r, &keys->node, reterr);
+    THEN(e, current_key(&r->current, keys, r->dir, &r->key, reterr));
+    THEN(e, levels_load(r, &keys->node, reterr));
     THEN(e, recent_load(r, &keys->node, reterr));
     if (e == ERR_OK) {
         member_load(r);
@@ -493,4 +487,11 @@ const char *list_reader_fault(const struct list_reader *r)
 const struct hashkey *list_reader_key(const struct list_reader *r)
 {
     return &r->key;
+}
+
+enum err list_index_damaged(enum err e, const char *dir, const char *name,
+                            struct errinfo *reterr)
+{
+    return errinfo_set(reterr, e, dir, 0,
+                       "the index is damaged; run `gillnet list rebuild %s`", name);
 }

@@ -93,7 +93,15 @@ enum { READER_PARTS_MAX = 2 * LIST_LEVELS_MAX + 2 };
 size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
                          size_t max);
 
+/* e: the index of this list is damaged, and the remedy. */
+enum err list_index_damaged(enum err e, const char *dir, const char *name,
+                            struct errinfo *reterr);
+
 /* ---- texts ---- */
+
+/* An entry from its record, without text and source. */
+struct list_provenance entry_shown(const struct digest *d,
+                                   const struct index_record *r);
 
 enum { LOG_TEXT_FILES = 32 };
 /* Open segments, for reading single records. */

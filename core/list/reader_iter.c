@@ -29,14 +29,7 @@ static bool give_entry(struct each *x, const struct memtable_entry *e)
         return x->on_digest(x->context, &e->digest,
                             (enum entry_status)e->record.status);
     }
-    struct list_provenance p = {
-        .digest = e->digest,
-        .status = (enum entry_status)e->record.status,
-        .class_type = e->record.class_type,
-        .is_explicit = (e->record.flags & ENTRY_FLAG_EXPLICIT) != 0,
-        .first_seen_s = e->record.first_seen_s,
-        .expiry_s = e->record.expiry_s,
-    };
+    struct list_provenance p = entry_shown(&e->digest, &e->record);
     arena_reset(x->arena);
     log_texts_get(&x->texts, &e->digest, &e->record, x->arena, &p);
     return x->on_entry(x->context, &p);
@@ -78,9 +71,7 @@ static enum err walk_all(struct each *x, struct errinfo *reterr)
     }
     merged_iter_free(&walk);
     if (goes_on && failed != ERR_OK) {
-        return errinfo_set(reterr, failed, x->r->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           x->r->name);
+        return list_index_damaged(failed, x->r->dir, x->r->name, reterr);
     }
     if (goes_on) {
         (void)give_recent(x, NULL, &is_same);
@@ -92,9 +83,7 @@ static enum err each_all(struct each *x, struct errinfo *reterr)
 {
     const struct list_reader *r = x->r;
     if (!r->is_whole) {
-        return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           r->name);
+        return list_index_damaged(ERR_CORRUPT, r->dir, r->name, reterr);
     }
     x->now_s = clock_wall_us() / 1000000;
     x->arena = arena_new(ENTRY_ARENA_BYTES);

@@ -205,11 +205,7 @@ enum list_answer list_reader_explain(const struct list_reader *r,
         p.is_member = true;
         p.status = a == LIST_REVOKED ? ENTRY_REVOKED : ENTRY_LISTED;
     } else if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
-        p.status = (enum entry_status)rec.status;
-        p.class_type = rec.class_type;
-        p.is_explicit = (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
-        p.first_seen_s = rec.first_seen_s;
-        p.expiry_s = rec.expiry_s;
+        p = entry_shown(d, &rec);
         struct log_texts t;
         log_texts_init(&t, r->dir);
         log_texts_get(&t, d, &rec, arena, &p);

@@ -4,7 +4,6 @@
 #include "core/list/rekey.h"
 
 #include "core/base/file.h"
-#include "core/list/level.h"
 #include "core/list/mirror.h"
 #include "core/list/peer_filter.h"
 #include "core/list/segment.h"

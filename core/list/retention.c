@@ -56,11 +56,8 @@ static bool is_in_force(const struct list_writer *w, const struct digest *d,
                         const struct index_record *r)
 {
     struct index_record now;
-    enum err e = memtable_get(&w->recent, d, &now);
-    if (e == ERR_NOT_FOUND) {
-        e = merged_index_get(&w->stack, d, &now, NULL);
-    }
-    return e == ERR_OK && now.segment == r->segment && now.offset == r->offset;
+    return memtable_state(&w->recent, &w->stack, d, &now) == ERR_OK &&
+           now.segment == r->segment && now.offset == r->offset;
 }
 
 /* Writes an entry of a person into the log again, so that it belongs to the present period. */
@@ -103,11 +100,7 @@ static enum err drop_level(struct drop *x, const struct index *ix,
         }
     }
     index_walk_free(&walk);
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, x->w->dir, 0,
-                                     "the index is damaged; run "
-                                     "`gillnet list rebuild %s`",
-                                     x->w->name);
+    return e == ERR_OK ? ERR_OK : list_index_damaged(e, x->w->dir, x->w->name, reterr);
 }
 
 static bool is_segment_used(const struct list_current *c, uint32_t number)

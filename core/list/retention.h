@@ -10,10 +10,23 @@
 #ifndef CORE_LIST_RETENTION_H
 #define CORE_LIST_RETENTION_H
 
-#include "core/list/writer.h"
+#include "core/list/list.h"
 
 /* Begins the present period if the tail belongs to a former one: the entries of the tail become a
  * level of that period. Call this with no staged change. */
 enum err retention_roll(struct list_writer *w, struct errinfo *reterr);
+
+/* When an entry of the period that begins at period_s was last met (core/list/lookup_stats.h); 0:
+ * never. */
+typedef uint64_t list_last_hit_fn(void *context, uint64_t period_s);
+struct list_aged {
+    unsigned periods; /* dropped */
+    uint64_t entries; /* dropped with them */
+    uint64_t
+        kept; /* entries of these periods that a person listed or revoked: they stay */
+};
+/* Drops the former periods whose end and last hit lie inactive_after_s before now. */
+enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *context,
+                  uint64_t now_s, struct list_aged *ret, struct errinfo *reterr);
 
 #endif

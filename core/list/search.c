@@ -44,11 +44,8 @@ static struct slice text_host(uint16_t class_type, struct slice text)
 static bool is_in_force(const struct walk *w, const struct log_record *rec,
                         struct index_record *ret)
 {
-    enum err e = memtable_get(&w->r->recent, &rec->digest, ret);
-    if (e == ERR_NOT_FOUND) {
-        e = merged_index_get(&w->levels, &rec->digest, ret, NULL);
-    }
-    return e == ERR_OK && ret->segment == rec->segment && ret->offset == rec->offset &&
+    return memtable_state(&w->r->recent, &w->levels, &rec->digest, ret) == ERR_OK &&
+           ret->segment == rec->segment && ret->offset == rec->offset &&
            ret->status == ENTRY_LISTED && !entry_is_expired(ret, w->search->now_s);
 }
 
@@ -65,14 +62,8 @@ static void look_at(struct walk *w, const struct log_record *rec)
             !is_in_force(w, rec, &state)) {
             continue;
         }
-        const struct list_provenance from = {
-            .digest = rec->digest,
-            .status = ENTRY_LISTED,
-            .class_type = rec->class_type,
-            .is_explicit = (state.flags & ENTRY_FLAG_EXPLICIT) != 0,
-            .first_seen_s = state.first_seen_s,
-            .expiry_s = state.expiry_s,
-            .text = rec->text};
+        struct list_provenance from = entry_shown(&rec->digest, &state);
+        from.text = rec->text;
         w->is_stopped = !s->on_found(s->context, i, &from);
     }
 }

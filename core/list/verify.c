@@ -278,13 +278,10 @@ static enum err read_segments(struct verify *v, struct replay *r,
     for (uint32_t n = 1; e == ERR_OK && n < v->tail_last; n++) {
         e = replay_segment(r, n, false, 0, reterr);
     }
-    if (e != ERR_OK) {
-        return e;
-    }
     /* the memtable has the acknowledged length of the tail */
     uint64_t limit = v->has_recent ? memtable_numbers_get(&v->recent).tail_bytes : 0;
     uint64_t before = r->bytes;
-    e = replay_segment(r, v->tail_last, !v->has_recent, limit, reterr);
+    THEN(e, replay_segment(r, v->tail_last, !v->has_recent, limit, reterr));
     if (e == ERR_OK && r->bytes - before < limit) {
         add_finding(v, ERR_CORRUPT, v->dir,
                     "segment %" PRIu32

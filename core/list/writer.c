@@ -6,7 +6,6 @@
 #include "core/base/clock.h"
 #include "core/list/commit.h"
 #include "core/list/compact.h"
-#include "core/list/level.h"
 #include "core/list/level_build.h"
 #include "core/list/mirror.h"
 

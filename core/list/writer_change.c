@@ -23,10 +23,7 @@ enum err change_damaged(const struct list_writer *w, enum err e, struct errinfo 
 enum err change_prior(const struct list_writer *w, const struct digest *d,
                       struct index_record *ret, bool *rethas, struct errinfo *reterr)
 {
-    enum err e = memtable_get(&w->recent, d, ret);
-    if (e == ERR_NOT_FOUND) {
-        e = merged_index_get(&w->stack, d, ret, NULL);
-    }
+    enum err e = memtable_state(&w->recent, &w->stack, d, ret);
     *rethas = e == ERR_OK;
     return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(w, e, reterr);
 }
@@ -264,27 +261,6 @@ enum err change_known(struct list_writer *w, struct log_record *r,
     }
     enum err e = stage_room(w, &r->digest, reterr);
     return e == ERR_OK ? stage_over(w, &p, r, source, reterr) : e;
-}
-
-static enum err change_one(struct list_writer *w, const struct list_change *c,
-                           struct slice source, struct errinfo *reterr)
-{
-    enum err e = list_stage(w, c, source, reterr);
-    return e == ERR_OK ? list_flush(w, reterr) : e;
-}
-
-enum err list_add(struct list_writer *w, const struct feature_entry *e,
-                  struct slice source, uint32_t expiry_s, struct errinfo *reterr)
-{
-    struct list_change c = {.entry = *e, .expiry_s = expiry_s};
-    return change_one(w, &c, source, reterr);
-}
-
-enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
-                     struct slice source, struct errinfo *reterr)
-{
-    struct list_change c = {.entry = *e, .is_revoke = true};
-    return change_one(w, &c, source, reterr);
 }
 
 enum err writer_settled(struct list_writer *w, struct errinfo *reterr)

@@ -2,6 +2,7 @@
  * exclude_ham - keys of recent good mail, and the number of messages with each.
  */
 
+#include "core/base/array.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/feed/exclude_internal.h"
@@ -26,18 +27,9 @@ struct reading {
 static bool reserve_ham_keys(struct reading *r, size_t n)
 {
     struct ham *h = r->h;
-    if (h->npairs + n <= r->room) {
-        return true;
-    }
-    size_t room = 2 * r->room + HAM_LOG_KEYS;
-    struct ham_pair *pair = realloc(h->pair, room * sizeof(*pair));
-    if (!pair) {
-        r->failed = true;
-        return false;
-    }
-    h->pair = pair;
-    r->room = room;
-    return true;
+    r->failed =
+        !array_room(&h->pair, &r->room, h->npairs + n, SIZE_MAX, sizeof(*h->pair));
+    return !r->failed;
 }
 
 static void take_ham_key(void *context, const struct ham_log_message *m)

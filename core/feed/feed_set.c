@@ -101,19 +101,16 @@ enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path
 enum err feed_set_open(struct feed_set *s, const char *path, struct errinfo *reterr)
 {
     struct filemap map = {0};
-    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
     *s = (struct feed_set){.n = 0};
-    if (e != ERR_OK) {
-        return e;
-    }
+    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
     const void *p = map.p;
-    e = feed_set_parse(s, slice_of(p, map.n), path, reterr);
-    if (e != ERR_OK) {
+    THEN(e, feed_set_parse(s, slice_of(p, map.n), path, reterr));
+    if (e == ERR_OK) {
+        s->map = map;
+    } else {
         filemap_close(&map);
-        return e;
     }
-    s->map = map;
-    return ERR_OK;
+    return e;
 }
 
 void feed_set_close(struct feed_set *s)

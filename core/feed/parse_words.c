@@ -60,11 +60,20 @@ bool feed_looks_like_name(struct slice word)
     return has_dot;
 }
 
+bool feed_is_word_of(struct slice word, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slice_eq_nocase(word, slice_str(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool feed_is_hex(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        char c = (char)(s.p[i] | 0x20);
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+        if (hex_digit_value(s.p[i]) < 0) {
             return false;
         }
     }

@@ -37,13 +37,8 @@ static void directive(struct feed *f, struct slice line)
     }
     struct slice type = feed_word(&rest);
     type = slice_head(type, slice_find(type, ':'));
-    f->rbldnsd.is_other = true;
+    f->rbldnsd.is_other = !feed_is_word_of(type, known, LENGTH(known));
     f->rbldnsd.is_error = false;
-    for (size_t i = 0; i < LENGTH(known); i++) {
-        if (slice_eq_nocase(type, slice_str(known[i]))) {
-            f->rbldnsd.is_other = false;
-        }
-    }
 }
 
 /* "192.0" -> 192.0.0.0 to 192.0.255.255. Returns how many numbers there are; 0: another form. */

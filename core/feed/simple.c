@@ -199,16 +199,6 @@ static struct slice without_quotes(struct slice s)
     return s;
 }
 
-static bool is_word_of(struct slice word, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (slice_eq_nocase(word, slice_str(words[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void unbound_zone(struct feed *f, struct slice rest)
 {
     static const char *const blocking[] = {
@@ -219,7 +209,7 @@ static void unbound_zone(struct feed *f, struct slice rest)
     };
     struct slice name = without_quotes(feed_word(&rest));
     struct slice type = feed_word(&rest);
-    if (!is_word_of(type, blocking, LENGTH(blocking))) {
+    if (!feed_is_word_of(type, blocking, LENGTH(blocking))) {
         feed_ignored(f);
         return;
     }

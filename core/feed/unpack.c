@@ -4,6 +4,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "core/base/file.h"
+
 enum { CHUNK = 128 * 1024, MAGIC_BYTES = 6 };
 
 struct packing {
@@ -49,38 +51,23 @@ static enum err put_unpacked(struct copy *c, const char *p, size_t n)
                            "`decompressed_bytes` of the feed");
     }
     c->left -= n;
-    while (n > 0) {
-        ssize_t done = write(c->to, p, n);
-
-        if (done < 0 && errno != EINTR) {
-            return errinfo_errno(c->reterr, c->name, "what is in it cannot be written");
-        }
-        p += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-    return ERR_OK;
+    return file_write_all(c->to, slice_of(p, n))
+               ? ERR_OK
+               : errinfo_errno(c->reterr, c->name, "cannot write its contents");
 }
 
 static enum err copy_plain(struct copy *c, int from)
 {
-    off_t at = 0;
-
-    for (;;) {
-        ssize_t n = pread(from, c->chunk, CHUNK, at);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
+    enum err e = ERR_OK;
+    size_t n = CHUNK;
+    for (uint64_t at = 0; e == ERR_OK && n == CHUNK; at += n) {
+        n = file_read_at(from, at, c->chunk, CHUNK);
+        if (n < CHUNK && errno != 0) {
+            return errinfo_errno(c->reterr, c->name, "cannot be read");
         }
-        if (n <= 0) {
-            return n == 0 ? ERR_OK
-                          : errinfo_errno(c->reterr, c->name, "cannot be read");
-        }
-        enum err e = put_unpacked(c, c->chunk, (size_t)n);
-        if (e != ERR_OK) {
-            return e;
-        }
-        at += n;
+        e = put_unpacked(c, c->chunk, n);
     }
+    return e;
 }
 
 static enum err unpack_damaged(const struct copy *c, struct archive *a)

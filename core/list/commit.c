@@ -62,8 +62,18 @@ enum err list_commit_new_memtable(struct list_writer *w, const struct list_curre
                : e;
 }
 
-/* The former CURRENT is kept beside the new one. After a failure in the last step a reader can find
- * either of the two, so the writer stops. */
+enum err list_commit_current(struct list_writer *w, const struct list_current *c,
+                             struct errinfo *reterr)
+{
+    enum err e = current_write(w->dir, LIST_CURRENT, c, &w->why);
+    if (e != ERR_OK) {
+        w->state = WRITER_STOPPED;
+        return errinfo_set(reterr, e, w->why.source, 0, "%s", w->why.text);
+    }
+    return ERR_OK;
+}
+
+/* The former CURRENT is kept beside the new one. */
 static enum err current_replace(struct list_writer *w, const struct list_current *c,
                                 struct errinfo *reterr)
 {
@@ -74,14 +84,7 @@ static enum err current_replace(struct list_writer *w, const struct list_current
     if (e != ERR_OK) {
         return e;
     }
-    struct errinfo info;
-    e = current_write(w->dir, LIST_CURRENT, c, &info);
-    if (e != ERR_OK) {
-        w->state = WRITER_STOPPED;
-        w->why = info;
-        return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
-    }
-    return ERR_OK;
+    return list_commit_current(w, c, reterr);
 }
 
 /* Keeps the indexes that the new generation names, closes the others. */

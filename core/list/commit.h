@@ -24,6 +24,9 @@ enum err list_commit_new_segment(const struct list_writer *w, uint32_t number,
 enum err list_commit_new_memtable(struct list_writer *w, const struct list_current *c,
                                   uint32_t tail, struct memtable *ret,
                                   struct errinfo *reterr);
+/* Replaces CURRENT. After a failure a reader can find either of the two, so the writer stops. */
+enum err list_commit_current(struct list_writer *w, const struct list_current *c,
+                             struct errinfo *reterr);
 /* Makes segment and memtable of p's generation and takes it over. */
 enum err list_commit_fresh(struct list_writer *w, struct publication *p,
                            struct errinfo *reterr);

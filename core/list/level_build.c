@@ -105,10 +105,8 @@ static enum err filter_shrink(struct build *b, const struct index *ix,
         return e;
     }
     e = index_walk_new(ix, &walk);
-    if (e == ERR_OK) {
-        while (index_walk_next(walk, &d, &r, &e)) {
-            filter_add(b, &d);
-        }
+    while (e == ERR_OK && index_walk_next(walk, &d, &r, &e)) {
+        filter_add(b, &d);
     }
     index_walk_free(&walk);
     return e == ERR_OK ? ERR_OK

@@ -87,8 +87,9 @@ static bool is_used(const struct lookup_stats_row *row)
 }
 
 /* Index of the row, or of the free place where it would be; LOOKUP_STATS_ROWS: neither. */
-static size_t find_row(const struct hits_page *page, const uint64_t name[NAME_WORDS],
-                       uint64_t period, bool *retfound)
+static size_t find_stats_row(const struct hits_page *page,
+                             const uint64_t name[NAME_WORDS], uint64_t period,
+                             bool *retfound)
 {
     uint64_t at = row_hash(name, period);
     *retfound = false;
@@ -182,7 +183,7 @@ static unsigned fill_page(struct hits_page *page, const struct hits_view *last,
         if (!is_kept(row, now_s)) {
             continue;
         }
-        size_t at = find_row(page, row->name, row->period, &is_found);
+        size_t at = find_stats_row(page, row->name, row->period, &is_found);
         if (at < LOOKUP_STATS_ROWS && !is_found) {
             page->row[at] = *row;
             used++;
@@ -255,7 +256,7 @@ struct lookup_stats_row *lookup_stats_row_find(struct lookup_stats *h,
     if (!name_words(list, name)) {
         return NULL;
     }
-    size_t i = find_row(page_of(h), name, period, &is_found);
+    size_t i = find_stats_row(page_of(h), name, period, &is_found);
     return is_found ? &page_of(h)->row[i] : NULL;
 }
 
@@ -265,7 +266,7 @@ static struct lookup_stats_row *row_make(struct lookup_stats *h,
 {
     struct hits_page *page = page_of(h);
     bool is_found = false;
-    size_t i = find_row(page, name, period, &is_found);
+    size_t i = find_stats_row(page, name, period, &is_found);
     if (i == LOOKUP_STATS_ROWS || (!is_found && h->used == LOOKUP_STATS_ROWS_USED)) {
         return NULL;
     }
@@ -347,7 +348,7 @@ bool lookup_stats_view_find(const struct hits_view *v, struct slice list,
     if (!name_words(list, name)) {
         return false;
     }
-    size_t i = find_row(&v->page, name, period, &is_found);
+    size_t i = find_stats_row(&v->page, name, period, &is_found);
     if (is_found) {
         lookup_stats_row_read(&v->page.row[i], ret);
     }

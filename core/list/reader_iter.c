@@ -63,11 +63,9 @@ static enum err walk_all(struct each *x, struct errinfo *reterr)
     bool is_same = false;
     bool goes_on = true;
     enum err failed = merged_iter_new(&levels, 0, &walk);
-    if (failed == ERR_OK) {
-        while (goes_on && merged_iter_next(walk, &e.digest, &e.record, &failed)) {
-            goes_on =
-                give_recent(x, &e.digest, &is_same) && (is_same || give_entry(x, &e));
-        }
+    while (failed == ERR_OK && goes_on &&
+           merged_iter_next(walk, &e.digest, &e.record, &failed)) {
+        goes_on = give_recent(x, &e.digest, &is_same) && (is_same || give_entry(x, &e));
     }
     merged_iter_free(&walk);
     if (goes_on && failed != ERR_OK) {

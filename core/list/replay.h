@@ -28,9 +28,9 @@ struct replay {
 };
 
 enum err replay_begin(struct replay *r, struct errinfo *reterr);
-/* Reads a segment; damage in it is reported and counted, not a failure. With is_tail bytes after the
- * last whole record are not damage (after a crash, or while a writer runs). limit: bytes to read
- * (0: all). */
+/* Reads a segment; damage in it is reported and counted, not a failure. With is_tail bytes after
+ * the last whole record are not damage (after a crash, or while a writer runs). limit: bytes to
+ * read (0: all). */
 enum err replay_segment(struct replay *r, uint32_t number, bool is_tail, uint64_t limit,
                         struct errinfo *reterr);
 /* Ends the reading; then replay_next gives records in order of digest and log. */

@@ -29,8 +29,10 @@ enum err list_names(const char *state_dir, struct arena *arena, struct slice **r
     struct stat st;
     struct slice *names = arena_array(arena, NAMES_MAX, sizeof(*names));
     size_t n = 0;
-    enum err e = names ? path_make(path, reterr, "%s/lists", state_dir)
-                       : errinfo_nomem(reterr, state_dir);
+    if (!names) {
+        return errinfo_nomem(reterr, state_dir);
+    }
+    enum err e = path_make(path, reterr, "%s/lists", state_dir);
     if (e == ERR_OK && stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "a file lies where the folder of lists is needed; move it "

@@ -49,7 +49,7 @@ enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
         is_right = add(h, c->allow_domains.v[i]);
     }
     if (!h->v || !is_right) {
-        return errinfo_nomem(reterr, "");
+        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for checks");
     }
     qsort(h->v, h->n, sizeof(*h->v), compare);
     return ERR_OK;

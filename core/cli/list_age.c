@@ -4,6 +4,7 @@
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/list/lookup_stats.h"
+#include "core/list/retention.h"
 
 /* gillnetd's counters of one list. */
 struct met {

@@ -11,7 +11,8 @@
 #include "core/feed/parser_internal.h"
 
 /* Whether the record is still inside quotes after these bytes. */
-static enum csv_state scan(enum csv_state state, char separator, struct slice line)
+static enum csv_state scan_field(enum csv_state state, char separator,
+                                 struct slice line)
 {
     for (size_t i = 0; i < line.n; i++) {
         char c = line.p[i];
@@ -108,7 +109,7 @@ static void take_fields(struct feed *f, struct slice record, char *dst)
 }
 
 /* The column with the best known name, or the named one; false: this is no such header. */
-static bool read_header(struct feed *f, struct slice record, char *dst)
+static bool read_csv_header(struct feed *f, struct slice record, char *dst)
 {
     struct feed_csv *c = &f->csv;
     struct slice field;
@@ -172,14 +173,14 @@ static void take_column(struct feed *f, struct slice record, char *dst)
 }
 
 /* The first record: header or data. Returns false when it was the header. */
-static bool begin(struct feed *f, struct slice record, char *dst)
+static bool begin_table(struct feed *f, struct slice record, char *dst)
 {
     struct feed_csv *c = &f->csv;
     size_t number;
 
     c->is_ready = true;
     if (f->row->column != NULL) {
-        if (!read_header(f, record, dst)) {
+        if (!read_csv_header(f, record, dst)) {
             f->failed =
                 errinfo_set(f->reterr, ERR_SYNTAX, f->name, (unsigned)f->counts.lines,
                             "no header names the column \"%s\" that lists in the "
@@ -199,7 +200,7 @@ static bool begin(struct feed *f, struct slice record, char *dst)
         }
         return feed_looks_like_entry(unquote(field, dst));
     }
-    if (read_header(f, record, dst)) {
+    if (read_csv_header(f, record, dst)) {
         return false;
     }
     if (f->options.csv_column.n > 0) {
@@ -220,11 +221,11 @@ static bool begin(struct feed *f, struct slice record, char *dst)
     return true;
 }
 
-static void read_record(struct feed *f, struct slice record)
+static void read_csv_record(struct feed *f, struct slice record)
 {
     char dst[FEED_LINE_MAX] UNINITIALIZED;
 
-    if (!f->csv.is_ready && !begin(f, record, dst)) {
+    if (!f->csv.is_ready && !begin_table(f, record, dst)) {
         if (f->failed == ERR_OK) {
             feed_ignored(f);
         }
@@ -256,7 +257,7 @@ static void read_comment(struct feed *f, struct slice line)
         return;
     }
     c->separator = separator;
-    c->is_ready = read_header(f, text, dst);
+    c->is_ready = read_csv_header(f, text, dst);
     if (!c->is_ready) {
         c->separator = '\0';
     }
@@ -281,15 +282,15 @@ void feed_line_csv(struct feed *f, struct slice line)
         }
         c->state = CSV_FIELD;
         if (memchr(line.p, '"', line.n) == NULL) {
-            read_record(f, line);
+            read_csv_record(f, line);
             return;
         }
     }
-    c->state = scan(c->state, c->separator, line);
+    c->state = scan_field(c->state, c->separator, line);
     if (!feed_record_add(f, line, "a quoted field is not closed within 16384 bytes") ||
         c->state == CSV_QUOTED) {
         return;
     }
-    read_record(f, slice_of(f->record.p, f->record.n));
+    read_csv_record(f, slice_of(f->record.p, f->record.n));
     feed_record_end(f);
 }

@@ -35,12 +35,11 @@ enum err feed_exclude_new(const struct config *config, const struct config_feed 
 {
     struct feed_exclude *g = calloc(1, sizeof(*g));
     if (!g) {
-        return errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory for checks");
+        return errinfo_nomem(reterr, feed->name);
     }
     g->config = config;
     g->arena = arena_new(ENTRY_ARENA);
-    enum err e =
-        g->arena ? ERR_OK : errinfo_set(reterr, ERR_NOMEM, feed->name, 0, "no memory");
+    enum err e = g->arena ? ERR_OK : errinfo_nomem(reterr, feed->name);
     THEN(e, ham_read(&g->ham, config->state_dir, keys, reterr));
     THEN(e, exclude_hashes_make(&g->hashes, config, reterr));
     if (e != ERR_OK) {
@@ -197,7 +196,7 @@ static const char *refuse_url(const struct feed_exclude *g, struct slice host,
 
 /* ---- all ---- */
 
-static struct slice host_of(const struct feature_entry *e, struct slice *retrest)
+static struct slice entry_host(const struct feature_entry *e, struct slice *retrest)
 {
     *retrest = SLICE_NONE;
     switch (e->class_type) {
@@ -255,7 +254,7 @@ const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy)
 {
     struct slice rest;
-    struct slice host = host_of(e, &rest);
+    struct slice host = entry_host(e, &rest);
     *retwhy = NULL;
     const char *reason = refuse_own(g, e, host, retwhy);
     if (!reason) {
@@ -269,7 +268,8 @@ uint64_t feed_exclude_ham(const struct feed_exclude *g)
     return g->ham.hash ? g->ham.messages : 0;
 }
 
-/* Good mail is known by the normal form of its URLs, a version of a feed by the URLs as they were written. */
+/* Good mail is known by the normal form of its URLs, a version of a feed by the URLs as they were
+ * written. */
 uint64_t feed_exclude_mark(struct feed_exclude *g, const struct feature_entry *e)
 {
     struct feature_entry again = *e;

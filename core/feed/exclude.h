@@ -1,15 +1,16 @@
 /*
  * exclude - entries that a list never takes from a feed:
- *   our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them, our networks;
- *   public suffixes;
+ *   our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them, our
+ *   networks; public suffixes;
  *   major domains (core/feed/major_domain.def), because a feed that lists one whole is mistaken;
  *   hosts that many strangers share (core/feed/hosting.def, link shorteners), unless the entry has
  *   a path or a customer's name;
  *   private, local and very wide networks;
  *   keys of much recent good mail of this site (core/telemetry/ham_log.h).
- * A key of good mail counts only if it was seen for longer than a day. Mail of a fresh campaign is in
- * that log too as long as no list has it, and such names are the ones that feeds are for.
- * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of the log's keys.
+ * A key of good mail counts only if it was seen for longer than a day. Mail of a fresh campaign is
+ * in that log too as long as no list has it, and such names are the ones that feeds are for.
+ * Depends: base, config, url, feature, list.   Threads: one guard, one thread.   Owns: a copy of
+ * the log's keys.
  */
 #ifndef CORE_FEED_EXCLUDE_H
 #define CORE_FEED_EXCLUDE_H
@@ -20,7 +21,7 @@
 
 enum {
     FEED_HAM_LEAST =
-        3, /* messages that an entry must be in, whatever `ham_share` is; of `feed test --ham`: one */
+        3, /* messages that an entry must be in for any ham_share; `feed test --ham`: 1 */
     FEED_HAM_SPAN_S = 86400, /* between the first and the last of them, at least */
     FEED_POPULAR_MESSAGES =
         20, /* messages, of FEED_POPULAR_NETWORKS networks: a name that people use here */
@@ -35,14 +36,14 @@ enum {
 #define STATE_HAM_FILE "feeds/ham.log"
 
 struct feed_exclude;
-/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the ham log. The ham log need not be
- * there. */
+/* config and keys are borrowed and outlive it. keys: of the lists, for digests of the ham log. The
+ * ham log need not be there. */
 enum err feed_exclude_new(const struct config *config, const struct config_feed *feed,
                           const struct keyring *keys, struct feed_exclude **ret,
                           struct errinfo *reterr);
 void feed_exclude_free(struct feed_exclude **g); /* accepts NULL */
-/* NULL: it may be taken; else why not, a word for metrics ("major_domain", "shared", "suffix", "protected", "allowed", "network",
- * "empty", "ham") and *retwhy a sentence for people. */
+/* NULL: it may be taken; else why not, a word for metrics ("major_domain", "shared", "suffix",
+ * "protected", "allowed", "network", "empty", "ham") and *retwhy a sentence for people. */
 const char *feed_exclude_refuses(const struct feed_exclude *g,
                                  const struct feature_entry *e, const char **retwhy);
 /* Good messages of the ham log; 0: there is none. */

@@ -2,6 +2,7 @@
  * exclude_ham - keys of recent good mail, and the number of messages with each.
  */
 
+#include "core/base/array.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/feed/exclude_internal.h"
@@ -23,29 +24,20 @@ struct reading {
     bool failed;
 };
 
-static bool make_room(struct reading *r, size_t n)
+static bool reserve_ham_keys(struct reading *r, size_t n)
 {
     struct ham *h = r->h;
-    if (h->npairs + n <= r->room) {
-        return true;
-    }
-    size_t room = 2 * r->room + HAM_LOG_KEYS;
-    struct ham_pair *pair = realloc(h->pair, room * sizeof(*pair));
-    if (!pair) {
-        r->failed = true;
-        return false;
-    }
-    h->pair = pair;
-    r->room = room;
-    return true;
+    r->failed =
+        !array_room(&h->pair, &r->room, h->npairs + n, SIZE_MAX, sizeof(*h->pair));
+    return !r->failed;
 }
 
-static void take(void *context, const struct ham_log_message *m)
+static void take_ham_key(void *context, const struct ham_log_message *m)
 {
     struct reading *r = context;
     struct ham *h = r->h;
     if (!m->is_good || h->messages == MESSAGES_MAX || r->failed ||
-        !make_room(r, m->n)) {
+        !reserve_ham_keys(r, m->n)) {
         return;
     }
     r->message[h->messages] = (struct seen_message){m->time_s, r->is_given, m->network};
@@ -135,19 +127,20 @@ static bool gather_keys(struct ham *h, const struct reading *r)
 }
 
 /* One file, or none. Keys made with another digest key are ignored. */
-static enum err read_file(struct reading *r, const struct keyring *keys,
-                          const char *state_dir, const char *name, uint32_t since_s,
-                          struct errinfo *reterr)
+static enum err read_ham_log(struct reading *r, const struct keyring *keys,
+                             const char *state_dir, const char *name, uint32_t since_s,
+                             struct errinfo *reterr)
 {
     struct ham *h = r->h;
     char path[FILE_PATH_MAX];
     uint32_t key_id = 0;
     uint64_t messages = h->messages;
     size_t npairs = h->npairs;
-    if (file_path(path, "%s/%s", state_dir, name) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
+    enum err e = path_make(path, reterr, "%s/%s", state_dir, name);
+    if (e != ERR_OK) {
+        return e;
     }
-    enum err e = ham_log_read(path, since_s, take, r, &key_id, NULL);
+    e = ham_log_read(path, since_s, take_ham_key, r, &key_id, NULL);
     const struct hashkey *key = e == ERR_OK ? keyring_find(keys, key_id) : NULL;
     if (key == NULL || (h->hash != NULL && h->hash != key)) {
         h->messages = messages;
@@ -166,18 +159,18 @@ enum err ham_read(struct ham *h, const char *state_dir, const struct keyring *ke
     struct reading r = {.h = h};
     r.message = calloc(MESSAGES_MAX, sizeof(*r.message));
     r.failed = r.message == NULL;
-    enum err e =
-        r.failed ? ERR_OK
-                 : read_file(&r, keys, state_dir, STATE_HAM_LOG_FILE, since_s, reterr);
+    enum err e = r.failed ? ERR_OK
+                          : read_ham_log(&r, keys, state_dir, STATE_HAM_LOG_FILE,
+                                         since_s, reterr);
     r.is_given = true;
     e = r.failed || e != ERR_OK
             ? e
-            : read_file(&r, keys, state_dir, STATE_HAM_FILE, 0, reterr);
+            : read_ham_log(&r, keys, state_dir, STATE_HAM_FILE, 0, reterr);
     if (h->npairs > 0) {
         qsort(h->pair, h->npairs, sizeof(*h->pair), compare_pairs);
     }
     if (e == ERR_OK && (r.failed || !gather_keys(h, &r))) {
-        e = errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory for the ham log");
+        e = errinfo_nomem(reterr, state_dir);
     }
     free(r.message);
     if (e != ERR_OK) {
@@ -194,7 +187,8 @@ void ham_free(struct ham *h)
     *h = (struct ham){.hash = NULL};
 }
 
-static const struct ham_key *find(const struct ham *h, const struct feature_entry *e)
+static const struct ham_key *find_ham_key(const struct ham *h,
+                                          const struct feature_entry *e)
 {
     struct digest d;
     if (!h->hash || h->nkeys == 0) {
@@ -218,7 +212,7 @@ static const struct ham_key *find(const struct ham *h, const struct feature_entr
 const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
                         const char **retwhy)
 {
-    const struct ham_key *k = find(h, e);
+    const struct ham_key *k = find_ham_key(h, e);
     if (!k) {
         return NULL;
     }
@@ -239,7 +233,7 @@ const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
 
 uint64_t ham_mark(struct ham *h, const struct feature_entry *e)
 {
-    const struct ham_key *k = find(h, e);
+    const struct ham_key *k = find_ham_key(h, e);
     for (uint32_t i = 0; k && i < k->n; i++) {
         uint8_t *mark = &h->mark[h->pair[k->first + i].message];
         h->marked += *mark == 0;

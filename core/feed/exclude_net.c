@@ -9,7 +9,8 @@
 
 enum { V4_BITS = 96, ALL_BITS = 128, ADDR_BYTES = 16 };
 
-/* Private, local, shared, multicast, reserved; of documentation only what was never given out is not here. */
+/* Private, local, shared, multicast, reserved; of documentation only what was never given out is
+ * not here. */
 static const char *const special[] = {
     "0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10", "127.0.0.0/8",
     "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",  "192.168.0.0/16",

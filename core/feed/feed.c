@@ -270,7 +270,7 @@ enum err feed_read(int fd, const char *name, const struct feed_options *options,
     f.arena = arena_new(ENTRY_ARENA);
     f.record.p = malloc(FEED_LINE_MAX);
     if (e != ERR_OK || f.arena == NULL || f.record.p == NULL) {
-        e = errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
+        e = errinfo_nomem(reterr, name);
     }
     THEN(e, choose_format(&f, &l, &is_json));
     THEN(e, is_json ? feed_read_json(&f, &l) : read_lines(&f, &l));

@@ -10,6 +10,17 @@
  * adblock ||host^, RPZ *.name, rbldnsd .name -> domain; unbound local-data, RPZ and rbldnsd
  * name -> host; rpz-ip, CIDR and ranges -> network; URLs and adblock ||host/path -> url;
  * SHA-256 -> attachment; hashes of Safe Browsing -> url_hash; nothing widens a URL to its host.
+ *
+ * Files in reading order:
+ *   format.def, feed, lines, unpack    the formats; a body decompressed and cut into lines
+ *   sniff, simple, csv, rpz, stix ...  one format each; parser_internal.h is what they share
+ *   exclude*                           names that are never listed, whatever a feed says
+ *   feed_set, feed_diff                one version of a feed, and its difference from the list
+ *   update*                            a body checked, compared, applied, kept and rolled back
+ *   local, show                        feeds in local files; the state of a feed as JSON
+ *
+ * To add a format: write NAME.c with a reader of lines or records that calls feed_emit (see
+ * phishtank.c), add its row to format.def, and describe it in gillnet-feeds(7).
  * Depends: base, url, feature.   Threads: one at a time.   ADR 0041.
  */
 #ifndef CORE_FEED_FEED_H

@@ -1,6 +1,6 @@
 /*
- * feed_diff - a record: length of the text, flag, class, end, first date, digest, text; each sum covers
- * all records before it.
+ * feed_diff - a record: length of the text, flag, class, end, first date, digest, text; each sum
+ * covers all records before it.
  */
 #include "core/feed/feed_diff.h"
 
@@ -103,19 +103,16 @@ enum err feed_diff_parse(struct feed_diff *c, struct slice bytes, const char *pa
 enum err feed_diff_open(struct feed_diff *c, const char *path, struct errinfo *reterr)
 {
     struct filemap map = {0};
-    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
     *c = (struct feed_diff){.n = 0};
-    if (e != ERR_OK) {
-        return e;
-    }
+    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
     const void *p = map.p;
-    e = feed_diff_parse(c, slice_of(p, map.n), path, reterr);
-    if (e != ERR_OK) {
+    THEN(e, feed_diff_parse(c, slice_of(p, map.n), path, reterr));
+    if (e == ERR_OK) {
+        c->map = map;
+    } else {
         filemap_close(&map);
-        return e;
     }
-    c->map = map;
-    return ERR_OK;
+    return e;
 }
 
 void feed_diff_close(struct feed_diff *c)

@@ -1,8 +1,8 @@
 /*
  * feed_diff - the changes of an update, on disk before they are made to the list.
  *
- * In order of digest. The file stays until the list holds all of it, so that an update which a crash
- * interrupted is completed by applying it again.
+ * In order of digest. The file stays until the list holds all of it, so that an update which a
+ * crash interrupted is completed by applying it again.
  * Depends: base, list.   Threads: one at a time.   Owns: its file, its mapping.
  */
 #ifndef CORE_FEED_FEED_DIFF_H

@@ -46,7 +46,7 @@ static const struct digest *digest_at(const struct feed_set *s, uint64_t i)
 }
 
 /* The blocks have this sum, and their digests rise. */
-static bool is_whole(const struct feed_set *s, uint64_t sum)
+static bool is_set_whole(const struct feed_set *s, uint64_t sum)
 {
     const char *p = (const char *)s->record;
     size_t left = (size_t)s->n * FEED_SET_RECORD_BYTES;
@@ -90,7 +90,7 @@ enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path
     got.record = record;
     if ((bytes.n - FEED_SET_HEADER_BYTES) / FEED_SET_RECORD_BYTES != got.n ||
         (bytes.n - FEED_SET_HEADER_BYTES) % FEED_SET_RECORD_BYTES != 0 ||
-        !is_whole(&got, sum)) {
+        !is_set_whole(&got, sum)) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this version of a feed is damaged (its checksum is wrong)");
     }
@@ -101,19 +101,16 @@ enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path
 enum err feed_set_open(struct feed_set *s, const char *path, struct errinfo *reterr)
 {
     struct filemap map = {0};
-    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
     *s = (struct feed_set){.n = 0};
-    if (e != ERR_OK) {
-        return e;
-    }
+    enum err e = filemap_open(&map, path, FILEMAP_READ, reterr);
     const void *p = map.p;
-    e = feed_set_parse(s, slice_of(p, map.n), path, reterr);
-    if (e != ERR_OK) {
+    THEN(e, feed_set_parse(s, slice_of(p, map.n), path, reterr));
+    if (e == ERR_OK) {
+        s->map = map;
+    } else {
         filemap_close(&map);
-        return e;
     }
-    s->map = map;
-    return ERR_OK;
+    return e;
 }
 
 void feed_set_close(struct feed_set *s)
@@ -149,7 +146,7 @@ bool feed_set_has(const struct feed_set *s, const struct digest *d)
 
 /* ---- writing ---- */
 
-static void flush(struct feed_set_out *o)
+static void flush_records(struct feed_set_out *o)
 {
     if (o->block.n > 0) {
         o->sum = chain(o->sum, buf_slice(&o->block));
@@ -185,7 +182,7 @@ void feed_set_out_add(struct feed_set_out *o, const struct feed_set_entry *e)
     buf_add_u32(&o->block, e->expiry_s);
     if (o->block.n == BLOCK_BYTES || buf_failed(&o->block)) {
         o->out.failed = buf_failed(&o->block) ? ERR_NOMEM : o->out.failed;
-        flush(o);
+        flush_records(o);
     }
 }
 
@@ -193,7 +190,7 @@ enum err feed_set_out_commit(struct feed_set_out *o, struct errinfo *reterr)
 {
     struct buf head;
     buf_init(&head, FEED_SET_HEADER_BYTES);
-    flush(o);
+    flush_records(o);
     print_header(o, &head);
     if (buf_failed(&head) || buf_failed(&o->block)) {
         o->out.failed = ERR_NOMEM;

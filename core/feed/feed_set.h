@@ -1,9 +1,11 @@
 /*
- * feed_set - a version of a feed: its entries' digests in order, each with its first date and its end.
+ * feed_set - a version of a feed: its entries' digests in order, each with its first date and its
+ * end.
  *
- * A file of a header of SET_HEADER_BYTES and records of SET_RECORD_BYTES, with a checksum over all of it:
- * it is whole or not there. Little-endian; published by rename.
- * Depends: base.   Threads: an open set is constant; one thread writes.   Owns: its mapping, its file.
+ * A file of a header of SET_HEADER_BYTES and records of SET_RECORD_BYTES, with a checksum over all
+ * of it: it is whole or not there. Little-endian; published by rename.
+ * Depends: base.   Threads: an open set is constant; one thread writes.   Owns: its mapping, its
+ * file.
  */
 #ifndef CORE_FEED_FEED_SET_H
 #define CORE_FEED_FEED_SET_H

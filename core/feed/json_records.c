@@ -1,9 +1,9 @@
 /*
  * json_records - JSON of any length, one record at a time, in constant memory.
  *
- * A scanner follows strings and brackets and finds the objects that are records; jansson reads
- * each of them. Text around records is only skipped. Text that ends in the middle, or whose brackets
- * do not match, is an error, because more of it may be lost.
+ * A scanner follows strings and brackets and finds the objects that are records; jansson reads each
+ * of them. Text around records is only skipped. Text that ends in the middle, or whose brackets do
+ * not match, is an error, because more of it may be lost.
  */
 #include "core/base/buf.h"
 #include "core/feed/lines.h"
@@ -25,7 +25,7 @@ static struct feed_json_level *top(struct json *j)
     return j->path.depth == 0 ? NULL : &j->path.level[j->path.depth - 1];
 }
 
-static void fail(struct json *j, const char *why, size_t i)
+static void json_fail(struct json *j, const char *why, size_t i)
 {
     j->f->failed =
         errinfo_set(j->f->reterr, ERR_SYNTAX, j->f->name, 0,
@@ -82,11 +82,11 @@ static void open_container(struct json *j, char c, size_t i)
     struct feed_json_level *parent = top(j);
 
     if (parent != NULL && parent->wants_key) {
-        fail(j, "a name was expected", i);
+        json_fail(j, "a name was expected", i);
         return;
     }
     if (j->path.depth == FEED_JSON_DEPTH) {
-        fail(j, "it is nested too deep", i);
+        json_fail(j, "it is nested too deep", i);
         return;
     }
     bool is_record = c == '{' && j->record_depth == 0 && j->f->row->place(&j->path);
@@ -104,7 +104,7 @@ static void close_container(struct json *j, char c, size_t i)
     const struct feed_json_level *level = top(j);
 
     if (level == NULL || level->open != (c == '}' ? '{' : '[')) {
-        fail(j, "brackets do not match", i);
+        json_fail(j, "brackets do not match", i);
         return;
     }
     j->path.depth--;
@@ -166,11 +166,11 @@ static void outside_string(struct json *j, char c, size_t i)
     if (level != NULL && (c == ',' || c == ':')) {
         level->wants_key = level->open == '{' && c == ',';
     } else if (j->record_depth == 0 && !is_plain_byte(j, c)) {
-        fail(j, "a stray byte", i);
+        json_fail(j, "a stray byte", i);
     }
 }
 
-static void scan(struct json *j, struct slice chunk)
+static void scan_chunk(struct json *j, struct slice chunk)
 {
     struct feed *f = j->f;
     size_t from = 0; /* of the open record in this chunk */
@@ -205,7 +205,7 @@ enum err feed_read_json(struct feed *f, struct feed_lines *l)
     buf_init(&j.record, FEED_RECORD_MAX);
     while (f->failed == ERR_OK &&
            (r = feed_lines_chunk(l, &chunk)) == FEED_LINES_LINE) {
-        scan(&j, chunk);
+        scan_chunk(&j, chunk);
         if (f->sink->on_progress != NULL) {
             f->sink->on_progress(f->sink->context, l->bytes);
         }
@@ -213,7 +213,7 @@ enum err feed_read_json(struct feed *f, struct feed_lines *l)
     if (f->failed == ERR_OK && r == FEED_LINES_ERROR) {
         f->failed = feed_read_failed(f, l);
     } else if (f->failed == ERR_OK && (j.path.depth > 0 || j.is_string)) {
-        fail(&j, "it ends in the middle", 0);
+        json_fail(&j, "it ends in the middle", 0);
     }
     buf_fini(&j.record);
     return f->failed;

@@ -84,8 +84,8 @@ static enum feed_lines_result skip_long(struct feed_lines *l, struct slice *ret)
     }
 }
 
-static enum feed_lines_result give(struct feed_lines *l, const char *end, size_t next,
-                                   struct slice *ret)
+static enum feed_lines_result give_line(struct feed_lines *l, const char *end,
+                                        size_t next, struct slice *ret)
 {
     const char *p = l->p + l->begin;
     size_t n = (size_t)(end - p);
@@ -111,10 +111,10 @@ enum feed_lines_result feed_lines_next(struct feed_lines *l, struct slice *ret)
         const char *nl =
             n > seen ? memchr(l->p + l->begin + seen, '\n', n - seen) : NULL;
         if (nl != NULL) {
-            return give(l, nl, (size_t)(nl - l->p) + 1, ret);
+            return give_line(l, nl, (size_t)(nl - l->p) + 1, ret);
         }
         if (l->at_end) {
-            return n == 0 ? FEED_LINES_END : give(l, l->p + l->end, l->end, ret);
+            return n == 0 ? FEED_LINES_END : give_line(l, l->p + l->end, l->end, ret);
         }
         if (n > FEED_LINE_MAX + 1) { /* one more for the CR */
             return skip_long(l, ret);

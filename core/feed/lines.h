@@ -2,7 +2,8 @@
  * lines - a file or pipe cut into lines with a fixed buffer.
  *
  * A line ends at LF or CR LF, or at the end of the file. A line longer than FEED_LINE_MAX is
- * given once as too long, with its beginning, and skipped. Threads: one at a time.   Owns: its buffer.
+ * given once as too long, with its beginning, and skipped.
+ * Threads: one at a time.   Owns: its buffer.
  */
 #ifndef CORE_FEED_LINES_H
 #define CORE_FEED_LINES_H

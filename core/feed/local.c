@@ -1,8 +1,7 @@
 /* local - files of this machine as the body of a feed. */
 #include "core/feed/local.h"
 
-#include <dirent.h>
-
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/feed/unpack.h"
@@ -47,13 +46,14 @@ static enum err add_file(struct files *f, const char *dir, const char *name,
                            "a folder of a feed may hold up to %d files",
                            (int)FEED_LOCAL_FILES_MAX);
     }
-    if (file_path(path, "%s%s%s", dir, name != NULL ? "/" : "",
-                  name != NULL ? name : "") != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, dir, 0, "the path is too long");
+    enum err e = path_make(path, reterr, "%s%s%s", dir, name != NULL ? "/" : "",
+                           name != NULL ? name : "");
+    if (e != ERR_OK) {
+        return e;
     }
     f->path[f->n] = strdup(path);
     if (f->path[f->n] == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "out of memory");
+        return errinfo_nomem(reterr, dir);
     }
     f->n++;
     return ERR_OK;
@@ -61,28 +61,18 @@ static enum err add_file(struct files *f, const char *dir, const char *name,
 
 static enum err list_folder(struct files *f, const char *dir, struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
-    enum err e =
-        d != NULL ? ERR_OK : errinfo_errno(reterr, dir, "the folder cannot be read");
-
-    while (d != NULL && e == ERR_OK) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-
-        if (entry == NULL) {
-            break;
-        }
-        if (entry->d_name[0] != '.') {
-            e = add_file(f, dir, entry->d_name, reterr);
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
+    enum err e = ERR_OK;
+    while (e == ERR_OK && dir_walk_next(&w)) {
+        if (w.name[0] != '.') {
+            e = add_file(f, dir, w.name, reterr);
         }
     }
-    if (d != NULL) {
-        (void)closedir(d);
-    }
+    e = dir_walk_end(&w, e, reterr);
     if (e == ERR_OK && f->n == 0) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, dir, 0, "the folder holds no file");
     }
-    if (e == ERR_OK && f->path != NULL) {
+    if (e == ERR_OK) {
         qsort(f->path, f->n, sizeof(*f->path), by_name);
     }
     return e;
@@ -95,7 +85,7 @@ static enum err find_files(const char *path, struct files *ret, struct errinfo *
     *ret = (struct files){.path =
                               calloc((size_t)FEED_LOCAL_FILES_MAX, sizeof(*ret->path))};
     if (ret->path == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "out of memory");
+        return errinfo_nomem(reterr, path);
     }
     if (stat(path, &st) != 0) {
         return errinfo_errno(reterr, path, "the feed's file cannot be read");
@@ -106,8 +96,8 @@ static enum err find_files(const char *path, struct files *ret, struct errinfo *
 
 /* ---- what they hold ---- */
 
-static enum err open_file(const char *path, int *retfd, struct stat *ret,
-                          struct errinfo *reterr)
+static enum err open_local_file(const char *path, int *retfd, struct stat *ret,
+                                struct errinfo *reterr)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
@@ -147,7 +137,7 @@ static enum err make_tag(const struct files *f, char ret[FEED_LOCAL_TAG_MAX],
                    (long long)st.st_size, (unsigned long long)st.st_ino);
     }
     if (e == ERR_OK && buf_failed(&all)) {
-        e = errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
+        e = errinfo_nomem(reterr, "");
     }
     hash256_of(buf_slice(&all), &hash);
     ret[0] = 'f';
@@ -181,7 +171,7 @@ static enum err join(const struct files *f, int to, const struct config_feed *fe
         struct stat st = {.st_size = 0};
         int fd = -1;
 
-        e = open_file(f->path[i], &fd, &st, reterr);
+        e = open_local_file(f->path[i], &fd, &st, reterr);
         if (e != ERR_OK) {
             break;
         }

@@ -8,7 +8,8 @@
 #include "core/base/checksum.h"
 #include "core/feed/parser_internal.h"
 
-/* The class of each type of attribute. Of "a|b" the first half counts, or with is_second the other. */
+/* The class of each type of attribute. Of "a|b" the first half counts, or with is_second the
+ * other. */
 static const struct attribute {
     const char *type;
     uint16_t hint; /* FEATURE_NONE: a checksum that mail has not */

@@ -5,7 +5,7 @@
 #include "core/feed/parser_internal.h"
 #include "core/message/url/host.h"
 
-static bool is_space(char c)
+static bool is_word_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -13,11 +13,11 @@ static bool is_space(char c)
 struct slice feed_word(struct slice *s)
 {
     size_t i = 0;
-    while (i < s->n && is_space(s->p[i])) {
+    while (i < s->n && is_word_space(s->p[i])) {
         i++;
     }
     size_t start = i;
-    while (i < s->n && !is_space(s->p[i])) {
+    while (i < s->n && !is_word_space(s->p[i])) {
         i++;
     }
     struct slice word = slice_of(s->n == 0 ? NULL : s->p + start, i - start);
@@ -30,7 +30,7 @@ struct slice feed_without_comment(struct slice line)
     const char *p = line.n == 0 ? NULL : memchr(line.p, '#', line.n);
     while (p != NULL) {
         size_t i = (size_t)(p - line.p);
-        if (i == 0 || is_space(line.p[i - 1])) {
+        if (i == 0 || is_word_space(line.p[i - 1])) {
             line.n = i;
             break;
         }
@@ -60,11 +60,20 @@ bool feed_looks_like_name(struct slice word)
     return has_dot;
 }
 
+bool feed_is_word_of(struct slice word, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slice_eq_nocase(word, slice_str(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool feed_is_hex(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        char c = (char)(s.p[i] | 0x20);
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+        if (hex_digit_value(s.p[i]) < 0) {
             return false;
         }
     }
@@ -80,7 +89,8 @@ static bool is_ip(struct slice word)
 bool feed_looks_like_entry(struct slice word)
 {
     for (size_t i = 0; i < word.n; i++) {
-        if (is_space(word.p[i]) || (i == 0 && word.p[i] == '"') || word.p[i] == '<') {
+        if (is_word_space(word.p[i]) || (i == 0 && word.p[i] == '"') ||
+            word.p[i] == '<') {
             return false;
         }
     }

@@ -180,6 +180,8 @@ bool feed_csv_field(struct slice *rest, char separator, struct slice *ret);
 bool feed_csv_is_word_row(struct slice text, char separator);
 /* Digits of a hexadecimal number only. */
 bool feed_is_hex(struct slice s);
+/* In any case of letters. */
+bool feed_is_word_of(struct slice word, const char *const *words, size_t n);
 /* The first byte of a JSON array or object, and a byte that may follow it. */
 bool feed_looks_like_json(struct slice beginning);
 /* The native form of a provider that a table with these column names is of; FEED_CSV: none. */

@@ -1,10 +1,10 @@
 /*
  * rbldnsd - zone files of the DNS list server rbldnsd, as SURBL and others give them by rsync.
  *
- * Entries of ip4set, ip4tset, ip4trie, ip6tset, ip6trie and dnset, alone or behind $DATASET;
- * other datasets are left out. Exclusions ("!") make no entry, and the entry above them stays listed;
- * `gillnet allow` can exempt them. Values (":127.0.0.2:text") are dropped; entries with the value of
- * a server error (127.255.255.0/24) are left out.
+ * Entries of ip4set, ip4tset, ip4trie, ip6tset, ip6trie and dnset, alone or behind $DATASET; other
+ * datasets are left out. Exclusions ("!") make no entry, and the entry above them stays listed;
+ * `gillnet allow` can exempt them. Values (":127.0.0.2:text") are dropped; entries with the value
+ * of a server error (127.255.255.0/24) are left out.
  * Source: rbldnsd(8), "Zone file formats".
  */
 
@@ -37,13 +37,8 @@ static void directive(struct feed *f, struct slice line)
     }
     struct slice type = feed_word(&rest);
     type = slice_head(type, slice_find(type, ':'));
-    f->rbldnsd.is_other = true;
+    f->rbldnsd.is_other = !feed_is_word_of(type, known, LENGTH(known));
     f->rbldnsd.is_error = false;
-    for (size_t i = 0; i < LENGTH(known); i++) {
-        if (slice_eq_nocase(type, slice_str(known[i]))) {
-            f->rbldnsd.is_other = false;
-        }
-    }
 }
 
 /* "192.0" -> 192.0.0.0 to 192.0.255.255. Returns how many numbers there are; 0: another form. */

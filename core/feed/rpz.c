@@ -286,7 +286,7 @@ static void read_soa(struct feed *f)
     feed_ignored(f);
 }
 
-static void read_record(struct feed *f, struct slice record, const struct words *w)
+static void read_rpz_record(struct feed *f, struct slice record, const struct words *w)
 {
     struct feed_rpz *z = &f->rpz;
     size_t i = w->has_owner ? 1 : 0;
@@ -344,7 +344,7 @@ void feed_line_rpz(struct feed *f, struct slice line)
     } else if (w.has_owner && w.v[0].p[0] == '$') {
         directive(f, &w, record);
     } else {
-        read_record(f, record, &w);
+        read_rpz_record(f, record, &w);
     }
     feed_record_end(f);
 }

@@ -82,7 +82,7 @@ char *feed_shown(char dst[FEED_SHOWN_MAX], const char *url)
     return dst;
 }
 
-static void put(json_t *to, const char *name, uint64_t v)
+static void put_member(json_t *to, const char *name, uint64_t v)
 {
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
@@ -90,12 +90,12 @@ static void put(json_t *to, const char *name, uint64_t v)
 void feed_state_json(json_t *to, const struct update_state *s)
 {
     (void)json_object_set_new(to, "format", json_string(feed_format_name(s->format)));
-    put(to, "entries", s->entries);
-    put(to, "good_s", s->good_s);
-    put(to, "changed_s", s->changed_s);
-    put(to, "version", s->version);
-    put(to, "versions", s->versions);
-    put(to, "added_total", s->added_total);
+    put_member(to, "entries", s->entries);
+    put_member(to, "good_s", s->good_s);
+    put_member(to, "changed_s", s->changed_s);
+    put_member(to, "version", s->version);
+    put_member(to, "versions", s->versions);
+    put_member(to, "added_total", s->added_total);
     (void)json_object_set_new(to, "pinned", json_boolean(s->is_pinned));
 }
 
@@ -103,12 +103,12 @@ void feed_report_json(json_t *to, const struct update_report *r)
 {
     (void)json_object_set_new(to, "format",
                               json_string(feed_format_name(r->counts.format)));
-    put(to, "entries", r->entries);
-    put(to, "added", r->entered);
-    put(to, "removed", r->left);
-    put(to, "excluded", r->left_out);
-    put(to, "lines_read", r->counts.lines);
-    put(to, "bad_lines", r->counts.bad);
+    put_member(to, "entries", r->entries);
+    put_member(to, "added", r->entered);
+    put_member(to, "removed", r->left);
+    put_member(to, "excluded", r->left_out);
+    put_member(to, "lines_read", r->counts.lines);
+    put_member(to, "bad_lines", r->counts.bad);
     (void)json_object_set_new(to, "reason", json_string(r->refusal.reason));
     (void)json_object_set_new(to, "text", json_string(r->refusal.text));
 }

@@ -21,7 +21,8 @@ static struct slice without_wildcard(struct slice text, uint16_t *hint)
     return text;
 }
 
-/* "192.0.2.1:8080", "[2001:db8::1]:8080" and "evil.example:8080" name a server's port: a URL, not the host. */
+/* "192.0.2.1:8080", "[2001:db8::1]:8080" and "evil.example:8080" name a server's port: a URL, not
+ * the host. */
 static bool is_host_and_port(struct slice text)
 {
     bool is_v6 = text.n > 0 && text.p[0] == '[';
@@ -198,16 +199,6 @@ static struct slice without_quotes(struct slice s)
     return s;
 }
 
-static bool is_one_of(struct slice word, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (slice_eq_nocase(word, slice_str(words[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void unbound_zone(struct feed *f, struct slice rest)
 {
     static const char *const blocking[] = {
@@ -218,7 +209,7 @@ static void unbound_zone(struct feed *f, struct slice rest)
     };
     struct slice name = without_quotes(feed_word(&rest));
     struct slice type = feed_word(&rest);
-    if (!is_one_of(type, blocking, LENGTH(blocking))) {
+    if (!feed_is_word_of(type, blocking, LENGTH(blocking))) {
         feed_ignored(f);
         return;
     }

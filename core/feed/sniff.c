@@ -261,7 +261,7 @@ static void score_line(struct slice line, struct score *s)
     score_csv(text, s);
 }
 
-static enum feed_format decide(const struct score *s)
+static enum feed_format choose_format(const struct score *s)
 {
     size_t half = (s->lines + 1) / 2;
 
@@ -318,5 +318,5 @@ enum feed_format feed_sniff(struct slice beginning)
             score_line(line, &score);
         }
     }
-    return decide(&score);
+    return choose_format(&score);
 }

@@ -2,8 +2,9 @@
  * stix - indicators of STIX 2: bundles, and the envelopes of TAXII 2.1.
  *
  * It reads comparisons by = and IN (ISSUBSET of addresses), joined by OR within and between
- * [observations]. Values joined by AND must all be present, so they make no entry, except a SHA-256,
- * which alone identifies the file. Patterns with anything else are left out. valid_from and valid_until are the times of the entries.
+ * [observations]. Values joined by AND must all be present, so they make no entry, except a
+ * SHA-256, which alone identifies the file. Patterns with anything else are left out. valid_from
+ * and valid_until are the times of the entries.
  * Source: STIX 2.1 (OASIS), sections 4.7 and 9.
  */
 

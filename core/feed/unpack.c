@@ -4,6 +4,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "core/base/file.h"
+
 enum { CHUNK = 128 * 1024, MAGIC_BYTES = 6 };
 
 struct packing {
@@ -41,7 +43,7 @@ static const struct packing *packing_of(int fd)
     return NULL;
 }
 
-static enum err put(struct copy *c, const char *p, size_t n)
+static enum err put_unpacked(struct copy *c, const char *p, size_t n)
 {
     if (n > c->left) {
         return errinfo_set(c->reterr, ERR_LIMIT, c->name, 0,
@@ -49,41 +51,26 @@ static enum err put(struct copy *c, const char *p, size_t n)
                            "`decompressed_bytes` of the feed");
     }
     c->left -= n;
-    while (n > 0) {
-        ssize_t done = write(c->to, p, n);
-
-        if (done < 0 && errno != EINTR) {
-            return errinfo_errno(c->reterr, c->name, "what is in it cannot be written");
-        }
-        p += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-    return ERR_OK;
+    return file_write_all(c->to, slice_of(p, n))
+               ? ERR_OK
+               : errinfo_errno(c->reterr, c->name, "cannot write its contents");
 }
 
 static enum err copy_plain(struct copy *c, int from)
 {
-    off_t at = 0;
-
-    for (;;) {
-        ssize_t n = pread(from, c->chunk, CHUNK, at);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
+    enum err e = ERR_OK;
+    size_t n = CHUNK;
+    for (uint64_t at = 0; e == ERR_OK && n == CHUNK; at += n) {
+        n = file_read_at(from, at, c->chunk, CHUNK);
+        if (n < CHUNK && errno != 0) {
+            return errinfo_errno(c->reterr, c->name, "cannot be read");
         }
-        if (n <= 0) {
-            return n == 0 ? ERR_OK
-                          : errinfo_errno(c->reterr, c->name, "cannot be read");
-        }
-        enum err e = put(c, c->chunk, (size_t)n);
-        if (e != ERR_OK) {
-            return e;
-        }
-        at += n;
+        e = put_unpacked(c, c->chunk, n);
     }
+    return e;
 }
 
-static enum err damaged(const struct copy *c, struct archive *a)
+static enum err unpack_damaged(const struct copy *c, struct archive *a)
 {
     const char *why = archive_error_string(a);
 
@@ -113,7 +100,7 @@ static enum err copy_member(struct copy *c, struct archive *a)
                            "the archive holds no file");
     }
     if (rc != ARCHIVE_OK) {
-        return damaged(c, a);
+        return unpack_damaged(c, a);
     }
     if (archive_entry_is_encrypted(entry)) {
         return errinfo_set(c->reterr, ERR_UNSUPPORTED, c->name, 0,
@@ -123,25 +110,25 @@ static enum err copy_member(struct copy *c, struct archive *a)
         la_ssize_t n = archive_read_data(a, c->chunk, CHUNK);
 
         if (n < 0) {
-            return damaged(c, a);
+            return unpack_damaged(c, a);
         }
         if (n == 0) {
             break;
         }
-        enum err e = put(c, c->chunk, (size_t)n);
+        enum err e = put_unpacked(c, c->chunk, (size_t)n);
         if (e != ERR_OK) {
             return e;
         }
     }
     if (archive_filter_bytes(a, -1) == 0) {
-        return damaged(c, a); /* libarchive takes a broken header for the end */
+        return unpack_damaged(c, a); /* libarchive takes a broken header for the end */
     }
     rc = next_file(a, &entry);
     if (rc == ARCHIVE_OK) {
         return errinfo_set(c->reterr, ERR_CORRUPT, c->name, 0,
                            "the archive holds more than one file");
     }
-    return rc == ARCHIVE_EOF ? ERR_OK : damaged(c, a);
+    return rc == ARCHIVE_EOF ? ERR_OK : unpack_damaged(c, a);
 }
 
 static enum err copy_packed(struct copy *c, int from, const struct packing *p)
@@ -159,8 +146,7 @@ static enum err copy_packed(struct copy *c, int from, const struct packing *p)
     if (ok && archive_read_open_fd(a, from, CHUNK) == ARCHIVE_OK) {
         e = copy_member(c, a);
     } else {
-        e = a != NULL ? damaged(c, a)
-                      : errinfo_set(c->reterr, ERR_NOMEM, c->name, 0, "out of memory");
+        e = a != NULL ? unpack_damaged(c, a) : errinfo_nomem(c->reterr, c->name);
     }
     (void)archive_read_free(a);
     return e;
@@ -174,7 +160,7 @@ enum err feed_unpack(int from, const char *name, int to, uint64_t *io_left,
     enum err e = ERR_OK;
 
     if (c.chunk == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, name, 0, "out of memory");
+        return errinfo_nomem(reterr, name);
     }
     e = p == NULL ? copy_plain(&c, from) : copy_packed(&c, from, p);
     *io_left = c.left;

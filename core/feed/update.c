@@ -1,9 +1,9 @@
 /*
  * update - the folder of a feed, and an update from the body to the list.
  */
-#include <dirent.h>
 
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/log.h"
 #include "core/feed/update_internal.h"
 
@@ -24,9 +24,7 @@ uint64_t update_now_s(void)
 enum err update_file(const struct feed_update *s, const char *what, uint64_t number,
                      char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
-    return file_path(ret, "%s/%s.%" PRIu64, s->dir, what, number) == ERR_OK
-               ? ERR_OK
-               : errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
+    return path_make(ret, reterr, "%s/%s.%" PRIu64, s->dir, what, number);
 }
 
 /* ---- the folder ---- */
@@ -49,7 +47,7 @@ enum err update_save(struct feed_update *s, struct errinfo *reterr)
 }
 
 /* The number of "set.7"; 0: it is another file. */
-static uint64_t number_of(const char *name)
+static uint64_t version_number(const char *name)
 {
     static const char *const kinds[] = {"set.", "body.", "changes."};
     for (size_t i = 0; i < LENGTH(kinds); i++) {
@@ -63,7 +61,7 @@ static uint64_t number_of(const char *name)
 
 static bool is_needed(const struct feed_update *s, const char *name)
 {
-    uint64_t number = number_of(name);
+    uint64_t number = version_number(name);
     if (number == 0) {
         return true;
     }
@@ -77,22 +75,15 @@ static bool is_needed(const struct feed_update *s, const char *name)
 static uint64_t look_through(const struct feed_update *s, bool sweeps)
 {
     uint64_t highest = 0;
-    DIR *d = opendir(s->dir);
-    while (d != NULL) {
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *e = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!e) {
-            break;
-        }
-        uint64_t number = number_of(e->d_name);
+    struct dir_walk w = dir_walk_begin(s->dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        uint64_t number = version_number(w.name);
         highest = number > highest ? number : highest;
-        if (sweeps && !is_needed(s, e->d_name)) {
-            (void)unlinkat(dirfd(d), e->d_name, 0);
+        if (sweeps && !is_needed(s, w.name)) {
+            (void)unlinkat(dirfd(w.dir), w.name, 0);
         }
     }
-    if (d) {
-        (void)closedir(d);
-    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
     return highest;
 }
 
@@ -119,11 +110,9 @@ static enum err state_load(struct feed_update *s, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct buf b;
-    if (file_path(path, "%s/state.json", s->dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
+    enum err e = path_make(path, reterr, "%s/state.json", s->dir);
     buf_init(&b, STATE_BYTES_MAX);
-    enum err e = file_read(path, &b, reterr);
+    THEN(e, file_read(path, &b, reterr));
     if (e == ERR_LIMIT ||
         (e == ERR_OK && saved_parse(buf_slice(&b), &s->saved) != ERR_OK)) {
         state_lost(s, path);
@@ -142,14 +131,11 @@ static enum err folder_make(struct feed_update *s, struct errinfo *reterr)
 {
     char feeds[FILE_PATH_MAX];
     char lock[FILE_PATH_MAX];
-    if (file_path(feeds, "%s/feeds", s->config->state_dir) != ERR_OK ||
-        file_path(s->dir, "%s/%s", feeds, s->feed->name) != ERR_OK ||
-        file_path(s->incoming, "%s/incoming.body", s->dir) != ERR_OK ||
-        file_path(lock, "%s/LOCK", s->dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->config->state_dir, 0,
-                           "the path is too long; choose a shorter state_dir");
-    }
-    enum err e = file_make_dir(feeds, FEED_DIR_MODE, reterr);
+    enum err e = path_make(feeds, reterr, "%s/feeds", s->config->state_dir);
+    THEN(e, path_make(s->dir, reterr, "%s/%s", feeds, s->feed->name));
+    THEN(e, path_make(s->incoming, reterr, "%s/incoming.body", s->dir));
+    THEN(e, path_make(lock, reterr, "%s/LOCK", s->dir));
+    THEN(e, file_make_dir(feeds, FEED_DIR_MODE, reterr));
     THEN(e, file_make_dir(s->dir, FEED_DIR_MODE, reterr));
     THEN(e, filelock_take(&s->lock, lock, reterr));
     if (e == ERR_LOCKED) {
@@ -164,7 +150,7 @@ enum err update_open(const struct update_options *options, struct feed_update **
 {
     struct feed_update *s = calloc(1, sizeof(*s));
     if (!s) {
-        return errinfo_set(reterr, ERR_NOMEM, options->feed->name, 0, "no memory");
+        return errinfo_nomem(reterr, options->feed->name);
     }
     s->config = options->config;
     s->feed = options->feed;
@@ -264,7 +250,7 @@ static bool wants_walk(const struct update *u)
 }
 
 /* Sorted entries against what there was; *set and *changes are closed either way. */
-static enum err compare(struct update *u, struct errinfo *reterr)
+static enum err compare_with_list(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     char set_path[FILE_PATH_MAX];
@@ -332,7 +318,7 @@ static enum err examine(struct update *u, struct errinfo *reterr)
         update_check(s, &u->intake, NULL, u->guard, u->body->is_by_hand, refusal);
     }
     if (e == ERR_OK && refusal->reason[0] == '\0') {
-        e = compare(u, reterr);
+        e = compare_with_list(u, reterr);
         if (e == ERR_OK) {
             update_check(s, &u->intake, &u->compare, u->guard, u->body->is_by_hand,
                          refusal);
@@ -387,7 +373,7 @@ static enum err mend(struct update *u, struct errinfo *reterr)
     return e;
 }
 
-static enum err apply(struct update *u, struct errinfo *reterr)
+static enum err apply_update(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     const struct compare *c = &u->compare;
@@ -411,7 +397,7 @@ static enum err apply(struct update *u, struct errinfo *reterr)
 }
 
 /* One line for each entry that came or left, if the caller wants them. */
-static enum err tell(struct update *u, struct errinfo *reterr)
+static enum err report_changes(struct update *u, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     struct feed_set fresh = {.n = 0};
@@ -427,7 +413,7 @@ static enum err tell(struct update *u, struct errinfo *reterr)
     return e;
 }
 
-static enum err decide(struct update *u, struct errinfo *reterr)
+static enum err decide_update(struct update *u, struct errinfo *reterr)
 {
     struct feed_update *s = u->s;
     struct update_state *w = &s->saved.shown;
@@ -442,7 +428,7 @@ static enum err decide(struct update *u, struct errinfo *reterr)
     u->report->entered = u->compare.entered;
     u->report->left = u->compare.left;
     u->report->entries = u->compare.entries;
-    enum err e = u->on_line ? tell(u, reterr) : ERR_OK;
+    enum err e = u->on_line ? report_changes(u, reterr) : ERR_OK;
     if (e != ERR_OK || u->body->only_checks) {
         return e;
     }
@@ -452,7 +438,7 @@ static enum err decide(struct update *u, struct errinfo *reterr)
         return update_save(s, reterr);
     }
     uint64_t begin_us = clock_mono_us();
-    e = apply(u, reterr);
+    e = apply_update(u, reterr);
     u->report->apply_us = clock_mono_us() - begin_us;
     return e;
 }
@@ -468,7 +454,7 @@ enum err update_update(struct feed_update *s, const struct update_body *body,
     enum err e = update_settle(s, reterr);
     THEN(e, examine(&u, reterr));
     ret->check_us = clock_mono_us() - begin_us;
-    THEN(e, decide(&u, reterr));
+    THEN(e, decide_update(&u, reterr));
     sorter_free(&u.intake.sorter);
     feed_set_close(&u.old);
     list_reader_close(&u.reader);

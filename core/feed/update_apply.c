@@ -1,6 +1,6 @@
 /*
- * update_apply - applies a version to the list. The order on disk: set, body and changes; the mark that
- * they must be applied; the list; the mark that they are.
+ * update_apply - applies a version to the list. The order on disk: set, body and changes; the mark
+ * that they must be applied; the list; the mark that they are.
  */
 
 #include "core/base/log.h"
@@ -134,7 +134,7 @@ static void drop_old(struct feed_update *s)
 }
 
 /* The list holds what was pending. */
-static enum err finish(struct feed_update *s, struct errinfo *reterr)
+static enum err finish_apply(struct feed_update *s, struct errinfo *reterr)
 {
     struct update_saved *d = &s->saved;
     const struct update_pending p = d->pending;
@@ -169,10 +169,10 @@ enum err update_publish(struct feed_update *s, const struct update_pending *p,
     enum err e = update_file(s, "changes", p->version.number, path, reterr);
     THEN(e, update_save(s, reterr));
     THEN(e, update_apply(s, path, reterr));
-    return e == ERR_OK ? finish(s, reterr) : e;
+    return e == ERR_OK ? finish_apply(s, reterr) : e;
 }
 
-static bool is_whole(const char *path)
+static bool is_version_whole(const char *path)
 {
     struct refresh_item item;
     struct feed_diff c;
@@ -183,8 +183,8 @@ static bool is_whole(const char *path)
     return e == ERR_OK;
 }
 
-/* The feed has another list than before: its entries leave the former one, and the next good body lists
- * all of them in the new. */
+/* The feed has another list than before: its entries leave the former one, and the next good body
+ * lists all of them in the new. */
 static enum err move(struct feed_update *s, struct errinfo *reterr)
 {
     char former[LIST_NAME_MAX + 1];
@@ -206,9 +206,9 @@ static enum err complete(struct feed_update *s, struct errinfo *reterr)
     char path[FILE_PATH_MAX];
     enum err e =
         update_file(s, "changes", s->saved.pending.version.number, path, reterr);
-    if (e == ERR_OK && is_whole(path)) {
+    if (e == ERR_OK && is_version_whole(path)) {
         e = update_apply(s, path, reterr);
-        return e == ERR_OK ? finish(s, reterr) : e;
+        return e == ERR_OK ? finish_apply(s, reterr) : e;
     }
     log_warn("event=feeds feed=%s: the changes of an update that was broken off are "
              "damaged; the next one compares with the list itself",

@@ -137,7 +137,7 @@ static void take_left(const struct streams *s, const struct found *f)
                        .digest = s->at_digest, .has_left = true, .expiry_s = expiry_s});
 }
 
-static enum err step(struct streams *s, const struct found *f)
+static enum err compare_step(struct streams *s, const struct found *f)
 {
     enum err e = ERR_OK;
     if (f->is_fresh) {
@@ -161,7 +161,7 @@ enum err compare_run(struct compare *c, struct errinfo *reterr)
     enum err e = next_fresh(&s);
     THEN(e, next_listed(&s));
     while (e == ERR_OK && next_digest(&s, &f)) {
-        e = step(&s, &f);
+        e = compare_step(&s, &f);
     }
     return e == ERR_OK
                ? ERR_OK

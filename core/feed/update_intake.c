@@ -20,7 +20,7 @@ static void tell_left_out(const struct intake *in, const struct feature_entry *e
     }
 }
 
-static enum err on_entry(void *context, const struct feed_item *item)
+static enum err intake_on_entry(void *context, const struct feed_item *item)
 {
     struct intake *in = context;
     struct sorter_record r = {.order = in->taken};
@@ -60,7 +60,7 @@ static enum err on_entry(void *context, const struct feed_item *item)
     return in->failed;
 }
 
-static void on_progress(void *context, uint64_t bytes)
+static void intake_on_progress(void *context, uint64_t bytes)
 {
     const struct intake *in = context;
     update_show(in->stage, "checking",
@@ -89,7 +89,7 @@ static enum err read_body(struct intake *in, const char *path, int fd,
     struct feed_options options;
     struct stat st;
     struct feed_sink sink = {
-        .on_entry = on_entry, .on_progress = on_progress, .context = in};
+        .on_entry = intake_on_entry, .on_progress = intake_on_progress, .context = in};
     enum err e = options_of(in->stage->feed, &options, reterr);
     if (e != ERR_OK) {
         return e;
@@ -122,8 +122,8 @@ enum err intake_read(struct intake *in, const char *path, struct errinfo *reterr
     }
     buf_init(&in->data, SORTER_DATA_MAX);
     in->arena = arena_new(ENTRY_ARENA);
-    enum err e = in->arena ? read_body(in, path, fd, reterr)
-                           : errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory");
+    enum err e =
+        in->arena ? read_body(in, path, fd, reterr) : errinfo_nomem(reterr, path);
     arena_free(&in->arena);
     buf_fini(&in->data);
     (void)close(fd);

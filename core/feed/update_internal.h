@@ -157,8 +157,8 @@ void update_refuse(struct update_refusal *ret, enum update_reason reason,
 
 /* ---- the list ---- */
 
-/* Reader of the feed's list, rebuilt first if its form is not the configured one, and the key of its
- * digests; *ret NULL: no such list yet. */
+/* Reader of the feed's list, rebuilt first if its form is not the configured one, and the key of
+ * its digests; *ret NULL: no such list yet. */
 enum err update_list_open(const struct feed_update *s, struct list_reader **ret,
                           struct hashkey *retkey, struct errinfo *reterr);
 /* How the URLs of the feed's list match. */

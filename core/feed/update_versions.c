@@ -1,5 +1,6 @@
 /*
- * update_versions - what happens without a new body: nothing new, silence, going back, differences, the end.
+ * update_versions - what happens without a new body: nothing new, silence, going back, differences,
+ * the end.
  */
 
 #include "core/feed/update_internal.h"
@@ -67,10 +68,8 @@ enum err update_leave(struct feed_update *s, uint64_t keep_s, struct errinfo *re
     struct hashkey key;
     struct feed_set old = {.n = 0};
     struct compare c = {.keep_s = keep_s, .old = &old};
-    if (file_path(path, "%s/incoming.changes", s->dir) != ERR_OK) {
-        return errinfo_set(reterr, ERR_LIMIT, s->dir, 0, "the path is too long");
-    }
-    enum err e = update_list_open(s, &reader, &key, reterr);
+    enum err e = path_make(path, reterr, "%s/incoming.changes", s->dir);
+    THEN(e, update_list_open(s, &reader, &key, reterr));
     if (e != ERR_OK || !reader) {
         return e;
     }

@@ -1,5 +1,5 @@
 /*
- * active_segment - append, sync, and only then be believed.
+ * active_segment - a record counts only after its sync.
  */
 #include "core/list/active_segment.h"
 
@@ -7,8 +7,8 @@
 
 enum { STAGED_BYTES_MAX = ACTIVE_SEGMENT_STAGED_MAX + 2 * RECORD_BYTES_MAX };
 
-static enum err fail(const struct active_segment *t, const char *what,
-                     struct errinfo *reterr)
+static enum err segment_error(const struct active_segment *t, const char *what,
+                              struct errinfo *reterr)
 {
     struct errinfo info;
     enum err e = errinfo_errno(&info, "", what);
@@ -49,16 +49,8 @@ enum err active_segment_open(struct active_segment *t, const char *dir, uint32_t
 
 void active_segment_close(struct active_segment *t)
 {
-    if (t->fd >= 0) {
-        (void)close(t->fd);
-    }
-    t->fd = -1;
+    fd_close(&t->fd);
     buf_fini(&t->staged);
-}
-
-bool active_segment_is_full(const struct active_segment *t)
-{
-    return t->bytes >= ACTIVE_SEGMENT_BYTES_MAX;
 }
 
 static uint32_t source_find(const struct active_segment *t, struct slice source)
@@ -80,29 +72,28 @@ static void source_note(struct active_segment *t, struct slice source, uint32_t 
     s->at = at;
 }
 
-static enum err write_all(struct active_segment *t, struct slice bytes,
-                          struct errinfo *reterr)
+static enum err write_records(struct active_segment *t, struct slice bytes,
+                              struct errinfo *reterr)
 {
-    uint64_t at = t->bytes;
-    while (bytes.n > 0) {
-        ssize_t n = pwrite(t->fd, bytes.p, bytes.n, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            enum err e = fail(t, "cannot write", reterr);
-            /* take back what was written of it, so that the next record follows the last */
-            t->failed = ftruncate(t->fd, (off_t)t->bytes) != 0;
-            return e;
-        }
-        bytes = slice_from(bytes, (size_t)n);
-        at += (uint64_t)n;
+    if (!file_write_at(t->fd, t->bytes, bytes)) {
+        enum err e = segment_error(t, "cannot write", reterr);
+        /* cut off the partial record, so that the next record follows the last complete one */
+        t->failed = ftruncate(t->fd, (off_t)t->bytes) != 0;
+        return e;
     }
     if (fdatasync(t->fd) != 0) {
         t->failed = true;
-        return fail(t, "cannot sync to disk", reterr);
+        return segment_error(t, "cannot sync to disk", reterr);
     }
     return ERR_OK;
+}
+
+/* Forgets the staged records. */
+static void unstage(struct active_segment *t)
+{
+    buf_fini(&t->staged);
+    buf_init(&t->staged, STAGED_BYTES_MAX);
+    t->nsources = 0; /* the name of a source can be among them */
 }
 
 enum err active_segment_stage(struct active_segment *t, struct log_record *r,
@@ -112,7 +103,7 @@ enum err active_segment_stage(struct active_segment *t, struct log_record *r,
         return errinfo_set(
             reterr, ERR_IO, "", 0,
             "segment %u of the log could not be written before; nothing more "
-            "is added until the list is opened anew",
+            "is added until the list is opened again",
             t->number);
     }
     source = slice_head(source, LIST_SOURCE_MAX - 1);
@@ -129,27 +120,20 @@ enum err active_segment_stage(struct active_segment *t, struct log_record *r,
     r->offset = (uint32_t)(t->bytes + t->staged.n);
     segment_record_print(r, &t->staged);
     if (buf_failed(&t->staged)) {
-        active_segment_unstage(t);
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a record");
+        unstage(t);
+        return errinfo_nomem(reterr, "");
     }
     return ERR_OK;
 }
 
 enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr)
 {
-    enum err e = write_all(t, buf_slice(&t->staged), reterr);
+    enum err e = write_records(t, buf_slice(&t->staged), reterr);
     if (e == ERR_OK) {
         t->bytes += t->staged.n;
         buf_clear(&t->staged);
     } else {
-        active_segment_unstage(t);
+        unstage(t);
     }
     return e;
-}
-
-void active_segment_unstage(struct active_segment *t)
-{
-    buf_fini(&t->staged);
-    buf_init(&t->staged, STAGED_BYTES_MAX);
-    t->nsources = 0; /* a name noted may have been among it */
 }

@@ -10,7 +10,7 @@
 #include "core/list/list.h"
 #include "core/list/segment.h"
 
-/* A tail longer than this is taken into the base, however few entries it has. */
+/* A longer segment is compacted, however few entries it has. */
 enum {
     ACTIVE_SEGMENT_BYTES_MAX = 32 * 1024 * 1024,
     ACTIVE_SEGMENT_STAGED_MAX = 1024 * 1024, /* and a record more */
@@ -27,7 +27,7 @@ struct active_segment {
     int fd; /* -1 when not open */
     uint32_t number;
     uint64_t bytes;
-    bool failed; /* a write or sync failed: what the file holds is not known any more */
+    bool failed; /* a write or sync failed: the contents of the file are unknown */
     struct active_segment_source source[ACTIVE_SEGMENT_SOURCES];
     unsigned nsources; /* ever noted; the slots are used in turn */
     struct buf staged;
@@ -37,14 +37,11 @@ struct active_segment {
 enum err active_segment_open(struct active_segment *t, const char *dir, uint32_t number,
                              uint64_t good, struct errinfo *reterr);
 void active_segment_close(struct active_segment *t);
-bool active_segment_is_full(const struct active_segment *t);
-/* Takes r to be written by the next tail_sync; sets segment, offset and source_at of r. */
+/* Stages r for the next active_segment_sync. Sets segment, offset and source_at of r. */
 enum err active_segment_stage(struct active_segment *t, struct log_record *r,
                               struct slice source, struct errinfo *reterr);
-/* Appends what was staged and syncs it: all of it or nothing. After a failed sync every further
- * call fails: what the kernel could not write it may have dropped. */
+/* Appends what was staged and syncs it: all or nothing. After a failed sync every further call
+ * fails, because the kernel may have dropped the data. */
 enum err active_segment_sync(struct active_segment *t, struct errinfo *reterr);
-/* Forgets what was staged. */
-void active_segment_unstage(struct active_segment *t);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * changes_poll - segments are read from where one stopped, up to what the recent table is known to hold.
+ * changes_poll - reads the log from the caller's position to the last record that the memtable
+ * holds.
  */
 #include "core/list/changes_poll.h"
 
@@ -26,8 +27,8 @@ void list_news_end(const struct list_reader *r, struct list_position *ret)
 }
 
 /* Records of one segment from io->offset up to end. False: `most` was reached. */
-static bool scan(const struct segment *s, struct list_position *io, size_t end,
-                 uint64_t *most, list_news_fn *fn, void *context)
+static bool scan_changes(const struct segment *s, struct list_position *io, size_t end,
+                         uint64_t *most, list_news_fn *fn, void *context)
 {
     struct segment_scan all = segment_scan_all(s, io->segment);
     size_t from = io->offset > SEGMENT_HEADER_BYTES ? io->offset : SEGMENT_HEADER_BYTES;
@@ -68,7 +69,7 @@ enum err list_news(const struct list_reader *r, struct list_position *io, uint64
             return e;
         }
         size_t size = io->segment == end.segment ? end.offset : s.map.n;
-        io->has_more = !scan(&s, io, size, &most, fn, context);
+        io->has_more = !scan_changes(&s, io, size, &most, fn, context);
         segment_close(&s);
         if (io->has_more) {
             break;

@@ -22,8 +22,8 @@ enum err list_commit_new_segment(const struct list_writer *w, uint32_t number,
                : e;
 }
 
-/* Twice the last table's where that was filled in no time: a stream of changes shall not keep a
- * small list merging. */
+/* Twice the slots of the last table if that filled within STREAM_US, so that a stream of changes
+ * does not merge a small list all the time. */
 static uint32_t slots_for(const struct list_writer *w, const struct list_current *c)
 {
     uint32_t slots = memtable_slots_for(c->listed + c->revoked);
@@ -62,8 +62,18 @@ enum err list_commit_new_memtable(struct list_writer *w, const struct list_curre
                : e;
 }
 
-/* The former CURRENT is kept beside the new one. A failure in the last step leaves open which
- * of the two a reader will find: the writer must not go on with either. */
+enum err list_commit_current(struct list_writer *w, const struct list_current *c,
+                             struct errinfo *reterr)
+{
+    enum err e = current_write(w->dir, LIST_CURRENT, c, &w->why);
+    if (e != ERR_OK) {
+        w->state = WRITER_STOPPED;
+        return errinfo_set(reterr, e, w->why.source, 0, "%s", w->why.text);
+    }
+    return ERR_OK;
+}
+
+/* The former CURRENT is kept beside the new one. */
 static enum err current_replace(struct list_writer *w, const struct list_current *c,
                                 struct errinfo *reterr)
 {
@@ -74,14 +84,7 @@ static enum err current_replace(struct list_writer *w, const struct list_current
     if (e != ERR_OK) {
         return e;
     }
-    struct errinfo info;
-    e = current_write(w->dir, LIST_CURRENT, c, &info);
-    if (e != ERR_OK) {
-        w->state = WRITER_STOPPED;
-        w->why = info;
-        return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
-    }
-    return ERR_OK;
+    return list_commit_current(w, c, reterr);
 }
 
 /* Keeps the indexes that the new generation names, closes the others. */
@@ -133,4 +136,17 @@ enum err publish(struct list_writer *w, struct publication *p, struct errinfo *r
     writer_stack(w);
     writer_clean(w);
     return ERR_OK;
+}
+
+enum err list_commit_fresh(struct list_writer *w, struct publication *p,
+                           struct errinfo *reterr)
+{
+    const struct list_current *c = &p->current;
+    enum err e = list_commit_new_segment(w, c->tail, &p->tail, reterr);
+    THEN(e, list_commit_new_memtable(w, c, c->tail, &p->recent, reterr));
+    if (e != ERR_OK) {
+        list_edit_drop(p);
+        return e;
+    }
+    return publish(w, p, reterr);
 }

@@ -9,7 +9,7 @@
 #include "core/list/commit.h"
 
 enum { COMPACT_NICE = 5 };
-#define ALL_LEVELS (UINT64_MAX / 2) /* a merge so large takes in every level */
+#define ALL_LEVELS (UINT64_MAX / 2) /* a merge of this size takes in every level */
 
 struct compaction {
     pthread_t thread;
@@ -20,7 +20,7 @@ struct compaction {
     struct errinfo why;
 };
 
-static void *run(void *context)
+static void *compact_thread(void *context)
 {
     struct compaction *c = context;
     /* Of this thread alone, on Linux: mail that is checked meanwhile comes first. */
@@ -30,7 +30,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* The tail and the recent table of the generation to come. */
+/* The tail and the memtable of the generation to come. */
 static enum err rotate(struct list_writer *w, struct errinfo *reterr)
 {
     struct memtable_numbers n = memtable_numbers_get(&w->recent);
@@ -85,8 +85,8 @@ enum err compact_prepare(const struct list_writer *w, uint64_t incoming,
     return e;
 }
 
-static enum err failed(struct list_writer *w, const struct errinfo *why,
-                       struct errinfo *reterr)
+static enum err compact_failed(struct list_writer *w, const struct errinfo *why,
+                               struct errinfo *reterr)
 {
     w->compact_why = *why;
     /* not again before this many more have come */
@@ -102,20 +102,20 @@ enum err compact_start(struct list_writer *w, struct errinfo *reterr)
     }
     struct compaction *c = calloc(1, sizeof(*c));
     if (!c) {
-        errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no memory");
-        return failed(w, &info, reterr);
+        errinfo_nomem(&info, w->dir);
+        return compact_failed(w, &info, reterr);
     }
     c->updated_s = memtable_numbers_get(&w->recent).updated_s;
     enum err e = compact_prepare(w, 0, &c->merge, &info);
     THEN(e, rotate(w, &info));
-    if (e == ERR_OK && pthread_create(&c->thread, NULL, run, c) != 0) {
+    if (e == ERR_OK && pthread_create(&c->thread, NULL, compact_thread, c) != 0) {
         e = errinfo_set(&info, ERR_NOMEM, w->dir, 0, "no thread to merge the list");
         memtable_close(&w->next);
     }
     if (e != ERR_OK) {
         merge_fini(&c->merge);
         free(c);
-        return failed(w, &info, reterr);
+        return compact_failed(w, &info, reterr);
     }
     w->compaction = c;
     return ERR_OK;
@@ -135,9 +135,9 @@ static uint32_t levels_left(const struct list_writer *w, uint32_t from,
     return n;
 }
 
-/* The generation that the merge made, with the recent table that was kept for it. */
-static enum err settle(struct list_writer *w, struct compaction *c,
-                       struct errinfo *reterr)
+/* The generation that the merge made, with the memtable that was kept for it. */
+static enum err commit_compaction(struct list_writer *w, struct compaction *c,
+                                  struct errinfo *reterr)
 {
     struct merge *m = &c->merge;
     struct publication p = {
@@ -182,7 +182,7 @@ enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr
     struct errinfo info = c->why;
     enum err e = c->result;
     if (e == ERR_OK) {
-        e = settle(w, c, &info);
+        e = commit_compaction(w, c, &info);
     } else {
         memtable_close(&w->next);
     }
@@ -192,7 +192,7 @@ enum err compact_settle(struct list_writer *w, bool wait, struct errinfo *reterr
         if (w->state == WRITER_READY) {
             writer_clean(w);
         }
-        return failed(w, &info, reterr);
+        return compact_failed(w, &info, reterr);
     }
     w->compact_at = 0;
     w->compact_why = (struct errinfo){0};

@@ -1,4 +1,4 @@
-/* configured - opens, sets, and opens again where the list had to be made anew. */
+/* configured - opens, sets, and opens again if the list was rewritten. */
 #include "core/list/configured.h"
 
 #include "core/base/log.h"
@@ -30,7 +30,8 @@ static enum err open_once(const struct list_opening *o, struct slice name, bool 
     return e;
 }
 
-static void say(struct slice name, enum url_match match, const struct list_rekeyed *r)
+static void log_reformed(struct slice name, enum url_match match,
+                         const struct list_rekeyed *r)
 {
     log_info("event=list_reformed list=%.*s url_match=%s listed=%" PRIu64
              " revoked=%" PRIu64 " without_text=%" PRIu64 "%s",
@@ -59,7 +60,7 @@ enum err list_writer_open_configured(const struct list_opening *o, struct slice 
     }
     e = list_reform(*ret, &how, &is_remade, &done, reterr);
     if (is_remade) {
-        say(name, how.url_match, &done);
+        log_reformed(name, how.url_match, &done);
     } else if (e == ERR_OK) {
         e = list_shorten_log(*ret, &how, &is_remade, &done, reterr);
         if (is_remade) {

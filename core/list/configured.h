@@ -3,7 +3,8 @@
  *
  * A list in another form (with another url_match, or older than the normal form of URLs) is first
  * rewritten (core/list/rekey.h). The rewrite takes as long as an import of all entries of the list,
- * and writes one log line. So does a list whose log says the same things again and again (list_shorten_log).
+ * and writes one log line. So does a list whose log says the same things again and again
+ * (list_shorten_log).
  * Depends: base, config, list.   Threads: the writer's.
  */
 #ifndef CORE_LIST_CONFIGURED_H

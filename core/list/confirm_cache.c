@@ -25,7 +25,7 @@ struct slot {
 };
 
 struct confirm_cache {
-    struct slot *slots; /* sets of CONFIRM_WAYS, aligned to pages */
+    struct slot *slots; /* sets of CONFIRM_CACHE_WAYS, aligned to pages */
     size_t sets;        /* a power of two */
 };
 
@@ -143,8 +143,8 @@ bool confirm_cache_get(const struct confirm_cache *c, const struct digest *d,
     return false;
 }
 
-/* The slot to fill: one of this digest or an empty one, else any by the digest's bits: as good a
- * choice as the oldest without the cost of keeping ages. */
+/* The slot to fill: one of this digest, an empty one, or else one chosen by bits of the digest. The
+ * last choice is as good as the oldest slot and needs no ages. */
 static struct slot *slot_choose(struct slot *half, const struct slot *fresh)
 {
     for (unsigned way = 0; way < CONFIRM_CACHE_WAYS_EACH; way++) {

@@ -1,12 +1,12 @@
 /*
- * confirm_cache - lately asked answers of a reader's immutable levels, in bounded memory.
+ * confirm_cache - recent answers of a reader's immutable levels, in bounded memory.
  *
- * A lossy table: digest -> what the newest level says ("not there" is an answer too). It belongs
- * to one reader, whose levels never change, and the recent table is asked before it: so nothing
- * in it can become untrue, and it ends with its reader. Whether a record has expired is judged by
- * who asks, each time. A set of CONFIRM_WAYS slots is one or more cache lines chosen by the
- * keyed digest: nobody without the key can aim at a set, and "not there" has slots of its own, so
- * that a flood of strange values pushes out no listed one.
+ * A lossy table from digests to the answer of the newest level ("absent" is an answer too). It
+ * belongs to one reader, whose levels never change, and the memtable is read first, so no answer
+ * becomes stale. The caller checks the expiry of a record each time. A set of CONFIRM_CACHE_WAYS
+ * slots is one or more cache lines chosen by the keyed digest, so only holders of the key can aim
+ * at a set. Absent digests have separate slots, so a flood of unknown values evicts no listed
+ * value.
  * Depends: base, entry.   Threads: any; no locks. A slot carries a checksum of all it holds: one
  * that is torn between two writers is a miss.
  */
@@ -24,7 +24,7 @@ enum {
     CONFIRM_CACHE_SLOTS_MAX = 1 << 24 /* 1 GiB */
 };
 
-/* What the levels say of a digest. */
+/* The answer of the levels for a digest. */
 struct confirm_cache_answer {
     bool is_there;
     struct index_record record; /* where it is */
@@ -36,7 +36,7 @@ struct confirm_cache;
  * which the others accept as a cache that holds nothing; so does a lack of memory. */
 struct confirm_cache *confirm_cache_new(size_t entries);
 void confirm_cache_free(struct confirm_cache **c);
-/* Memory of the table when every slot is used; of one with so many entries. */
+/* Memory of the table, or of a table for `entries`, when every slot is used. */
 size_t confirm_cache_bytes(const struct confirm_cache *c);
 size_t confirm_cache_bytes_for(size_t entries);
 

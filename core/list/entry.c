@@ -1,5 +1,5 @@
 /*
- * entry - precedence: what a person said stands until a person says otherwise.
+ * entry - precedence: an entry of a person is replaced only by a person.
  */
 #include "core/list/entry.h"
 

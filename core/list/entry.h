@@ -1,7 +1,7 @@
 /*
- * entry - what one log record makes of what was known: the only place with that rule.
+ * entry - the rule that applies one log record to the known state; the only place with that rule.
  *
- * The state of a digest is the fold of its records in log order; index, recent table, rebuild
+ * The state of a digest is the fold of its records in log order; index, memtable, rebuild
  * and verify all fold with entry_fold and so agree.
  * Depends: base, filter, store, segment.   Threads: pure.   Allocates: nothing.
  */
@@ -21,9 +21,10 @@ enum { ENTRY_GONE_S = 1 };
 /* An expiry lies behind now_s. */
 bool entry_is_expired(const struct index_record *r, uint64_t now_s);
 
-/* Applies a record (not of kind RECORD_SOURCE) to *state; has: *state holds something. False:
- * the record changes nothing (an import of what a person decided, or of what is listed for at
- * least as long; a feed's word on what a person decided). A changed state refers to the record's segment and offset. */
+/* Applies a record (not of kind RECORD_SOURCE) to *state; has: *state holds something. False: the
+ * record changes nothing (an import or feed record for an entry of a person, or an import of an
+ * entry that is listed for at least as long). A changed state refers to the record's segment and
+ * offset. */
 bool entry_fold(struct index_record *state, bool has, const struct log_record *r);
 
 /* How the totals of listed and revoked entries move from one state to another. */
@@ -36,7 +37,7 @@ void entry_count(struct entry_totals *t, const struct index_record *before,
 /* An entry that is left out. */
 void entry_uncount(struct entry_totals *t, const struct index_record *r);
 
-/* The form in the recent table. */
+/* The form in the memtable. */
 struct exact_value entry_pack(const struct index_record *r);
 struct index_record entry_unpack(const struct exact_value *v);
 

@@ -1,8 +1,20 @@
 /*
- * entry_text - what the log says of one entry beyond what index records hold.
+ * entry_text - text and source of an entry, read from the log.
  */
 
 #include "core/list/reader.h"
+
+struct list_provenance entry_shown(const struct digest *d, const struct index_record *r)
+{
+    return (struct list_provenance){
+        .digest = *d,
+        .status = (enum entry_status)r->status,
+        .class_type = r->class_type,
+        .is_explicit = (r->flags & ENTRY_FLAG_EXPLICIT) != 0,
+        .first_seen_s = r->first_seen_s,
+        .expiry_s = r->expiry_s,
+    };
+}
 
 void log_texts_init(struct log_texts *t, const char *dir)
 {
@@ -15,9 +27,7 @@ void log_texts_init(struct log_texts *t, const char *dir)
 void log_texts_fini(struct log_texts *t)
 {
     for (unsigned i = 0; i < LOG_TEXT_FILES; i++) {
-        if (t->file[i].fd >= 0) {
-            (void)close(t->file[i].fd);
-        }
+        fd_close(&t->file[i].fd);
     }
 }
 
@@ -35,28 +45,23 @@ static int segment_fd(struct log_texts *t, uint32_t number)
     if (fd < 0) {
         return -1;
     }
-    if (t->file[slot].fd >= 0) {
-        (void)close(t->file[slot].fd);
-    }
+    fd_close(&t->file[slot].fd);
     t->file[slot].number = number;
     t->file[slot].fd = fd;
     return fd;
 }
 
 /* The record at an offset; its text points into bytes. */
-static bool read_record(struct log_texts *t, uint32_t number, uint32_t offset,
-                        char bytes[RECORD_BYTES_MAX], struct log_record *ret)
+static bool read_log_record(struct log_texts *t, uint32_t number, uint32_t offset,
+                            char bytes[RECORD_BYTES_MAX], struct log_record *ret)
 {
     int fd = segment_fd(t, number);
     if (fd < 0) {
         return false;
     }
-    ssize_t n = 0;
-    do {
-        n = pread(fd, bytes, RECORD_BYTES_MAX, (off_t)offset);
-    } while (n < 0 && errno == EINTR);
+    size_t n = file_read_at(fd, offset, bytes, RECORD_BYTES_MAX);
     size_t size = 0;
-    return n > 0 && segment_record_parse(slice_of(bytes, (size_t)n), ret, &size);
+    return n > 0 && segment_record_parse(slice_of(bytes, n), ret, &size);
 }
 
 void log_texts_get(struct log_texts *t, const struct digest *d,
@@ -65,13 +70,13 @@ void log_texts_get(struct log_texts *t, const struct digest *d,
 {
     char bytes[RECORD_BYTES_MAX];
     struct log_record r;
-    if (!read_record(t, rec->segment, rec->offset, bytes, &r) ||
+    if (!read_log_record(t, rec->segment, rec->offset, bytes, &r) ||
         digest_cmp(&r.digest, d) != 0) {
         return; /* verify finds it; the entry itself stands */
     }
     ret->text = arena_copy(arena, r.text);
     uint32_t source_at = r.source_at;
-    if (source_at != 0 && read_record(t, rec->segment, source_at, bytes, &r) &&
+    if (source_at != 0 && read_log_record(t, rec->segment, source_at, bytes, &r) &&
         r.kind == RECORD_SOURCE && r.text.n < LIST_SOURCE_MAX) {
         memcpy(ret->source, r.text.p, r.text.n);
         ret->source[r.text.n] = '\0';

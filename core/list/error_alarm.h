@@ -1,11 +1,11 @@
 /*
- * error_alarm - when more false positives come than the filter was designed for, beyond chance.
+ * error_alarm - alarm when the false positives exceed the design of the filter by more than chance.
  *
- * Counts are summed over the last ALARM_MINUTES. The alarm is raised above ALARM_FACTOR times the
- * design, and not for fewer than ALARM_EVENTS events: where the filter is as designed, so many
- * are expected at most ALARM_EVENTS / ALARM_FACTOR = 10 times, and chance makes 30 of 10 about
- * once in 4 million windows (Poisson), for one list once in years. It is cleared below
- * ALARM_CLEAR_FACTOR times the design.
+ * Counts are summed over the last ERROR_ALARM_MINUTES. The alarm is raised above ERROR_ALARM_FACTOR
+ * times the design, if there are at least ERROR_ALARM_EVENTS events. A sound filter expects
+ * ERROR_ALARM_EVENTS / ERROR_ALARM_FACTOR = 10 events then; chance makes 30 of 10 about once in 4
+ * million windows (Poisson), for one list once in years. It is cleared below
+ * ERROR_ALARM_CLEAR_FACTOR times the design.
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_LIST_ERROR_ALARM_H

@@ -1,5 +1,5 @@
 /*
- * feed_apply - each item is judged by what is known of it; what says nothing new is not written.
+ * feed_apply - compares each item with the known entry and writes only differences.
  */
 #include "core/list/feed_apply.h"
 
@@ -26,7 +26,7 @@ static bool ends_by(const struct index_record *known, uint32_t expiry_s)
     return known->expiry_s != 0 && known->expiry_s <= expiry_s;
 }
 
-/* Counts it; false: nothing is to be written. */
+/* Counts the item. False: nothing to write. */
 static bool is_new(struct refresh *r, const struct refresh_item *item,
                    const struct index_record *known, uint32_t expiry_s)
 {
@@ -130,7 +130,7 @@ enum err list_refresh(struct list_writer *w, const struct refresh_input *in,
     }
     r.arena = arena_new(TEXT_ARENA);
     if (!r.arena) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for changes");
+        return errinfo_nomem(reterr, w->dir);
     }
     log_texts_init(&r.texts, w->dir);
     e = in->n < REFRESH_BULK ? stage_all(w, &r, reterr) : merge_all(w, &r, reterr);

@@ -1,10 +1,10 @@
 /*
- * feed_apply - what changed in a feed is applied to the list that it fills.
+ * feed_apply - applies the changes of a feed to its list.
  *
- * Entries enter, end at another time, or leave: then they end when the item says. What a person
- * added or revoked stands. Saying the same again writes nothing, so a refresh that was broken off is
- * made good by repeating it. Few changes go into the tail and are seen at once, whatever the size of
- * the list; many are merged as an import is.
+ * Entries are added, get another expiry, or leave the feed and end at the time that the item gives.
+ * Entries that a person added or revoked stay. Repeated changes write nothing, so an interrupted
+ * refresh is simply repeated. A few changes are appended to the log and visible at once;
+ * REFRESH_BULK or more are merged as an import.
  * Depends: base, list.   Threads: the writer's.
  */
 #ifndef CORE_LIST_FEED_APPLY_H
@@ -14,7 +14,7 @@
 #include "core/list/reader.h"
 #include "core/list/segment.h"
 
-enum { REFRESH_BULK = 8192 /* from so many on they are merged */ };
+enum { REFRESH_BULK = 8192 /* this many changes or more are merged */ };
 
 struct refresh_item {
     struct digest digest;
@@ -32,7 +32,7 @@ struct refresh_result {
     uint64_t entered; /* listed now, and not before */
     uint64_t changed; /* end at another time */
     uint64_t left;
-    uint64_t known; /* what was said stood already, or there was nothing to leave */
+    uint64_t known; /* listed already, or not listed when it left */
     uint64_t kept;  /* a person decided otherwise */
 };
 
@@ -59,8 +59,8 @@ struct refresh {
     struct arena *arena;
     struct refresh_result done;
 };
-/* The record that item makes of what is known (NULL: nothing), and counts it. False: it says nothing
- * new. The record's text is valid until the next call. */
+/* Counts item and makes its record from the known entry (NULL: unknown). False: no change. The
+ * record's text is valid until the next call. */
 bool refresh_record(struct refresh *r, const struct refresh_item *item,
                     const struct index_record *known, struct log_record *ret);
 

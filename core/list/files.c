@@ -3,16 +3,14 @@
  */
 #include "core/list/files.h"
 
-#include <dirent.h>
-
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
+#include "core/base/dir_walk.h"
 #include "core/list/list.h"
 #include "core/list/segment.h"
 
 enum {
     CURRENT_VERSION = 3,
-    CURRENT_VERSION_FORMER = 2, /* without classes and form */
     CURRENT_BYTES_MAX = 4096,
     CURRENT_SUM_BYTES = 8,
     DIGITS_MIN = 8,
@@ -43,13 +41,6 @@ bool list_name_is_valid(struct slice name)
     return true;
 }
 
-static enum err path_too_long(const char *dir, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_LIMIT, dir, 0,
-                       "the path is longer than %d bytes; choose a shorter state_dir",
-                       FILE_PATH_MAX);
-}
-
 enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
                        struct slice name, struct errinfo *reterr)
 {
@@ -60,32 +51,52 @@ enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
             "with a letter or digit",
             LIST_NAME_MAX);
     }
-    enum err e = file_path(dst, "%s/lists/%.*s", state_dir, SLICE_ARGS(name));
-    return e == ERR_OK ? ERR_OK : path_too_long(state_dir, reterr);
+    return path_make(dst, reterr, "%s/lists/%.*s", state_dir, SLICE_ARGS(name));
 }
 
 enum err list_file_path(char dst[FILE_PATH_MAX], const char *dir, enum list_file kind,
                         uint64_t number, struct errinfo *reterr)
 {
-    enum err e = file_path(dst, "%s/%s%0*" PRIu64 "%s", dir, prefixes[kind], DIGITS_MIN,
-                           number, kind == LIST_FILE_INDEX_SUM ? ".sum" : "");
-    return e == ERR_OK ? ERR_OK : path_too_long(dir, reterr);
+    return path_make(dst, reterr, "%s/%s%0*" PRIu64 "%s", dir, prefixes[kind],
+                     DIGITS_MIN, number, kind == LIST_FILE_INDEX_SUM ? ".sum" : "");
 }
 
-static bool parse_digits(struct slice s, uint64_t *ret)
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
 {
-    if (s.n < DIGITS_MIN || s.n > DIGITS_MAX) {
-        return false;
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+struct file_mark file_mark_of(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        return (struct file_mark){0};
     }
-    uint64_t v = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9') {
-            return false;
-        }
-        v = v * 10 + (uint64_t)(s.p[i] - '0');
-    }
-    *ret = v;
-    return true;
+    return (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
+}
+
+struct file_mark file_mark_in(const char *dir, const char *name)
+{
+    char path[FILE_PATH_MAX];
+    return path_make(path, NULL, "%s/%s", dir, name) == ERR_OK ? file_mark_of(path)
+                                                               : (struct file_mark){0};
+}
+
+struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number)
+{
+    char path[FILE_PATH_MAX];
+    return list_file_path(path, dir, kind, number, NULL) == ERR_OK
+               ? file_mark_of(path)
+               : (struct file_mark){0};
+}
+
+bool list_file_is_same(const struct file_mark *mark, const char *dir,
+                       enum list_file kind, uint64_t number)
+{
+    struct file_mark now = list_file_mark(dir, kind, number);
+    return file_mark_eq(&now, mark);
 }
 
 enum list_file list_file_parse(struct slice name, uint64_t *retnumber)
@@ -102,7 +113,8 @@ enum list_file list_file_parse(struct slice name, uint64_t *retnumber)
             }
             digits.n -= 4;
         }
-        if (parse_digits(digits, retnumber)) {
+        if (digits.n >= DIGITS_MIN && digits.n <= DIGITS_MAX &&
+            slice_to_u64(digits, 10, UINT64_MAX, retnumber)) {
             return (enum list_file)kind;
         }
     }
@@ -112,29 +124,16 @@ enum list_file list_file_parse(struct slice name, uint64_t *retnumber)
 enum err list_files_each(const char *dir, list_file_fn *on_file, void *context,
                          struct errinfo *reterr)
 {
-    DIR *d = opendir(dir);
-    if (!d) {
-        return errinfo_errno(reterr, dir, "cannot list the folder");
-    }
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
     enum err e = ERR_OK;
-    while (e == ERR_OK) {
-        errno = 0;
-        /* cppcheck-suppress readdirCalled ; the stream is ours alone */
-        const struct dirent *entry = readdir(d); /* NOLINT(concurrency-mt-unsafe) */
-        if (!entry) {
-            if (errno != 0) {
-                e = errinfo_errno(reterr, dir, "cannot list the folder");
-            }
-            break;
-        }
+    while (e == ERR_OK && dir_walk_next(&w)) {
         uint64_t number = 0;
-        enum list_file kind = list_file_parse(slice_str(entry->d_name), &number);
+        enum list_file kind = list_file_parse(slice_str(w.name), &number);
         if (kind != LIST_FILE_OTHER) {
             e = on_file(context, kind, number);
         }
     }
-    (void)closedir(d);
-    return e;
+    return dir_walk_end(&w, e, reterr);
 }
 
 void current_print(const struct list_current *c, struct buf *ret)
@@ -179,21 +178,6 @@ static void levels_parse(struct cursor *in, struct list_current *c)
     }
 }
 
-static void form_parse(struct cursor *in, uint32_t version, struct list_current *c)
-{
-    if (version == CURRENT_VERSION_FORMER) {
-        c->classes = FEATURE_CLASSES_UNKNOWN;
-        c->form = LIST_FORM_FORMER;
-        c->url_match = URL_MATCH_EXACT;
-        return;
-    }
-    for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
-        c->classes.word[i] = cursor_u64(in);
-    }
-    c->form = cursor_u32(in);
-    c->url_match = cursor_u32(in);
-}
-
 enum err current_parse(struct slice bytes, const char *path, struct list_current *ret,
                        struct errinfo *reterr)
 {
@@ -211,7 +195,7 @@ enum err current_parse(struct slice bytes, const char *path, struct list_current
     }
     struct cursor in = cursor_of(slice_from(summed, CURRENT_MAGIC.n));
     uint32_t version = cursor_u32(&in);
-    if (version != CURRENT_VERSION && version != CURRENT_VERSION_FORMER) {
+    if (version != CURRENT_VERSION) {
         return errinfo_set(reterr, ERR_VERSION, path, 0,
                            "written by another version of gillnet (format %" PRIu32
                            "); use that version, or rebuild the list with this one",
@@ -228,7 +212,11 @@ enum err current_parse(struct slice bytes, const char *path, struct list_current
     c.period_s = cursor_u64(&in);
     c.member_spam = cursor_u64(&in);
     c.member_revoked = cursor_u64(&in);
-    form_parse(&in, version, &c);
+    for (unsigned i = 0; i < FEATURE_CLASSES_WORDS; i++) {
+        c.classes.word[i] = cursor_u64(&in);
+    }
+    c.form = cursor_u32(&in);
+    c.url_match = cursor_u32(&in);
     levels_parse(&in, &c);
     if (!cursor_done(&in) || c.nlevels > LIST_LEVELS_MAX || c.tail == 0 ||
         c.generation == 0 || c.form > LIST_FORM || c.url_match > URL_MATCH_FOLDED) {
@@ -243,12 +231,13 @@ enum err current_read(const char *dir, const char *file, struct list_current *re
                       struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/%s", dir, file) != ERR_OK) {
-        return path_too_long(dir, reterr);
+    enum err e = path_make(path, reterr, "%s/%s", dir, file);
+    if (e != ERR_OK) {
+        return e;
     }
     struct buf bytes;
     buf_init(&bytes, CURRENT_BYTES_MAX);
-    enum err e = file_read(path, &bytes, reterr);
+    e = file_read(path, &bytes, reterr);
     if (e == ERR_LIMIT) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "far too long for a record of a list (damaged)");
@@ -262,16 +251,12 @@ enum err current_write(const char *dir, const char *file, const struct list_curr
                        struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/%s", dir, file) != ERR_OK) {
-        return path_too_long(dir, reterr);
-    }
     struct buf bytes;
     buf_init(&bytes, CURRENT_BYTES_MAX);
     current_print(c, &bytes);
-    enum err e =
-        buf_failed(&bytes)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to write it")
-            : file_write_atomic(path, buf_slice(&bytes), LIST_FILE_MODE, reterr);
+    enum err e = buf_failed(&bytes) ? errinfo_nomem(reterr, dir)
+                                    : path_make(path, reterr, "%s/%s", dir, file);
+    THEN(e, file_write_atomic(path, buf_slice(&bytes), LIST_FILE_MODE, reterr));
     buf_fini(&bytes);
     return e;
 }

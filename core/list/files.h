@@ -1,7 +1,8 @@
 /*
  * files - the names of a list's files and its CURRENT record.
  *
- * Depends: base, feature.   Threads: pure but for the file system.   Allocates: nothing that stays.
+ * Depends: base, feature.   Threads: pure, apart from the file system.   Allocates: nothing that
+ * stays.
  */
 #ifndef CORE_LIST_FILES_H
 #define CORE_LIST_FILES_H
@@ -33,7 +34,23 @@ enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
 /* DIR/log.00000007 and so on. */
 enum err list_file_path(char dst[FILE_PATH_MAX], const char *dir, enum list_file kind,
                         uint64_t number, struct errinfo *reterr);
-/* What a file name in the folder stands for. */
+/* Identity of a file version. */
+struct file_mark {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
+/* Zeros when there is no such file. */
+struct file_mark file_mark_of(const char *path);
+struct file_mark file_mark_in(const char *dir, const char *name);
+struct file_mark list_file_mark(const char *dir, enum list_file kind, uint64_t number);
+/* True if the file of a list still has this mark. */
+bool list_file_is_same(const struct file_mark *mark, const char *dir,
+                       enum list_file kind, uint64_t number);
+
+/* The kind and number that a file name in the folder means. */
 enum list_file list_file_parse(struct slice name, uint64_t *retnumber);
 
 /* Calls on_file for every file of the folder in no order; stops at its first failure. */
@@ -55,11 +72,11 @@ struct list_level {
     uint32_t last;
 };
 
-/* How texts became digests: LIST_FORM_FORMER, before there was a normal form: URLs as they were written, and their classes not
- * noted. Such a list is asked under all that it may hold, and made anew (core/list/rekey.h). */
+/* How texts become digests. LIST_FORM_FORMER: URLs as written, classes not recorded; such lists are
+ * looked up in every form and rewritten (core/list/rekey.h). */
 enum { LIST_FORM_FORMER = 0, LIST_FORM = 1 };
 
-/* The record that says what serves. */
+/* The record that names the active generation. */
 struct list_current {
     uint64_t generation;
     uint32_t tail; /* first segment that no level holds; see list_tail_last */

@@ -1,5 +1,5 @@
 /*
- * health - canaries, alarms and target; the scrub is in guard_scrub.c.
+ * health - canaries, alarms and target; the scrub is in health_scrub.c.
  */
 #include <stdarg.h>
 
@@ -22,7 +22,7 @@ struct list_health *list_health_new(struct list_manager *lists,
     return g;
 }
 
-static void fault(const char *list, const char *text)
+static void set_fault(const char *list, const char *text)
 {
     char key[LIST_NAME_MAX + 8];
     (void)snprintf(key, sizeof(key), "filter:%s", list);
@@ -32,7 +32,7 @@ static void fault(const char *list, const char *text)
 static void forget(struct list_health_entry *w)
 {
     if (w->alarms != 0) {
-        fault(w->name, NULL);
+        set_fault(w->name, NULL);
     }
 }
 
@@ -50,7 +50,7 @@ void list_health_free(struct list_health **g)
 
 /* ---- which lists there are ---- */
 
-static bool is_same(const struct list_health *g, const struct listset *set)
+static bool has_same_lists(const struct list_health *g, const struct listset *set)
 {
     size_t n = listset_count(set);
     for (size_t i = 0; i < n && i < g->n; i++) {
@@ -61,7 +61,7 @@ static bool is_same(const struct list_health *g, const struct listset *set)
     return n == g->n;
 }
 
-static struct list_health_entry *find(struct list_health *g, const char *name)
+static struct list_health_entry *find_entry(struct list_health *g, const char *name)
 {
     for (size_t i = 0; i < g->n; i++) {
         if (strcmp(g->list[i].name, name) == 0) {
@@ -71,7 +71,8 @@ static struct list_health_entry *find(struct list_health *g, const char *name)
     return NULL;
 }
 
-/* One struct guarded for each list of the set, in its order. False without memory: as before. */
+/* One struct list_health_entry for each list of the set, in its order. False without memory: as
+ * before. */
 static bool take_over(struct list_health *g, const struct listset *set)
 {
     size_t n = listset_count(set);
@@ -81,7 +82,7 @@ static bool take_over(struct list_health *g, const struct listset *set)
     }
     for (size_t i = 0; i < n; i++) {
         const char *name = list_reader_name(listset_reader(set, i));
-        struct list_health_entry *was = find(g, name);
+        struct list_health_entry *was = find_entry(g, name);
         if (was) {
             fresh[i] = *was;
             was->alarms = 0; /* taken along */
@@ -100,7 +101,7 @@ static bool take_over(struct list_health *g, const struct listset *set)
 
 /* ---- judging ---- */
 
-/* What is new of the list's false positives goes to the window of this minute. */
+/* Adds the new false positives of the list to the window of this minute. */
 static void count_traffic(struct list_health_entry *w, struct lookup_stats_row *row)
 {
     struct lookup_stats_counts c;
@@ -122,8 +123,8 @@ static void count_traffic(struct list_health_entry *w, struct lookup_stats_row *
     lookup_stats_set(row, LOOKUP_STATS_CANARY_HITS, events);
 }
 
-/* What canaries found out about filters that are not in use any more is forgotten once it has
- * been acted on; without an alarm it is as good for the next ones. */
+/* Resets the canary window after an alarm, when the filters were replaced. Without an alarm the
+ * window stays valid for the new filters. */
 static void note_files(struct list_health_entry *w, const struct list_reader *r)
 {
     struct reader_part part[READER_PARTS_MAX];
@@ -146,7 +147,7 @@ static const char *percent(double share, char dst[32])
     return dst;
 }
 
-/* What a person reads, most telling first, and the next step. */
+/* The most important alarm as text for people, with the next step. */
 static void describe(const struct list_health_entry *w, unsigned alarms,
                      char text[TEXT_MAX])
 {
@@ -165,11 +166,12 @@ static void describe(const struct list_health_entry *w, unsigned alarms,
                        "they are overfull or damaged; run `gillnet list rebuild %s`",
                        percent(share, is), should, w->name);
     } else if ((alarms & LOOKUP_STATS_ALARM_TRAFFIC) != 0) {
-        (void)snprintf(text, TEXT_MAX,
-                       "%s of what mail asks for is a false positive, designed for %s: "
-                       "somebody may know keys/filter.key; replace it and run `gillnet "
-                       "list rebuild %s`",
-                       percent(share, is), should, w->name);
+        (void)snprintf(
+            text, TEXT_MAX,
+            "%s of the look-ups of mail are false positives, designed for %s: "
+            "somebody may know keys/filter.key; replace it and run `gillnet "
+            "list rebuild %s`",
+            percent(share, is), should, w->name);
     } else {
         (void)snprintf(text, TEXT_MAX,
                        "the filters err for %s of strange keys, the target is %s; run "
@@ -178,18 +180,18 @@ static void describe(const struct list_health_entry *w, unsigned alarms,
     }
 }
 
-static void say(struct list_health_entry *w, unsigned alarms)
+static void report_alarms(struct list_health_entry *w, unsigned alarms)
 {
     char text[TEXT_MAX];
     if (alarms == w->alarms) {
         return;
     }
     if (alarms == 0) {
-        fault(w->name, NULL);
+        set_fault(w->name, NULL);
         log_info("event=filter_alarm list=%s result=over", w->name);
     } else {
         describe(w, alarms, text);
-        fault(w->name, text);
+        set_fault(w->name, text);
         log_warn("event=filter_alarm list=%s canary=%d traffic=%d target=%d: %s",
                  w->name, (alarms & LOOKUP_STATS_ALARM_CANARY) != 0,
                  (alarms & LOOKUP_STATS_ALARM_TRAFFIC) != 0,
@@ -209,8 +211,8 @@ static bool is_alarmed(const struct list_health_entry *w,
     return error_alarm(was_on, design, tested, events);
 }
 
-static void judge(struct list_health *g, struct list_health_entry *w,
-                  const struct list_reader *r, const struct config_list *config)
+static void judge_list(struct list_health *g, struct list_health_entry *w,
+                       const struct list_reader *r, const struct config_list *config)
 {
     struct lookup_stats_row *row =
         g->hits ? lookup_stats_row_find(g->hits, slice_str(w->name), LOOKUP_STATS_WHOLE)
@@ -229,7 +231,7 @@ static void judge(struct list_health *g, struct list_health_entry *w,
     alarms |= is_alarmed(w, &w->traffic, was_traffic) ? LOOKUP_STATS_ALARM_TRAFFIC : 0;
     w->is_unblamed = false;
     alarms |= w->error > w->target * LIST_HEALTH_SLACK ? LOOKUP_STATS_ALARM_TARGET : 0;
-    say(w, alarms);
+    report_alarms(w, alarms);
     if (row) {
         lookup_stats_set(row, LOOKUP_STATS_ALARMS, alarms);
     }
@@ -263,12 +265,12 @@ static void look_at(struct list_health *g, const struct listset *set, size_t i,
         hits = canaries(r, d);
         error_window_add(&w->canary, LIST_HEALTH_CANARIES, hits);
     }
-    /* new or newly configured, gone bad of a sudden, or its minute is over */
+    /* new or newly configured, suddenly bad, or due */
     bool is_new = w->judge_at == 0 || w->target != listset_config(set, i)->filter_error;
     bool is_broken =
         hits >= ERROR_ALARM_EVENTS && (w->alarms & LOOKUP_STATS_ALARM_CANARY) == 0;
     if (is_new || is_broken || g->look >= w->judge_at) {
-        judge(g, w, r, listset_config(set, i));
+        judge_list(g, w, r, listset_config(set, i));
         /* not all at the same time */
         w->judge_at = g->look + LIST_HEALTH_LOOKS_A_MINUTE -
                       (is_new ? i % (LIST_HEALTH_LOOKS_A_MINUTE / 2) : 0);
@@ -302,7 +304,7 @@ void list_health_look(struct list_health *g)
     if (g->hits && g->look % LIST_HEALTH_LOOKS_A_MINUTE == 0) {
         lookup_stats_alive(g->hits, clock_wall_us() / 1000000);
     }
-    if (is_same(g, set) || take_over(g, set)) {
+    if (has_same_lists(g, set) || take_over(g, set)) {
         for (size_t i = 0; i < g->n; i++) {
             look_at(g, set, i, d);
         }

@@ -1,5 +1,5 @@
 /*
- * health_internal - the inside of the guard, for guard.c and guard_scrub.c.
+ * health_internal - state of the checks, for health.c and health_scrub.c.
  *
  * Threads: one.
  */
@@ -13,9 +13,9 @@
 struct list_health_entry {
     char name[LIST_NAME_MAX + 1];
     bool has_counts;  /* tested and false_new are those of the last judgement */
-    bool is_unblamed; /* the files came after the canaries' alarm, which is of others */
-    bool is_bad;      /* a bad block was found and said */
-    unsigned alarms;  /* enum hits_alarms, as last said */
+    bool is_unblamed; /* the files are newer than the canary alarm */
+    bool is_bad;      /* a bad block was found and logged */
+    unsigned alarms;  /* enum lookup_stats_alarms, as last said */
     struct error_window canary;
     struct error_window traffic;
     uint64_t tested;
@@ -44,7 +44,7 @@ struct list_health {
     bool in_pass;
 };
 
-/* The next GUARD_SCRUB_BYTES. */
+/* The next LIST_HEALTH_SCRUB_BYTES. */
 void list_health_scrub(struct list_health *g, const struct listset *set);
 
 #endif

@@ -12,7 +12,7 @@ enum {
     STEPS_MAX = 64 /* of small files in one slice: each costs a few system calls */
 };
 
-/* The part that the cursor stands in, or the next one; false: the list has no more. */
+/* The part at the cursor, or the next one. False: the end of the list. */
 static bool find_part(struct list_health *g, const struct list_reader *r,
                       struct reader_part *ret)
 {
@@ -42,14 +42,15 @@ static void found_bad(struct list_health *g, const struct reader_part *part, enu
     struct list_health_entry *w = &g->list[g->scrub_list];
     g->found_bad = true;
     if (w->is_bad) {
-        return; /* said; it was opened anew since and shows what it could */
+        return; /* logged; the list was opened again since */
     }
     w->is_bad = true;
-    log_warn("event=scrub list=%s file=%s.%" PRIu64 " block=%" PRIu64
-             " error=\"%s\": the list is opened anew; if the disk is bad, run `gillnet "
-             "list rebuild %s`",
-             w->name, g->scrub_index ? "index" : part->name, part->number, block,
-             err_text(e), w->name);
+    log_warn(
+        "event=scrub list=%s file=%s.%" PRIu64 " block=%" PRIu64
+        " error=\"%s\": the list is opened again; if the disk is bad, run `gillnet "
+        "list rebuild %s`",
+        w->name, g->scrub_index ? "index" : part->name, part->number, block,
+        err_text(e), w->name);
     stats_add(STAT_scrub_errors, 1);
     list_manager_reopen(g->lists, slice_str(w->name));
 }
@@ -85,7 +86,8 @@ static uint64_t scrub_file(struct list_health *g, const struct reader_part *part
 static void next_list(struct list_health *g)
 {
     struct list_health_entry *w = &g->list[g->scrub_list++];
-    w->is_bad = g->found_bad; /* a whole walk without: the next one is news again */
+    w->is_bad =
+        g->found_bad; /* after a clean walk the next bad block is logged again */
     g->found_bad = false;
     g->scrub_order = 0;
     g->scrub_index = false;

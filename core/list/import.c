@@ -28,7 +28,7 @@ enum err list_import_begin(struct list_writer *w, struct slice source,
     }
     struct list_import *im = calloc(1, sizeof(*im));
     if (!im) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for an import");
+        return errinfo_nomem(reterr, w->dir);
     }
     im->w = w;
     im->time_s = writer_now_s();
@@ -59,7 +59,7 @@ enum err list_import_add(struct list_import *im, const struct feature_entry *e,
     buf_clear(&im->scratch);
     merge_data_print(own.class_type, expiry_s, own.text, &im->scratch);
     if (buf_failed(&im->scratch)) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for an entry");
+        return errinfo_nomem(reterr, "");
     }
     r.data = buf_slice(&im->scratch);
     failed = sorter_add(im->sorter, &r, reterr);
@@ -69,8 +69,8 @@ enum err list_import_add(struct list_import *im, const struct feature_entry *e,
     return failed;
 }
 
-/* The generation with the new level, a new tail behind the import's segments, and an empty
- * recent table: what stood in the former one is in the level. */
+/* Commits the generation with the new level, a new active segment after the import's segments, and
+ * an empty memtable. The level holds the entries of the former memtable. */
 static enum err import_publish(struct list_writer *w, struct merge *m,
                                struct errinfo *reterr)
 {
@@ -92,13 +92,7 @@ static enum err import_publish(struct list_writer *w, struct merge *m,
         m->index = NULL;
         c->level[c->nlevels++] = m->level;
     }
-    enum err e = list_commit_new_segment(w, c->tail, &p.tail, reterr);
-    THEN(e, list_commit_new_memtable(w, c, c->tail, &p.recent, reterr));
-    if (e != ERR_OK) {
-        list_edit_drop(&p);
-        return e;
-    }
-    return publish(w, &p, reterr);
+    return list_commit_fresh(w, &p, reterr);
 }
 
 enum err import_merge(struct list_writer *w, const struct merge_input *in,
@@ -120,7 +114,7 @@ enum err import_merge(struct list_writer *w, const struct merge_input *in,
     merge_fini(m);
     m->in = NULL;
     if (w->state == WRITER_READY) {
-        writer_clean(w); /* after a failure, of what it left */
+        writer_clean(w); /* removes the files of a failed import */
     }
     return e;
 }

@@ -42,9 +42,7 @@ static enum err bulk_begin(struct import_log *b, struct errinfo *reterr)
         segment_record_print(&named, &b->scratch);
     }
     file_out_add(&b->out, buf_slice(&b->scratch));
-    return buf_failed(&b->scratch)
-               ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory for a record")
-               : ERR_OK;
+    return buf_failed(&b->scratch) ? errinfo_nomem(reterr, path) : ERR_OK;
 }
 
 enum err import_log_end(struct import_log *b, struct errinfo *reterr)
@@ -75,7 +73,7 @@ enum err import_log_add(struct import_log *b, struct log_record *r,
     buf_clear(&b->scratch);
     segment_record_print(r, &b->scratch);
     if (buf_failed(&b->scratch)) {
-        return errinfo_set(reterr, ERR_NOMEM, b->dir, 0, "no memory for a record");
+        return errinfo_nomem(reterr, b->dir);
     }
     file_out_add(&b->out, buf_slice(&b->scratch));
     return ERR_OK;

@@ -1,23 +1,7 @@
 /*
- * level - opening is dear for a large level, so one that did not change is never opened twice.
+ * level - an unchanged level is never opened twice, because opening a large one is expensive.
  */
 #include "core/list/level.h"
-
-bool file_mark_eq(const struct file_mark *a, const struct file_mark *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
-struct file_mark file_mark_of(const char *path)
-{
-    struct stat st;
-    if (lstat(path, &st) != 0) {
-        return (struct file_mark){0};
-    }
-    return (struct file_mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
-}
 
 static bool is_failure(enum err e)
 {
@@ -63,7 +47,7 @@ static enum err open_base(struct level *l, const struct level_open *how,
                : ERR_OK;
 }
 
-/* Without it, or with one that is damaged, the base answers alone. */
+/* Without a sound prefilter the base answers alone. */
 static void open_front(struct level *l, const struct level_open *how)
 {
     char path[FILE_PATH_MAX];
@@ -85,7 +69,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
 {
     struct level *l = calloc(1, sizeof(*l));
     if (!l) {
-        return errinfo_set(reterr, ERR_NOMEM, how->dir, 0, "no memory to open a level");
+        return errinfo_nomem(reterr, how->dir);
     }
     l->users = 1;
     l->names = *names;
@@ -100,22 +84,11 @@ enum err level_open(const struct level_open *how, const struct list_level *names
     return ERR_OK;
 }
 
-static bool is_still(const struct file_mark *mark, const char *dir, enum list_file kind,
-                     uint64_t number)
-{
-    char path[FILE_PATH_MAX];
-    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK) {
-        return false;
-    }
-    struct file_mark now = file_mark_of(path);
-    return file_mark_eq(&now, mark);
-}
-
 struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold)
 {
     if (!l->index || !l->has_base || l->base.hold != hold ||
-        !is_still(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
-        !is_still(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
+        !list_file_is_same(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
+        !list_file_is_same(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
         return NULL;
     }
     __atomic_fetch_add(&l->users, 1, __ATOMIC_RELAXED);
@@ -124,7 +97,7 @@ struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold 
 
 void level_release(struct level **l)
 {
-    /* acquire and release: who closes sees all that others did with it */
+    /* acquire and release: the closing thread sees all earlier uses */
     if (*l && __atomic_sub_fetch(&(*l)->users, 1, __ATOMIC_ACQ_REL) == 0) {
         index_close(&(*l)->index);
         bloomfile_close(&(*l)->base);
@@ -145,7 +118,7 @@ struct merged_index levels_stack(struct level *const *level, uint32_t n)
     return s;
 }
 
-/* Asks the base only for what the front lets pass. */
+/* Tests in the base only the digests that pass the prefilter. */
 static void test_behind(const struct level *l, const struct digest *d, size_t n,
                         uint8_t *rethit)
 {

@@ -11,17 +11,6 @@
 #include "core/list/files.h"
 #include "core/list/merged_index.h"
 
-/* How a file is known again. */
-struct file_mark {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
-};
-bool file_mark_eq(const struct file_mark *a, const struct file_mark *b);
-/* Zeros when there is no such file. */
-struct file_mark file_mark_of(const char *path);
-
 enum { LEVEL_BATCH = 256 };
 
 struct level {
@@ -39,7 +28,7 @@ struct level {
     struct file_mark base_mark;
 };
 
-/* What is the same for all levels of a generation. */
+/* Values common to all levels of a generation. */
 struct level_open {
     const char *dir;
     const struct hashkey *node;
@@ -50,15 +39,15 @@ struct level_open {
 /* Opens both files, verified. Only missing rights or memory are failures. */
 enum err level_open(const struct level_open *how, const struct list_level *names,
                     struct level **ret, struct errinfo *reterr);
-/* One more user of l when it is whole, held so, and its files in dir are still the ones it was
- * opened from; else NULL. */
+/* Adds a user of l if it is undamaged, has this hold, and its files in dir did not change; else
+ * NULL. */
 struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold);
 /* The filters' hits among n digests, at most LEVEL_BATCH, added to rethit. */
 void level_test(const struct level *l, const struct digest *d, size_t n,
                 uint8_t *rethit);
-/* The last one closes it. */
+/* The last user closes the level. */
 void level_release(struct level **l);
-/* The exact indexes of those of n levels that are there and whole. */
+/* The undamaged exact indexes of n levels. */
 struct merged_index levels_stack(struct level *const *level, uint32_t n);
 
 #endif

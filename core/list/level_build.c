@@ -4,7 +4,7 @@
 #include "core/list/level_build.h"
 
 enum {
-    /* a filter more than this part too large for what came is made anew */
+    /* a filter that is too large by more than this part is built again */
     SHRINK_PART = 8
 };
 
@@ -90,7 +90,7 @@ enum err build_add(struct build *b, const struct digest *d,
     return e;
 }
 
-/* Many records less came than were expected: a filter for those that did. */
+/* Replaces the filter by a smaller one when far fewer records came than expected. */
 static enum err filter_shrink(struct build *b, const struct index *ix,
                               struct errinfo *reterr)
 {
@@ -105,10 +105,8 @@ static enum err filter_shrink(struct build *b, const struct index *ix,
         return e;
     }
     e = index_walk_new(ix, &walk);
-    if (e == ERR_OK) {
-        while (index_walk_next(walk, &d, &r, &e)) {
-            filter_add(b, &d);
-        }
+    while (e == ERR_OK && index_walk_next(walk, &d, &r, &e)) {
+        filter_add(b, &d);
     }
     index_walk_free(&walk);
     return e == ERR_OK ? ERR_OK

@@ -1,8 +1,9 @@
 /*
- * level_build - makes one level: an exact index and the filter over it, from records in digest order.
+ * level_build - makes one level: an exact index and the filter over it, from records in digest
+ * order.
  *
- * Touches nothing of the writer, so that a level is built beside it (merge.h). What was built
- * serves nobody until a CURRENT names it.
+ * Uses no state of the writer, so that a level can be built while the writer runs (merge.h). A new
+ * level is not used until CURRENT lists it.
  * Depends: base, filter, store.   Threads: one at a time.
  */
 #ifndef CORE_LIST_LEVEL_BUILD_H
@@ -31,7 +32,7 @@ enum {
         256 /* digests that are added to the filter at once: lines are fetched ahead */
 };
 
-/* What a level is to be. */
+/* Description of the level to build. */
 struct build_order {
     const char *dir;
     struct hashkey node;
@@ -61,10 +62,10 @@ enum err build_begin(struct build *b, const struct build_order *order,
 /* Digests must rise strictly. */
 enum err build_add(struct build *b, const struct digest *d,
                    const struct index_record *r, struct errinfo *reterr);
-/* Writes both files durably and opens the index anew, verified. After a failure build_abort. */
+/* Writes both files durably and opens the index again, verified. After a failure build_abort. */
 enum err build_finish(struct build *b, struct list_level *ret, struct index **retindex,
                       struct errinfo *reterr);
-/* Frees everything and, where it was not finished, removes what was written. */
+/* Frees everything and removes the files of an unfinished level. */
 void build_abort(struct build *b);
 
 #endif

@@ -1,18 +1,29 @@
 /*
- * list - a named list on disk: the log is the truth; index, filters and recent table derive.
+ * list - named lists on disk, and their look-up.
  *
- * Folder STATE/lists/NAME:
- *   CURRENT              which generation serves; replaced by rename, checksummed
+ * A list is a folder STATE/lists/NAME. The log is the truth; all other files derive from it.
+ *   CURRENT              names the generation in use; replaced by rename, checksummed
  *   log.NNNNNNNN         segments: append-only records with checksums. An import is one whole
- *                        segment that appears at once; the last segment (the tail) takes single
- *                        adds and revokes, each synced before it is acknowledged
+ *                        segment; the last segment (the tail) takes single changes, each synced
  *   index.G, index.G.sum exact index of everything before the tail (core/store/index.h)
  *   base.G               filter over that index (core/filter/bloomfile.h)
- *   memtable.G           small exact table over the tail and the delta filter before it,
- *                        changed in place by the writer, mapped by readers
- * One writer: the holder of STATE/lists/NAME.lock (core/list/locks.h). Readers never lock.
- * An import does not override what a person said: an explicit add or revoke stands until
- * another explicit one.
+ *   memtable.G           exact table over the tail with a small filter before it, changed in place
+ *                        by the writer, mapped by readers
+ * One writer: the holder of STATE/lists/NAME.lock. Readers never lock. An import does not override
+ * a person: an explicit add or revoke stays until another explicit one.
+ *
+ * Files in reading order:
+ *   segment, entry, active_segment   records of the log, and how they become entries
+ *   files, memtable, level           the files that derive from the log
+ *   writer, writer_change, commit    opening a list, single changes, new generations
+ *   merge, compact, import, rebuild  new levels; retention and rekey are special cases
+ *   mirror, feed_apply, peer_filter  lists and filters that other servers or feeds fill
+ *   reader, reader_lookup, listset   look-ups in one list, and of a message in all lists
+ *   query, rating                    look-ups of people and programs
+ *   list_manager, health, verify     the snapshot in use, its alarms, the check of all files
+ *
+ * To add a kind of file: add it to enum list_file and `prefixes` (files.c), say which generation
+ * needs it (current_names in writer.c), and write it before CURRENT names it (commit.h).
  * Depends: base, config, feature, filter, store.   ADR 0008.
  */
 #ifndef CORE_LIST_LIST_H
@@ -35,8 +46,8 @@ bool list_name_is_valid(struct slice name);
 
 struct list_writer;
 
-/* Takes the lock of the list (ERR_LOCKED: who holds it is in the text), opens or creates the list,
- * repairs what a crash left (orphans removed, recent table rebuilt from the tail). */
+/* Takes the lock of the list (ERR_LOCKED: the text names the holder), opens or creates the list,
+ * and repairs it after a crash (removes orphans, rebuilds the memtable from the log). */
 enum err list_writer_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, bool create,
                           struct list_writer **ret, struct errinfo *reterr);
@@ -51,37 +62,19 @@ struct filter_wish {
     bool
         has_front; /* the oldest level gets a small one before it (BLOOM_FRONT_ERROR) */
 };
-/* Without it: one line, LIST_FILTER_ERROR. Filters that are not so (another layout, a larger error,
- * damaged) are built anew with the next change. */
+/* Without it: one line, LIST_FILTER_ERROR. Filters that differ (another layout, a larger error,
+ * damaged) are built again with the next change. */
 void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wish);
 
-/* A list that ages keeps its entries by period: those added or imported within one belong together
- * and are dropped together, when nobody met any of them for long. */
+/* A list that ages keeps its entries by period: entries added or imported within one period are
+ * dropped together after inactive_after_s without a hit. */
 struct list_ageing {
     uint64_t period_s; /* 0: the list does not age */
     uint64_t inactive_after_s;
 };
 void list_writer_set_ageing(struct list_writer *w, const struct list_ageing *ageing);
-/* When an entry of the period that begins at period_s was last met (core/list/lookup_stats.h); 0: never. */
-typedef uint64_t list_last_hit_fn(void *context, uint64_t period_s);
-struct list_aged {
-    unsigned periods; /* dropped */
-    uint64_t entries; /* dropped with them */
-    uint64_t
-        kept; /* entries of these periods that a person listed or revoked: they stay */
-};
-/* Drops the former periods whose end and last hit lie inactive_after_s before now. */
-enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *context,
-                  uint64_t now_s, struct list_aged *ret, struct errinfo *reterr);
-
-/* Durable when it returns ERR_OK, and seen by readers at once. source: who says so ("cli"). */
-enum err list_add(struct list_writer *w, const struct feature_entry *e,
-                  struct slice source, uint32_t expiry_s, struct errinfo *reterr);
-enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
-                     struct slice source, struct errinfo *reterr);
-
-/* Many changes with one sync: staged until list_flush, durable and seen once it returned ERR_OK.
- * Some are flushed before when there are many. After a failure none of those staged stands. */
+/* Changes with one sync: staged until list_flush, durable and seen once it returned ERR_OK.
+ * When there are many, some are flushed earlier. After a failure all staged changes are dropped. */
 struct list_change {
     struct feature_entry entry;
     bool is_revoke;
@@ -91,9 +84,9 @@ enum err list_stage(struct list_writer *w, const struct list_change *c,
                     struct slice source, struct errinfo *reterr);
 enum err list_flush(struct list_writer *w, struct errinfo *reterr);
 
-/* The recent entries and small levels are folded into a larger level by a thread of the writer,
- * by itself, while changes go on. Why the last such try failed (a full disk, say), or NULL:
- * changes go on then until there is no room for them. */
+/* Why the last compaction failed (a full disk, for example), or NULL. A thread of the writer merges
+ * the recent entries and small levels while changes continue. After a failure changes continue
+ * until there is no room for them. */
 const struct errinfo *list_writer_trouble(const struct list_writer *w);
 
 /* A bulk import: all or nothing. */
@@ -117,8 +110,8 @@ enum err list_import_commit(struct list_import **im, list_progress_fn *progress,
                             struct errinfo *reterr);
 void list_import_abort(struct list_import **im);
 
-/* Builds index, filter and recent table anew from the log, expired entries left out. ERR_CORRUPT
- * where the log is damaged: with a whole index nothing was changed, else the rest is in use. */
+/* Builds index, filter and memtable again from the log, without expired entries. ERR_CORRUPT where
+ * the log is damaged: with a whole index nothing was changed, else the rest is in use. */
 enum err list_rebuild(struct list_writer *w, list_progress_fn *progress, void *context,
                       struct errinfo *reterr);
 
@@ -129,8 +122,8 @@ struct list_provenance {
     struct digest digest; /* of list_reader_each alone */
     enum entry_status status;
     uint16_t class_type;
-    bool is_explicit; /* said by a person, not imported */
-    bool is_member;   /* said by filters of peers alone: the rest is not known */
+    bool is_explicit; /* added or revoked by a person, not imported */
+    bool is_member; /* known from filters of peers alone; the other fields are empty */
     uint32_t first_seen_s;
     uint32_t expiry_s;
     char source[LIST_SOURCE_MAX];
@@ -138,9 +131,9 @@ struct list_provenance {
 };
 
 struct list_reader; /* one generation of one list, open for reading */
-/* Opens what CURRENT names. Damage that leaves something to answer with is no error, and
- * list_reader_fault names it: without the filter the exact index answers alone, without the
- * index the former generation, without CURRENT the newest complete one (ADR 0008). */
+/* Opens the generation that CURRENT names. Partial damage is a fault (list_reader_fault):
+ * without the filter the exact index answers alone, without the index the former generation,
+ * without CURRENT the newest complete generation (ADR 0008). */
 enum err list_reader_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, struct list_reader **ret,
                           struct errinfo *reterr);
@@ -157,19 +150,19 @@ const char *list_reader_name(const struct list_reader *r);
 const char *list_reader_fault(const struct list_reader *r);
 
 enum list_answer {
-    LIST_NO,             /* the filters say no: final */
-    LIST_FALSE_POSITIVE, /* a filter said perhaps, the exact index says no */
+    LIST_NO,             /* ruled out by the filters: final */
+    LIST_FALSE_POSITIVE, /* a filter hit that the exact index does not confirm */
     LIST_CONFIRMED,
     LIST_REVOKED,
-    LIST_POSSIBLE /* a filter said perhaps and the exact index cannot be asked (damage), or
-                     only the filters of peers know it (core/list/peer_filter.h) */
+    LIST_POSSIBLE /* a hit that cannot be confirmed: the index is damaged, or the filter
+                     is of peers (core/list/peer_filter.h) */
 };
 const char *list_answer_name(enum list_answer a); /* "confirmed", "revoked", ... */
 
 /* Which of n digests the filters do not rule out; rethit[i] 0 or 1. Constant memory only. */
 void list_reader_test(const struct list_reader *r, const struct digest *d, size_t n,
                       uint8_t *rethit);
-/* As list_reader_test, and also of what peers took back, which is answered LIST_REVOKED. */
+/* As list_reader_test, including digests that peers revoked (LIST_REVOKED). */
 void list_reader_test_known(const struct list_reader *r, const struct digest *d,
                             size_t n, uint8_t *rethit);
 /* Asks the exact index. Expired entries count as not there. */
@@ -188,7 +181,7 @@ void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
 /* Time of the last change. Cheap. */
 uint64_t list_reader_changed_s(const struct list_reader *r);
 
-/* What the filters of all levels are like together. */
+/* Size and error of the filters of all levels together. */
 struct list_filters {
     uint64_t bits;
     double fill;          /* sampled: within 1 % of the exact count */
@@ -222,7 +215,7 @@ struct list_stat {
 };
 void list_reader_stat(const struct list_reader *r, struct list_stat *ret);
 
-/* Every entry, in digest order: `gillnet list export`. Return false to stop. */
+/* Calls on_entry for every entry in digest order; false stops. */
 typedef bool list_entry_fn(void *context, const struct list_provenance *e);
 enum err list_reader_each(const struct list_reader *r, list_entry_fn *on_entry,
                           void *context, struct errinfo *reterr);

@@ -1,9 +1,10 @@
 /*
- * list_manager - the snapshot in use, who has it pinned, and which lists are in trouble.
+ * list_manager - the current snapshot, its pins, and the faults of lists.
  */
 #include <assert.h>
 #include <pthread.h>
 
+#include "core/base/array.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
@@ -24,14 +25,14 @@ static struct listset *set_new(size_t size)
         free(item);
         return NULL;
     }
-    pin->refs = 1; /* the hold's own */
+    pin->refs = 1; /* the manager's own */
     pin->set = s;
     s->pin = pin;
     s->item = item;
     return s;
 }
 
-/* Frees a set that nobody has pinned, and the readers that were only in it. */
+/* Frees a set without pins, and the readers that no other set has. */
 static void set_free(struct list_manager *h, struct listset *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -79,7 +80,7 @@ void list_manager_release(struct list_manager *h, const struct listset **s)
     *s = NULL;
 }
 
-static void publish(struct list_manager *h, struct listset *fresh)
+static void replace_current(struct list_manager *h, struct listset *fresh)
 {
     pthread_mutex_lock(&h->mutex);
     struct listset *former = h->current;
@@ -113,8 +114,8 @@ struct list_manager *list_manager_new(const char *state_dir, const struct keyrin
         h->has_keys = true;
     }
     h->state_dir = strdup(state_dir);
-    h->ring_mark = list_key_mark(state_dir, "digest.key");
-    h->node_mark = list_key_mark(state_dir, "filter.key");
+    h->ring_mark = file_mark_in(state_dir, "keys/digest.key");
+    h->node_mark = file_mark_in(state_dir, "keys/filter.key");
     h->current = set_new(0);
     h->arena = arena_new(NAMES_ARENA_BYTES);
     if (h->current) {
@@ -172,14 +173,9 @@ static struct trouble *trouble_add(struct list_manager *h, struct slice name)
     if (t) {
         return t;
     }
-    if (!h->trouble || h->ntrouble == h->trouble_size) {
-        size_t size = h->trouble_size == 0 ? 8 : h->trouble_size * 2;
-        struct trouble *grown = realloc(h->trouble, size * sizeof(*grown));
-        if (!grown) {
-            return NULL;
-        }
-        h->trouble = grown;
-        h->trouble_size = size;
+    if (!array_room(&h->trouble, &h->trouble_size, h->ntrouble + 1, SIZE_MAX,
+                    sizeof(*h->trouble))) {
+        return NULL;
     }
     t = &h->trouble[h->ntrouble++];
     *t = (struct trouble){0};
@@ -194,7 +190,7 @@ static void tell_fault(const char *name, const char *text)
     stats_fault(key, text);
 }
 
-/* Says text once. */
+/* Reports text once. */
 static void trouble_say(struct trouble *t, const char *text)
 {
     t->is_present = true;
@@ -208,7 +204,7 @@ static void trouble_say(struct trouble *t, const char *text)
     log_errinfo("list_fault", &info);
 }
 
-/* Forgets what this refresh did not find any more. */
+/* Removes the faults that this refresh did not find. */
 static void trouble_sweep(struct list_manager *h)
 {
     size_t kept = 0;
@@ -225,7 +221,8 @@ static void trouble_sweep(struct list_manager *h)
 
 /* ---- refresh ---- */
 
-static bool is_of(const struct listset_item *item, const struct origin_row *origin)
+static bool item_has_origin(const struct listset_item *item,
+                            const struct origin_row *origin)
 {
     return origin ? item->origin_name[0] != '\0' &&
                         memcmp(item->origin, origin->origin, ORIGIN_BYTES) == 0
@@ -236,7 +233,7 @@ static const struct listset_item *item_find(const struct listset *s, struct slic
                                             const struct origin_row *origin)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (is_of(&s->item[i], origin) &&
+        if (item_has_origin(&s->item[i], origin) &&
             slice_eq(slice_str(list_reader_name(s->item[i].shared->reader)), name)) {
             return &s->item[i];
         }
@@ -290,8 +287,9 @@ static void set_add(struct list_manager *h, struct listset *s,
         s->nown++;
     }
     item->key = key_index(s, list_reader_key(shared->reader));
-    listset_types(item);
-    if (h->hits && !place->origin) { /* of peers' nothing is counted */
+    item->takes_all = item->config->types.n == 0;
+    item->types = list_named_types(item->config);
+    if (h->hits && !place->origin) { /* lists of peers are not counted */
         item->row = rows_make(h, shared->reader);
     }
     pthread_mutex_lock(&h->mutex);
@@ -299,8 +297,8 @@ static void set_add(struct list_manager *h, struct listset *s,
     pthread_mutex_unlock(&h->mutex);
 }
 
-/* Opens a list anew. NULL: it cannot be, which is said and remembered, or it is just being
- * made. */
+/* Opens a list. NULL: not possible, which is reported and remembered, or the list is being
+ * created. */
 static struct shared_reader *reader_open(struct list_manager *h,
                                          const struct list_place *place,
                                          const struct reader_opening *how)
@@ -319,7 +317,7 @@ static struct shared_reader *reader_open(struct list_manager *h,
     struct shared_reader *shared = calloc(1, sizeof(*shared));
     enum err e = shared ? list_reader_open_held(place->state_dir, place->name, &h->keys,
                                                 how, &shared->reader, &info)
-                        : errinfo_set(&info, ERR_NOMEM, "", 0, "no memory");
+                        : errinfo_nomem(&info, "");
     if (e == ERR_OK && shared) {
         shared->cache = place->cache;
         shared->hold = how->hold;
@@ -347,7 +345,7 @@ static void note_fault(struct list_manager *h, const struct list_place *place,
     const char *text = list_reader_fault(r);
     struct trouble *t = text ? trouble_add(h, slice_str(place->label)) : NULL;
     if (t &&
-        !t->is_present) { /* else it was just said that a newer one does not open */
+        !t->is_present) { /* else a newer generation that does not open was just reported */
         t->could_not_open = t->is_denied = false;
         t->is_peers = place->origin != NULL;
         trouble_say(t, text);
@@ -358,8 +356,8 @@ static void note_fault(struct list_manager *h, const struct list_place *place,
  * that cannot be read leave the keys as they are. */
 static void refresh_keys(struct list_manager *h)
 {
-    struct file_mark ring = list_key_mark(h->state_dir, "digest.key");
-    struct file_mark node = list_key_mark(h->state_dir, "filter.key");
+    struct file_mark ring = file_mark_in(h->state_dir, "keys/digest.key");
+    struct file_mark node = file_mark_in(h->state_dir, "keys/filter.key");
     if (file_mark_eq(&ring, &h->ring_mark) && file_mark_eq(&node, &h->node_mark)) {
         return;
     }
@@ -382,7 +380,7 @@ static void refresh_keys(struct list_manager *h)
     }
 }
 
-/* Said when it is first opened: until it is made anew it is asked in every form that it may have. */
+/* Logs once that a list is in another form than configured. */
 static void say_form(const struct list_place *place, const struct shared_reader *old,
                      const struct list_reader *r)
 {
@@ -390,21 +388,21 @@ static void say_form(const struct list_place *place, const struct shared_reader 
         !list_reader_is_formed(r, (enum url_match)place->config->url_match)) {
         log_info(
             "event=list_form list=%s url_match=%s text=\"the list is in another form; "
-            "gillnet hub, the next change or gillnet list rebuild makes it anew\"",
+            "gillnet hub, the next change or gillnet list rebuild rewrites it\"",
             place->label,
             list_url_match_name((enum list_url_match)place->config->url_match));
     }
 }
 
-/* Brings one list into the new set: as it was, or opened anew when its files changed. One whose
- * key is not held any more is left out: a set has room for the keys of one keyring. */
+/* Adds one list to the new set: the open reader, or a new one if its files changed. A list whose
+ * key was removed is left out, because a set has room for the keys of one keyring. */
 void refresh_list(struct refresh *x, const struct list_place *place)
 {
     const struct listset_item *was = item_find(x->former, place->name, place->origin);
     struct shared_reader *old = was ? was->shared : NULL;
     struct shared_reader *shared = old;
     if (x->fresh->n == x->room) {
-        return; /* made since there was a look at what there is: the next time */
+        return; /* created after the folder was listed; the next refresh adds it */
     }
     if (shared && !keyring_find(&x->h->keys, list_reader_key(shared->reader)->id)) {
         shared = NULL;
@@ -413,7 +411,7 @@ void refresh_list(struct refresh *x, const struct list_place *place)
         place->config->filter_memory == FILTER_MAP ? BLOOMFILE_MAP : BLOOMFILE_COPY;
     if (!shared || shared->cache != place->cache || shared->hold != hold ||
         shared->is_distrusted || list_reader_is_stale(shared->reader)) {
-        /* what the scrub found damaged is read anew, the rest of a list is shared */
+        /* a list with damage found by the scrub shares no level with its former reader */
         struct reader_opening how = {
             .other = old && !old->is_distrusted ? old->reader : NULL, .hold = hold};
         struct shared_reader *fresh = reader_open(x->h, place, &how);
@@ -471,8 +469,8 @@ static void tell_numbers(const struct list_manager *h, const struct listset *s)
     stats_set(STAT_lists_failed, own_troubles(h));
 }
 
-/* The names of all lists. A folder of lists that was there and is gone (not mounted, moved away)
- * is no order to forget them. */
+/* The names of all lists. If the folder of lists disappears (unmounted, moved away), the lists stay
+ * in use. */
 static enum err names_find(struct list_manager *h, struct slice **ret, size_t *retn,
                            struct errinfo *reterr)
 {
@@ -515,14 +513,13 @@ enum err list_manager_refresh(struct list_manager *h, const struct config *confi
     }
     refresh_keys(h);
     if (!h->has_keys) {
-        return ERR_OK; /* said when they were read */
+        return ERR_OK; /* reported when they were read */
     }
     size_t npeers = peers_look(h);
     struct refresh x = {.h = h, .former = h->current, .room = n + npeers};
     x.fresh = set_new(x.room);
     if (!x.fresh) {
-        return errinfo_set(reterr, ERR_NOMEM, h->state_dir, 0,
-                           "no memory for a new set of lists; the former one stays");
+        return errinfo_nomem(reterr, h->state_dir);
     }
     x.fresh->config = config_acquire(config);
     x.fresh->hits = h->hits;
@@ -546,7 +543,7 @@ enum err list_manager_refresh(struct list_manager *h, const struct config *confi
                    x.former->hits != x.fresh->hits;
     tell_numbers(h, x.fresh);
     if (x.is_changed) {
-        publish(h, x.fresh);
+        replace_current(h, x.fresh);
     } else {
         set_free(h, x.fresh);
     }

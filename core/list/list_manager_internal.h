@@ -1,7 +1,8 @@
 /*
- * list_manager_internal - the inside of the hold: what a refresh needs, for our lists and those of peers.
+ * list_manager_internal - state of the manager and of a refresh, for local lists and lists of
+ * peers.
  *
- * Depends: listset_own, store.   Threads: the refreshing one's, except as said.
+ * Depends: listset_internal, store.   Threads: the refreshing one's, except as said.
  */
 #ifndef CORE_LIST_LIST_MANAGER_INTERNAL_H
 #define CORE_LIST_LIST_MANAGER_INTERNAL_H
@@ -15,16 +16,15 @@
 enum {
     NAMES_ARENA_BYTES = 256 * 1024,
     LABEL_MAX = LIST_NAME_MAX + ORIGIN_NAME_MAX + 5, /* "NAME of ORIGIN" */
-    RETRY_US =
-        10 * 1000 * 1000 /* how long a list that could not be opened is left alone
+    RETRY_US = 10 * 1000 * 1000 /* pause before a failed list is opened again
                                    unless its CURRENT changes */
 };
 
-/* Trouble with a list, as last said. */
+/* Fault of a list, as last reported. */
 struct trouble {
     char name[LABEL_MAX + 1];
     char text[ERRINFO_TEXT_MAX];
-    bool is_present; /* set anew in each refresh */
+    bool is_present; /* reset in each refresh */
     bool could_not_open;
     bool is_denied; /* rights were missing */
     bool is_peers;
@@ -32,7 +32,7 @@ struct trouble {
     uint64_t retry_mono_us;
 };
 
-/* Who the origins of peers' lists are, as last read. */
+/* The origins of peers' lists, as last read. */
 struct hold_origins {
     struct file_mark mark;
     struct file_mark more_mark; /* of the subscriptions' */
@@ -73,17 +73,18 @@ struct list_place {
     struct slice name;
     char label[LABEL_MAX + 1]; /* for people: "phish", "phish of anna" */
     const struct config_list *config;
-    const struct origin_row *origin; /* NULL: ours */
-    unsigned owner;                  /* listset_owner */
+    const struct origin_row *origin; /* NULL: local */
+    unsigned owner;                  /* listset_internaler */
     double weight;                   /* of the origin */
     size_t cache;
 };
-/* As it was, or opened anew when its files changed. */
+/* Adds the list to the set, opened again if its files changed. */
 void refresh_list(struct refresh *x, const struct list_place *place);
 
-/* The origins that are believed now; reads their file when it changed. Lists that they may have. */
+/* Reads the file of origins if it changed. Returns the highest number of lists of active
+ * origins. */
 size_t peers_look(struct list_manager *h);
-/* Brings the lists of peers into the set, behind ours. */
+/* Adds the lists of peers to the set, after the local ones. */
 void peers_refresh(struct refresh *x, const struct config *config);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * list_manager_peers - the lists of peers stand in the set behind ours, each with its origin.
+ * list_manager_peers - the lists of peers follow the local lists in the set, each with its origin.
  *
  * Without a folder of peers this costs two calls of stat a refresh.
  */
@@ -14,15 +14,6 @@ enum {
     CACHE_PART = 16, /* of the confirmation cache of one of our lists */
     CACHE_LEAST = 256
 };
-
-static struct file_mark mark_of(const struct list_manager *h, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/peers/%s", h->state_dir, name) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
-}
 
 static bool is_believed(const struct origins *o, const struct origin_row *row)
 {
@@ -42,8 +33,8 @@ static size_t count_believed(const struct origins *o)
 size_t peers_look(struct list_manager *h)
 {
     struct hold_origins *p = &h->peers;
-    struct file_mark now = mark_of(h, "origins");
-    struct file_mark more = mark_of(h, "origins.subscriptions");
+    struct file_mark now = file_mark_in(h->state_dir, "peers/origins");
+    struct file_mark more = file_mark_in(h->state_dir, "peers/origins.subscriptions");
     if (file_mark_eq(&now, &p->mark) && file_mark_eq(&more, &p->more_mark)) {
         return count_believed(&p->origins) * LISTS_PER_ORIGIN;
     }
@@ -59,7 +50,7 @@ size_t peers_look(struct list_manager *h)
         if (p->is_failed) {
             stats_fault("origins", NULL);
         }
-    } else { /* those known stay: a slip of the hub is no order to forget them */
+    } else { /* the known origins stay in use */
         stats_fault("origins", errinfo_format(&info, text, sizeof(text)));
         log_errinfo("origins", &info);
     }
@@ -67,11 +58,11 @@ size_t peers_look(struct list_manager *h)
     return count_believed(&p->origins) * LISTS_PER_ORIGIN;
 }
 
-/* What a list of this name is worth here. One that is not configured is shown and scores nothing:
- * whoever joins a ring has not said yet what the names of others mean. */
+/* Whether a peer's list of this name is used. If the name is not configured, its hits are shown
+ * with weight 0. */
 static bool is_asked(const struct config_list *c)
 {
-    return c->enabled && !c->is_allow; /* nobody else lets mail through here */
+    return c->enabled && !c->is_allow; /* peers can never let mail through */
 }
 
 static const uint8_t *owner_id(const struct origin_row *row)
@@ -79,7 +70,7 @@ static const uint8_t *owner_id(const struct origin_row *row)
     return origin_is_own(row) ? row->origin : row->owner;
 }
 
-/* The first of the rows that are the same server's. */
+/* The first row of the same server. */
 static unsigned owner_of(const struct origins *o, unsigned at)
 {
     unsigned i = 0;

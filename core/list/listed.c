@@ -20,7 +20,7 @@ void listed_fini(struct listed *l)
     l->kept = NULL;
 }
 
-static bool begin(struct listed *l)
+static bool listed_begin(struct listed *l)
 {
     if (l->hold != NULL && l->arena == NULL) {
         l->arena = arena_new(LISTED_ARENA);
@@ -29,7 +29,7 @@ static bool begin(struct listed *l)
     return l->arena != NULL && l->kept != NULL;
 }
 
-/* Whether the hit is one to keep its feature for: not of a list that has said enough. */
+/* True if the hit keeps its feature: its list has kept fewer than LISTED_MOST. */
 static bool counts(struct listed *l, const struct list_hit *hit)
 {
     if ((hit->answer != LIST_CONFIRMED && hit->answer != LIST_POSSIBLE) ||
@@ -67,7 +67,7 @@ size_t listed_find(void *context, const struct featureset *features, uint32_t *r
     uint64_t left_us = l->used_us < LISTED_US ? LISTED_US - l->used_us : 1;
     size_t n = 0;
 
-    if (!begin(l)) {
+    if (!listed_begin(l)) {
         return 0;
     }
     const struct listset *lists = list_manager_acquire(l->hold);

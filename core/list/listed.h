@@ -1,9 +1,9 @@
 /*
  * listed - look-up of features while their message is still read.
  *
- * Used for features for which a message has no room (core/message/extract/overflow.h). Each look-up pins
- * the lists in use at that time. A list can keep at most LISTED_MOST features of a message. The
- * time for exact confirmations is bounded. Afterwards a hit of the filter is enough to keep a
+ * Used for features for which a message has no room (core/message/extract/overflow.h). Each look-up
+ * pins the lists in use at that time. A list can keep at most LISTED_MOST features of a message.
+ * The time for exact confirmations is bounded. Afterwards a hit of the filter is enough to keep a
  * feature, and the look-up at the end of the message checks the hit.
  * Depends: base, feature, list.   Threads: one at a time.   Allocates: on the heap, from the first
  * look-up on.

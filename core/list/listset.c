@@ -1,5 +1,6 @@
 /*
- * listset - the look-up of a message: a batch for each digest key and list; the index confirms hits.
+ * listset - the look-up of a message: a batch for each digest key and list; the index confirms
+ * hits.
  */
 #include "core/list/listset.h"
 
@@ -50,21 +51,17 @@ struct lookup {
     struct digest *digest;           /* of each hit */
     struct feature_classes *classes; /* that each list holds */
     struct feature_classes wanted;   /* that some list holds */
-    unsigned which; /* of enum FEATURE_EXPRESSIONS... some list is asked */
+    unsigned which; /* bits of enum FEATURE_EXPRESSIONS... that some list needs */
     struct arena
-        *scratch;   /* of expressions until they are asked; NULL: no list has them */
+        *scratch;   /* of expressions until their look-up; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
     struct lookup_stats_sums sums; /* of the batch and list at hand */
     enum err failed;
 };
 
-static bool has_type(const struct listset_item *item, uint16_t type)
-{
-    return feature_classes_have(&item->types, type);
-}
-
-/* Whether the i-th key is for this list: it holds entries of the class, and it is for the feature, what that is shown
- * as, or the class. What costs much is for lists that know that they hold it, or name it. */
+/* True if the i-th key is for this list: the list holds entries of the class and its types name the
+ * feature, its shown type, or the class. Expensive keys need a list that is known to hold or name
+ * them. */
 static bool takes_key(const struct lookup *l, size_t list, const struct batch *b,
                       size_t i)
 {
@@ -76,8 +73,9 @@ static bool takes_key(const struct lookup *l, size_t list, const struct batch *b
         (bit != 0 && (feature_derived(held, &item->types) & bit) == 0)) {
         return false;
     }
-    return item->takes_all || has_type(item, b->type[i]) ||
-           has_type(item, b->key[i].report_type) || has_type(item, class_type);
+    return item->takes_all || feature_classes_have(&item->types, b->type[i]) ||
+           feature_classes_have(&item->types, b->key[i].report_type) ||
+           feature_classes_have(&item->types, class_type);
 }
 
 /* Adds the keys of one feature; there is room. */
@@ -95,7 +93,7 @@ static void add_keys(struct lookup *l, struct batch *b, const struct feature *f,
 }
 
 /* Makes room for one more hit. */
-static bool grow(struct lookup *l)
+static bool reserve_hit(struct lookup *l)
 {
     if (l->hits.n < l->size) {
         return true;
@@ -154,7 +152,7 @@ static void count_period(const struct lookup *l, size_t list, uint64_t period)
     }
 }
 
-/* Entries that have expired are known: the filter is not to blame for them. */
+/* Expired entries are known and do not count as errors of the filter. */
 static void count_answer(struct lookup *l, size_t list, const struct reader_answer *a)
 {
     uint64_t *number = l->sums.number;
@@ -200,7 +198,7 @@ static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_
     const struct feature_key *k = &b->key[i];
     const struct digest *d = &b->digest[i];
     bool is_own = list < l->set->nown;
-    if (!grow(l)) {
+    if (!reserve_hit(l)) {
         return;
     }
     uint16_t *slot = seen_slot(l, list, k->report_type, d);
@@ -234,7 +232,7 @@ static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_
     }
 }
 
-/* Nothing more is asked of a list or an origin that has said enough about this message. */
+/* True if a list or origin has reached its share of the hits of this message. */
 static bool is_heard_out(const struct lookup *l, size_t list)
 {
     if (list < l->set->nown) {
@@ -243,8 +241,8 @@ static bool is_heard_out(const struct lookup *l, size_t list)
     return l->origin_hits[l->set->item[list].origin_at] >= l->origin_most;
 }
 
-static void gather(const struct lookup *l, const struct batch *b, size_t list,
-                   struct asked *ret)
+static void gather_keys(const struct lookup *l, const struct batch *b, size_t list,
+                        struct asked *ret)
 {
     ret->n = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -263,7 +261,7 @@ static void ask_list(struct lookup *l, struct batch *b, size_t list)
     if (is_heard_out(l, list)) {
         return;
     }
-    gather(l, b, list, &asked);
+    gather_keys(l, b, list, &asked);
     if (asked.n == 0) {
         return;
     }
@@ -282,7 +280,7 @@ static void ask_list(struct lookup *l, struct batch *b, size_t list)
     }
 }
 
-/* Asks every list for the keys gathered so far. */
+/* Looks up the keys of the batch in every list. */
 static void ask_all(struct lookup *l, struct batch *b)
 {
     for (unsigned key = 0; b->n > 0 && key < l->set->nkeys; key++) {
@@ -303,7 +301,8 @@ static void ask_all(struct lookup *l, struct batch *b)
     }
 }
 
-/* What the lists hold now: a writer may add a class at any time, so it is loaded for each message, before its keys are made. */
+/* Loads the classes that the lists hold. A writer can add a class at any time, so this is done for
+ * each message before its keys are made. */
 static bool classes_begin(struct lookup *l)
 {
     const struct listset *s = l->set;

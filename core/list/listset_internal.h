@@ -1,7 +1,7 @@
 /*
- * listset_internal - the inside of a snapshot, for listset.c and listhold.c.
+ * listset_internal - contents of a snapshot, for listset*.c and list_manager*.c.
  *
- * Depends: base, config, list.   Threads: constant once published, but for its pin.
+ * Depends: base, config, list.   Threads: constant once in use, except its pin.
  */
 #ifndef CORE_LIST_LISTSET_INTERNAL_H
 #define CORE_LIST_LISTSET_INTERNAL_H
@@ -17,7 +17,7 @@ enum {
     LISTSET_MAX = 1024 /* lists in one snapshot */
 };
 
-/* A reader in one or more snapshots. refs: guarded by the hold's mutex. */
+/* A reader in one or more snapshots. refs: guarded by the manager's mutex. */
 struct shared_reader {
     struct list_reader *reader;
     unsigned refs;
@@ -33,16 +33,16 @@ struct listset_item {
     struct lookup_stats_row *row;     /* of the list as a whole; NULL: not counted */
     bool takes_all;                   /* no types named: every key fits */
     struct feature_classes types;     /* feature numbers looked up */
-    double weight;                    /* of the origin, times the list's; 1: ours */
+    double weight;                    /* of the origin, times the list's; 1: local */
     uint8_t origin[ORIGIN_BYTES];
-    unsigned owner; /* whose word it is: a number among the origins */
-    char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: ours */
+    unsigned owner;                        /* see listset_internaler */
+    char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: local */
     unsigned origin_at;                    /* among those of the set */
 };
 
-/* What changes of a snapshot: in its own memory, so that the rest can be const. */
+/* The mutable part of a snapshot, allocated separately so that the rest can be const. */
 struct listset_pin {
-    unsigned refs; /* guarded by the hold's mutex */
+    unsigned refs; /* guarded by the manager's mutex */
     struct listset *set;
     struct listset_pin *next; /* on the retire list */
 };
@@ -50,7 +50,7 @@ struct listset_pin {
 struct listset_pin;
 
 enum {
-    HITS_MAX = 2048, /* of our lists, each an equal share of it */
+    HITS_MAX = 2048, /* of local lists, an equal share each */
     PEER_HITS_MAX = 4096,
     PEER_HITS_ORIGIN = 32, /* of one origin at most */
     SEEN_SLOTS = 2 * HITS_MAX,
@@ -64,16 +64,16 @@ struct listset {
     _Atomic int
         fault; /* enum list_fault; of a set in use only the refresh changes it */
     size_t n;
-    size_t nown; /* the first of them are ours, the others those of peers */
+    size_t nown; /* number of local lists; those of peers follow */
     unsigned norigins;
     struct listset_item *item;
     unsigned nkeys;
     struct hashkey key[KEYRING_MAX];
 };
 
-/* The bits of names; a name that is no feature type is left out (the configuration's check
- * refuses it). */
-void listset_types(struct listset_item *item);
+/* The feature types that a list is configured for. Unknown names are left out (the check of the
+ * configuration rejects them). */
+struct feature_classes list_named_types(const struct config_list *list);
 
 /* Marks those hits of peers' lists that count for nothing here. */
 void listset_silence(const struct listset *s, struct list_hits *hits);

@@ -1,12 +1,12 @@
 /*
- * listset_peers - what no peer can touch: values that somebody here took back or allowed, and our own
- * names.
+ * listset_peers - ignores peers' hits on protected names and on values that were revoked or allowed
+ * here.
  */
 
 #include "core/list/listset_internal.h"
 
 enum {
-    VETOES_MAX = 256 /* values of one message that silence peers; more are no mail */
+    VETOES_MAX = 256 /* values of one message that suppress hits of peers */
 };
 
 const char *list_suppression_name(enum list_suppression s)
@@ -20,12 +20,12 @@ const char *list_suppression_name(enum list_suppression s)
     return names[s];
 }
 
-/* ---- our own names ---- */
+/* ---- protected names ---- */
 
-/* The host in a value of any type: of an address what follows its last @, of a URL what stands before
- * path, query and port, after scheme and user. Where a value has none it is compared
- * whole, which does no harm. */
-static struct slice host_of(struct slice value)
+/* The host in a value of any type: of an address what follows its last @, of a URL what stands
+ * before path, query and port, after scheme and user. Where a value has none it is compared whole,
+ * which does no harm. */
+static struct slice value_host(struct slice value)
 {
     struct slice rest = value;
     for (size_t i = 0; i + 2 < rest.n; i++) {
@@ -59,7 +59,7 @@ static bool is_below_any(struct slice host, const struct config_strings *domains
 
 bool list_is_protected(const struct config *c, struct slice value)
 {
-    struct slice host = host_of(value);
+    struct slice host = value_host(value);
     if (is_below_any(host, &c->protected_domains) ||
         is_below_any(host, &c->allow_domains)) {
         return true;
@@ -77,7 +77,7 @@ bool list_is_allowed(const struct config *c, struct slice value)
     return list_is_protected(c, value) || config_allows_address(c, value);
 }
 
-/* ---- what we said of the value ---- */
+/* ---- local decisions ---- */
 
 struct veto {
     const struct list_hit *hit;
@@ -110,7 +110,7 @@ static size_t vetoes_find(const struct listset *s, const struct list_hits *hits,
     return n;
 }
 
-/* A revocation silences peers' lists of that name, an allow list all. */
+/* A revocation suppresses hits of peers' lists of that name, an allow list those of all. */
 static bool is_meant(const struct listset *s, const struct veto *v,
                      const struct list_hit *h)
 {

@@ -2,17 +2,17 @@
 #include "core/list/listset.h"
 #include "core/list/listset_internal.h"
 
-void listset_types(struct listset_item *item)
+struct feature_classes list_named_types(const struct config_list *list)
 {
-    item->takes_all = item->config->types.n == 0;
-    item->types = (struct feature_classes){{0}};
-    for (size_t i = 0; i < item->config->types.n; i++) {
+    struct feature_classes types = {{0}};
+    for (size_t i = 0; i < list->types.n; i++) {
         const struct feature_info *info =
-            feature_info_by_name(slice_str(item->config->types.v[i]));
+            feature_info_by_name(slice_str(list->types.v[i]));
         if (info) {
-            feature_classes_add(&item->types, (uint16_t)info->type);
+            feature_classes_add(&types, (uint16_t)info->type);
         }
     }
+    return types;
 }
 
 size_t listset_count(const struct listset *s)

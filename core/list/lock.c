@@ -17,8 +17,8 @@ static void pause_a_moment(void)
 }
 
 /* Says once who has the lock. False: it was waited for long enough. */
-static bool goes_on(const struct list_lock_wait *wait, uint64_t waited_us,
-                    bool *io_said, const struct errinfo *who)
+static bool may_wait(const struct list_lock_wait *wait, uint64_t waited_us,
+                     bool *io_said, const struct errinfo *who)
 {
     if ((wait->stop != NULL && atomic_load(wait->stop)) ||
         waited_us >= (uint64_t)wait->most_s * S) {
@@ -40,7 +40,7 @@ enum err list_lock_waiting(const struct list_lock_wait *wait, list_lock_fn *try_
     bool said = false;
     enum err e = try_it(context, &why);
 
-    while (e == ERR_LOCKED && goes_on(wait, clock_mono_us() - begin_us, &said, &why)) {
+    while (e == ERR_LOCKED && may_wait(wait, clock_mono_us() - begin_us, &said, &why)) {
         pause_a_moment();
         e = try_it(context, &why);
     }

@@ -1,7 +1,7 @@
 /*
  * lock - waiting for the lock of a list, which one changes at a time (core/list/locks.h).
  *
- * Most changes take a moment: a command or a feed that comes meanwhile waits instead of failing.
+ * Most changes are short, so a command or feed waits for the lock instead of failing.
  * Depends: base, list.   Threads: any.   Owns: nothing.   ADR 0038.
  */
 #ifndef CORE_LIST_LOCK_H

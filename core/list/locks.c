@@ -24,7 +24,7 @@ static void blame(const char *path, const char *what, struct errinfo *reterr)
     buf_fini(&holder);
 }
 
-static void sign(const struct filelock *l)
+static void write_holder(const struct filelock *l)
 {
     char text[LOCK_TEXT_MAX];
     int n = snprintf(text, sizeof(text), "process %ld, %s\n", (long)getpid(),
@@ -35,12 +35,7 @@ static void sign(const struct filelock *l)
     }
 }
 
-static enum err too_long(const char *state_dir, struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_LIMIT, state_dir, 0, "the path is too long");
-}
-
-/* e, with what the person needs to know. */
+/* Completes reterr for e. */
 static enum err refused(enum err e, const char *path, const char *what,
                         struct errinfo *reterr)
 {
@@ -59,13 +54,13 @@ enum err list_lock_take_all(struct list_lock *l, const char *state_dir,
 {
     char path[FILE_PATH_MAX];
     *l = LIST_LOCK_NONE;
-    if (file_path(path, "%s/lists/LOCK", state_dir) != ERR_OK) {
-        return too_long(state_dir, reterr);
+    enum err e = path_make(path, reterr, "%s/lists/LOCK", state_dir);
+    if (e != ERR_OK) {
+        return e;
     }
-    enum err e = filelock_take(&l->all, path, reterr);
+    e = filelock_take(&l->all, path, reterr);
     if (e == ERR_OK) {
-        sign(&l->all);
-        return ERR_OK;
+        write_holder(&l->all);
     }
     return refused(e, path, "a list is being changed", reterr);
 }
@@ -73,27 +68,26 @@ enum err list_lock_take_all(struct list_lock *l, const char *state_dir,
 enum err list_lock_take(struct list_lock *l, const char *state_dir, struct slice name,
                         struct errinfo *reterr)
 {
-    char path[FILE_PATH_MAX];
+    char all[FILE_PATH_MAX];
+    char own[FILE_PATH_MAX];
     *l = LIST_LOCK_NONE;
-    if (file_path(path, "%s/lists/LOCK", state_dir) != ERR_OK) {
-        return too_long(state_dir, reterr);
-    }
-    enum err e = filelock_share(&l->all, path, reterr);
+    enum err e = path_make(all, reterr, "%s/lists/LOCK", state_dir);
+    THEN(e, path_make(own, reterr, "%s/lists/%.*s" LIST_LOCK_SUFFIX, state_dir,
+                      SLICE_ARGS(name)));
     if (e != ERR_OK) {
-        return refused(e, path, "all lists are held", reterr);
+        return e;
     }
-    if (file_path(path, "%s/lists/%.*s" LIST_LOCK_SUFFIX, state_dir,
-                  SLICE_ARGS(name)) != ERR_OK) {
-        list_lock_drop(l);
-        return too_long(state_dir, reterr);
+    e = filelock_share(&l->all, all, reterr);
+    if (e != ERR_OK) {
+        return refused(e, all, "all lists are held", reterr);
     }
-    e = filelock_take(&l->own, path, reterr);
+    e = filelock_take(&l->own, own, reterr);
     if (e != ERR_OK) {
         list_lock_drop(l);
-        return refused(e, path, "the list is being changed", reterr);
+        return refused(e, own, "the list is being changed", reterr);
     }
-    sign(&l->own);
-    sign(&l->all); /* the last of those who share it */
+    write_holder(&l->own);
+    write_holder(&l->all); /* the latest holder */
     return ERR_OK;
 }
 

@@ -1,10 +1,10 @@
 /*
- * locks - who may change a list: one at a time each list, and nobody while all of them are taken.
+ * locks - the lock of one list, and the lock of all lists.
  *
  *   STATE/lists/NAME.lock   held by the writer of that list
- *   STATE/lists/LOCK        shared by every writer; taken whole by what concerns the folder itself: a backup, a
- *                           restore, a list that is deleted or renamed
- * A lock file says who has it, for the message of who comes too late.
+ *   STATE/lists/LOCK        shared by every writer; exclusive for operations on the folder: backup,
+ *                           restore, delete and rename a list A lock file names its holder, for the
+ *                           message of a process that cannot take it.
  * Depends: base.   Threads: any; one object, one thread.   Owns: descriptors.   ADR 0056.
  */
 #ifndef CORE_LIST_LOCKS_H
@@ -21,7 +21,7 @@ struct list_lock {
 };
 #define LIST_LOCK_NONE ((struct list_lock){.all = {-1}, .own = {-1}})
 
-/* The lock of one list. ERR_LOCKED: who holds it is in the text. The folder of lists is there. */
+/* The lock of one list. ERR_LOCKED: the text names the holder. The folder of lists exists. */
 enum err list_lock_take(struct list_lock *l, const char *state_dir, struct slice name,
                         struct errinfo *reterr);
 /* All lists: no writer is open, none can be opened. ERR_LOCKED. */

@@ -24,7 +24,7 @@ struct lookup_stats_row {
     uint64_t name[NAME_WORDS];
     uint64_t period;
     uint64_t is_used; /* 1: name and period are whole. Set last, with release */
-    uint64_t asked_s; /* when gillnetd last asked for the row */
+    uint64_t asked_s; /* when gillnetd last requested the row */
     uint64_t since_s;
     uint64_t last_hit_s;
     uint64_t number[LOOKUP_STATS_NUMBERS];
@@ -72,7 +72,7 @@ static bool name_words(struct slice list, uint64_t ret[NAME_WORDS])
 }
 
 /* Names are the administrator's: nobody aims at this table, so the hash needs no key. */
-static uint64_t place_of(const uint64_t name[NAME_WORDS], uint64_t period)
+static uint64_t row_hash(const uint64_t name[NAME_WORDS], uint64_t period)
 {
     uint64_t words[NAME_WORDS + 1];
     memcpy(words, name, NAME_WORDS * sizeof(uint64_t));
@@ -80,17 +80,18 @@ static uint64_t place_of(const uint64_t name[NAME_WORDS], uint64_t period)
     return checksum64(slice_of((const char *)words, sizeof(words)));
 }
 
-/* Acquire, partner of the release in row_make: who sees is_used sees name and period. */
+/* Acquire, partner of the release in row_make: a thread that sees is_used sees name and period. */
 static bool is_used(const struct lookup_stats_row *row)
 {
     return __atomic_load_n(&row->is_used, __ATOMIC_ACQUIRE) == 1;
 }
 
-/* Index of the row, or of the free place where it would be; HITS_ROWS: neither. */
-static size_t find(const struct hits_page *page, const uint64_t name[NAME_WORDS],
-                   uint64_t period, bool *retfound)
+/* Index of the row, or of the free place where it would be; LOOKUP_STATS_ROWS: neither. */
+static size_t find_stats_row(const struct hits_page *page,
+                             const uint64_t name[NAME_WORDS], uint64_t period,
+                             bool *retfound)
 {
-    uint64_t at = place_of(name, period);
+    uint64_t at = row_hash(name, period);
     *retfound = false;
     for (size_t step = 0; step < LOOKUP_STATS_ROWS; step++) {
         size_t i = (at + step) & (LOOKUP_STATS_ROWS - 1);
@@ -133,13 +134,11 @@ enum err lookup_stats_read(const char *path, struct hits_view **ret,
     buf_init(&bytes, sizeof(struct hits_page));
     enum err e = file_read(path, &bytes, reterr);
     if (e == ERR_OK && !(v = calloc(1, sizeof(*v)))) {
-        e = errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to read it");
+        e = errinfo_nomem(reterr, path);
     }
     if (v) {
         struct slice s = buf_slice(&bytes);
-        for (size_t i = 0; i < s.n && i < sizeof(v->page); i++) {
-            ((char *)&v->page)[i] = s.p[i];
-        }
+        memcpy(&v->page, s.p, s.n < sizeof(v->page) ? s.n : sizeof(v->page));
         e = page_check(&v->page, s.n, path, reterr);
     }
     buf_fini(&bytes);
@@ -157,8 +156,7 @@ void lookup_stats_view_free(struct hits_view **v)
     *v = NULL;
 }
 
-/* A row of an earlier run is believed in as far as its name goes: whatever else it holds are
- * numbers. */
+/* True if the name of a row of an earlier run is valid; the other fields are only numbers. */
 static bool is_kept(const struct lookup_stats_row *row, uint64_t now_s)
 {
     const char *name = (const char *)row->name;
@@ -168,8 +166,8 @@ static bool is_kept(const struct lookup_stats_row *row, uint64_t now_s)
            now_s - row->asked_s < LOOKUP_STATS_KEEP_S;
 }
 
-static unsigned fill(struct hits_page *page, const struct hits_view *last,
-                     uint64_t now_s)
+static unsigned fill_page(struct hits_page *page, const struct hits_view *last,
+                          uint64_t now_s)
 {
     unsigned used = 0;
     memset(page, 0, sizeof(*page));
@@ -185,7 +183,7 @@ static unsigned fill(struct hits_page *page, const struct hits_view *last,
         if (!is_kept(row, now_s)) {
             continue;
         }
-        size_t at = find(page, row->name, row->period, &is_found);
+        size_t at = find_stats_row(page, row->name, row->period, &is_found);
         if (at < LOOKUP_STATS_ROWS && !is_found) {
             page->row[at] = *row;
             used++;
@@ -206,8 +204,8 @@ static void fill_from_last(void *context, void *page)
     const struct filling *f = context;
     struct hits_view *last = NULL;
     (void)lookup_stats_read(f->path, &last,
-                            NULL); /* none, damaged, another version: start anew */
-    f->stats->used = fill(page, last, f->now_s);
+                            NULL); /* missing, damaged, another version: start at zero */
+    f->stats->used = fill_page(page, last, f->now_s);
     lookup_stats_view_free(&last);
 }
 
@@ -217,7 +215,7 @@ enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats
     struct lookup_stats *h = calloc(1, sizeof(*h));
     if (!h || pthread_mutex_init(&h->mutex, NULL) != 0) {
         free(h);
-        return errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to count list hits");
+        return errinfo_nomem(reterr, path);
     }
     struct filling f = {h, path, now_s};
     const struct filemap_new fresh = {sizeof(struct hits_page), HITS_MODE,
@@ -251,7 +249,7 @@ struct lookup_stats_row *lookup_stats_row_find(struct lookup_stats *h,
     if (!name_words(list, name)) {
         return NULL;
     }
-    size_t i = find(page_of(h), name, period, &is_found);
+    size_t i = find_stats_row(page_of(h), name, period, &is_found);
     return is_found ? &page_of(h)->row[i] : NULL;
 }
 
@@ -261,7 +259,7 @@ static struct lookup_stats_row *row_make(struct lookup_stats *h,
 {
     struct hits_page *page = page_of(h);
     bool is_found = false;
-    size_t i = find(page, name, period, &is_found);
+    size_t i = find_stats_row(page, name, period, &is_found);
     if (i == LOOKUP_STATS_ROWS || (!is_found && h->used == LOOKUP_STATS_ROWS_USED)) {
         return NULL;
     }
@@ -273,7 +271,7 @@ static struct lookup_stats_row *row_make(struct lookup_stats *h,
         __atomic_store_n(&row->is_used, 1, __ATOMIC_RELEASE);
         h->used++;
     }
-    /* relaxed: only the next hits_open reads it */
+    /* relaxed: only the next lookup_stats_open reads it */
     __atomic_store_n(&row->asked_s, now_s, __ATOMIC_RELAXED);
     return row;
 }
@@ -301,7 +299,7 @@ void lookup_stats_add(struct lookup_stats_row *row,
                                      __ATOMIC_RELAXED);
         }
     }
-    /* of two threads at once the slower may win: a second or so, of no account */
+    /* of two threads the slower can win: an error of about a second */
     if (sums->last_hit_s > __atomic_load_n(&row->last_hit_s, __ATOMIC_RELAXED)) {
         __atomic_store_n(&row->last_hit_s, sums->last_hit_s, __ATOMIC_RELAXED);
     }
@@ -343,7 +341,7 @@ bool lookup_stats_view_find(const struct hits_view *v, struct slice list,
     if (!name_words(list, name)) {
         return false;
     }
-    size_t i = find(&v->page, name, period, &is_found);
+    size_t i = find_stats_row(&v->page, name, period, &is_found);
     if (is_found) {
         lookup_stats_row_read(&v->page.row[i], ret);
     }

@@ -1,10 +1,10 @@
 /*
- * lookup_stats - what look-ups in each list came to: a small mmapped file of gillnetd's.
+ * lookup_stats - counters of the look-ups in each list: a small mmapped file of gillnetd.
  *
- * A row counts for one list and period. The row of period 0 (HITS_WHOLE) is the list as a whole;
- * rows of other periods, of lists whose entries age by period, count confirmations of that
- * period's entries alone. Derived data (class E): without the file, or with a damaged one,
- * counting starts anew, and nothing but these numbers is lost.
+ * A row counts for one list and period. The row of period 0 (LOOKUP_STATS_WHOLE) is the list as a
+ * whole; rows of other periods, of lists whose entries age by period, count confirmations of that
+ * period's entries alone. Derived data (class E): without a sound file counting starts at zero, and
+ * only these numbers are lost.
  * Depends: base.   Threads: counting from any; rows are made by one thread at a time.
  * Owns: the mapping.   Model: core/telemetry/stats.c.
  */
@@ -22,27 +22,27 @@ enum {
     LOOKUP_STATS_ROWS = 4096,
     LOOKUP_STATS_ROWS_USED = 3072, /* more are refused: searches stay short */
     LOOKUP_STATS_KEEP_S =
-        2 * 365 * 24 * 60 * 60 /* a row nobody asked for so long is dropped */
+        2 * 365 * 24 * 60 * 60 /* a row not used for this time is dropped */
 };
 
 enum lookup_stats_number {
-    LOOKUP_STATS_TESTED,    /* digests for which the filters were asked */
-    LOOKUP_STATS_FILTER,    /* of these, those that a filter did not rule out */
-    LOOKUP_STATS_CONFIRMED, /* the exact index knows them */
-    LOOKUP_STATS_FALSE,     /* the exact index does not */
-    LOOKUP_STATS_FALSE_NEW, /* of these, not lately asked for: new to the confirmation cache */
+    LOOKUP_STATS_TESTED,        /* digests tested in the filters */
+    LOOKUP_STATS_FILTER,        /* of these, those that a filter did not rule out */
+    LOOKUP_STATS_CONFIRMED,     /* the exact index knows them */
+    LOOKUP_STATS_FALSE,         /* the exact index does not */
+    LOOKUP_STATS_FALSE_NEW,     /* of these, not in the confirmation cache */
     LOOKUP_STATS_REVOKED,       /* known as revoked */
     LOOKUP_STATS_CANARY_TESTED, /* gauge: random digests tested in the last minutes */
     LOOKUP_STATS_CANARY_HITS,   /* gauge: of these, not ruled out */
-    LOOKUP_STATS_ALARMS,        /* gauge: bits of enum hits_alarms */
+    LOOKUP_STATS_ALARMS,        /* gauge: bits of enum lookup_stats_alarms */
     LOOKUP_STATS_NUMBERS
 };
 
-/* What is wrong with the filters of a list (core/list/health.h). */
+/* Faults of the filters of a list (core/list/health.h). */
 enum lookup_stats_alarms {
     LOOKUP_STATS_ALARM_TRAFFIC = 1, /* more new false positives than designed, by far */
     LOOKUP_STATS_ALARM_CANARY =
-        2, /* so for random digests: it is the filter, not the senders */
+        2, /* the same for random digests: a fault of the filter, not of the senders */
     LOOKUP_STATS_ALARM_TARGET = 4 /* the estimated error is above the target */
 };
 
@@ -54,7 +54,7 @@ struct lookup_stats_row; /* lives as long as the file is open */
 /* Makes or takes over the file: rows go on from their last numbers. */
 enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats **ret,
                            struct errinfo *reterr);
-/* Only when nobody counts any more. Accepts NULL. */
+/* Call this when no thread counts. Accepts NULL. */
 void lookup_stats_close(struct lookup_stats **h);
 
 /* The row, made when there is none; NULL when the file is full (the list is not counted). */
@@ -73,7 +73,7 @@ void lookup_stats_add(struct lookup_stats_row *row,
                       const struct lookup_stats_sums *sums);
 void lookup_stats_set(struct lookup_stats_row *row, enum lookup_stats_number number,
                       uint64_t value);
-/* Says that gillnetd is at work, for readers that ask how long a period was not hit. */
+/* Notes that gillnetd runs, for readers that compute how long a period had no hit. */
 void lookup_stats_alive(struct lookup_stats *h, uint64_t now_s);
 
 /* ---- every reader's side ---- */
@@ -91,10 +91,10 @@ struct hits_view; /* a copy of a file */
 enum err lookup_stats_read(const char *path, struct hits_view **ret,
                            struct errinfo *reterr);
 void lookup_stats_view_free(struct hits_view **v);
-/* When gillnetd last said it is at work: until then every look-up was counted. Who lets a period
- * age because nobody hit it must not count the time after that. */
+/* Last time that gillnetd was known to run. Later look-ups were not
+ * counted. */
 uint64_t lookup_stats_view_alive_s(const struct hits_view *v);
-/* False: there is no such row, so nothing is known: that is not the same as "never hit". */
+/* False: no row, so the number of hits is unknown. */
 bool lookup_stats_view_find(const struct hits_view *v, struct slice list,
                             uint64_t period, struct lookup_stats_counts *ret);
 

@@ -21,7 +21,7 @@ enum {
     CURRENT_MAX = HEADER_BYTES - CURRENT_AT - 4,
     LINES_AT = HEADER_BYTES,
     BOOT_BYTES = 16,
-    ENTRIES_PER_SLOT = 64 /* see recent_slots_for */
+    ENTRIES_PER_SLOT = 64 /* see memtable_slots_for */
 };
 #define RECENT_MAGIC SLICE_LIT("GNRECNT1")
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
@@ -63,7 +63,7 @@ static size_t image_bytes(uint32_t slots)
 static pthread_once_t boot_once = PTHREAD_ONCE_INIT;
 static char boot_name[BOOT_BYTES];
 
-/* The hexadecimal digits of it. Empty: it is none. */
+/* Adds the hexadecimal digits of text. */
 static void add_digits(struct buf *b, const char *text)
 {
     for (; text != NULL && *text != '\0'; text++) {
@@ -73,8 +73,8 @@ static void add_digits(struct buf *b, const char *text)
     }
 }
 
-/* Where a unit hides the file (ProcSubset=pid) it says the name itself: %b of systemd. Without either it is a name that no
- * other process has, so that others build their images anew. */
+/* If a unit hides the file (ProcSubset=pid), GILLNET_BOOT_ID has the name (%b of systemd). Without
+ * both the name is random, so that other processes build their images again. */
 static void find_boot(void)
 {
     struct buf text;
@@ -100,7 +100,7 @@ static void find_boot(void)
     buf_fini(&text);
 }
 
-/* A name of this boot. */
+/* The name of this boot. */
 static void boot_id(char ret[BOOT_BYTES])
 {
     (void)pthread_once(&boot_once, find_boot);
@@ -196,7 +196,7 @@ enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node
     if (buf_failed(&head)) {
         buf_fini(&head);
         filemap_close(&r.map);
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for a recent table");
+        return errinfo_nomem(reterr, "");
     }
     memcpy(p, head.p, head.n);
     buf_fini(&head);
@@ -258,8 +258,8 @@ static enum err image_check(struct memtable *r, const struct memtable_ids *want,
     return ERR_OK;
 }
 
-/* The log says more than the image: its writer was killed (or is) between the two, and a slot may
- * be half written or not yet in the filter. */
+/* True if the log is longer than the image covers: the writer was killed, or is, between the two,
+ * and a slot can be partly written. */
 static bool is_unfinished(const char *dir, const struct memtable *r)
 {
     char path[FILE_PATH_MAX];
@@ -308,12 +308,10 @@ enum err memtable_save(const struct memtable *r, const char *dir,
                        struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = list_file_path(path, dir, LIST_FILE_RECENT, r->ids.generation, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
     const void *bytes = r->map.p;
-    return file_write_atomic(path, slice_of(bytes, r->map.n), LIST_FILE_MODE, reterr);
+    enum err e = list_file_path(path, dir, LIST_FILE_RECENT, r->ids.generation, reterr);
+    THEN(e, file_write_atomic(path, slice_of(bytes, r->map.n), LIST_FILE_MODE, reterr));
+    return e;
 }
 
 void memtable_keep_current(struct memtable *r, const struct list_current *c)
@@ -361,12 +359,9 @@ enum err memtable_peek(const char *dir, uint64_t generation, struct list_current
 {
     char path[FILE_PATH_MAX];
     enum err e = list_file_path(path, dir, LIST_FILE_RECENT, generation, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
     struct buf bytes;
     buf_init(&bytes, image_bytes(MEMTABLE_SLOTS_MAX));
-    e = file_read(path, &bytes, reterr);
+    THEN(e, file_read(path, &bytes, reterr));
     THEN(e, current_copy(slice_head(buf_slice(&bytes), HEADER_BYTES), path, generation,
                          ret, reterr));
     buf_fini(&bytes);
@@ -382,6 +377,13 @@ enum err memtable_get(const struct memtable *r, const struct digest *d,
         *ret = entry_unpack(&v);
     }
     return e;
+}
+
+enum err memtable_state(const struct memtable *r, const struct merged_index *levels,
+                        const struct digest *d, struct index_record *ret)
+{
+    enum err e = memtable_get(r, d, ret);
+    return e == ERR_NOT_FOUND ? merged_index_get(levels, d, ret, NULL) : e;
 }
 
 uint64_t memtable_capacity(const struct memtable *r)
@@ -402,8 +404,7 @@ enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
     struct memtable_entry *v = calloc(memtable_capacity(r) + 1, sizeof(*v));
     size_t n = 0;
     if (!v) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0,
-                           "no memory for the recent entries");
+        return errinfo_nomem(reterr, "");
     }
     /* a writer beside us may add entries meanwhile: as many as there is room for */
     for (uint64_t i = 0; i < r->slots && n <= memtable_capacity(r); i++) {
@@ -431,7 +432,7 @@ static uint64_t *number_words(const struct memtable *r)
     return p;
 }
 
-/* A reader that found the filter's bits of an entry finds its class: put_class comes before both. */
+/* A reader that finds an entry finds its class, because put_class comes first. */
 struct feature_classes recent_classes(const struct memtable *r)
 {
     const uint64_t *w = number_words(r) + NUMBER_CLASSES;
@@ -477,12 +478,13 @@ enum err memtable_put(struct memtable *r, const struct digest *d,
         return e;
     }
     r->used += is_new;
-    bloom_add(&r->delta, d); /* after the slot: who sees the bits finds the entry */
+    bloom_add(&r->delta,
+              d); /* after the slot: a reader that sees the bits finds the entry */
     return ERR_OK;
 }
 
-/* The tail's end is loaded first and stored last (acquire, release): who sees it sees every
- * entry that it covers. The other numbers are only shown. */
+/* The tail's end is loaded first and stored last (acquire, release): a reader that sees it sees
+ * every entry that it covers. The other numbers are only shown. */
 struct memtable_numbers memtable_numbers_get(const struct memtable *r)
 {
     const uint64_t *w = number_words(r);
@@ -557,7 +559,8 @@ enum err memtable_replay(struct memtable *r, struct segment_scan scan,
         }
     }
     n.segment = scan.number;
-    n.tail_bytes = (uint32_t)good; /* a tail is shorter than TAIL_BYTES_MAX and a bit */
+    n.tail_bytes =
+        (uint32_t)good; /* a tail is not much longer than ACTIVE_SEGMENT_BYTES_MAX */
     memtable_numbers_set(r, &n);
     *retgood = good;
     *retdamage = damage;

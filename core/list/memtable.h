@@ -1,10 +1,10 @@
 /*
- * memtable - what the tail of the log says, exactly, with a small filter before it.
+ * memtable - exact table of the entries in the tail of the log, with a small filter before it.
  *
  * One image of fixed size: header, delta filter, exact table. As the file memtable.G the writer
- * changes it in place and readers map it; without a usable file a reader builds the same image
- * for itself from the tail. The header names the boot: after a power loss pages of the file may
- * be older than the log, so an image of another boot is not believed.
+ * changes it in place and readers map it; without a usable file a reader builds the same image for
+ * itself from the tail. The header names the boot: after a power loss pages of the file may be
+ * older than the log, so an image of another boot is not used.
  * Depends: base, filter, entry.   Threads: any readers, one writer.   Owns: its image.
  */
 #ifndef CORE_LIST_MEMTABLE_H
@@ -24,8 +24,8 @@ enum {
     MEMTABLE_SLOTS_PER_LINE = 32 /* 22 bits per key: error 0.005 % when full */
 };
 
-/* Slots for a list of so many entries: merges of a large list are dear, so it takes more
- * changes between two. */
+/* Slots for a list with `entries` entries. A large list has more, because its merges are
+ * expensive. */
 uint32_t memtable_slots_for(uint64_t entries);
 
 /* Which tail an image belongs to. */
@@ -35,7 +35,7 @@ struct memtable_ids {
     uint32_t key_id;
 };
 
-/* What the writer keeps up to date beside the table. */
+/* Numbers that the writer updates with the table. */
 struct memtable_numbers {
     uint32_t segment; /* the tail's last; the image holds every record of it ... */
     uint32_t
@@ -50,15 +50,15 @@ struct memtable {
     struct bloom delta;
     struct memtable_ids ids;
     uint32_t slots;
-    uint64_t used; /* slots in use when opened; kept by recent_put */
+    uint64_t used; /* slots in use when opened; kept by memtable_put */
 };
 
 /* An empty image in memory. */
 enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node,
                       uint32_t slots, struct memtable *ret, struct errinfo *reterr);
-/* Maps the file of ids.generation in dir, and refuses it (ERR_CORRUPT, ERR_VERSION, ...) when it
- * is not an undamaged image for these ids; ERR_RANGE when it was left by another boot, or
- * unfinished by a writer that was killed: what it lacks is in the log. */
+/* Maps the file of ids.generation in dir. ERR_CORRUPT, ERR_VERSION: no undamaged image for these
+ * ids. ERR_RANGE: from another boot, or of a writer that was killed; the missing records are in the
+ * log. */
 enum err memtable_open(const char *dir, const struct memtable_ids *ids,
                        const struct hashkey *node, enum filemap_mode mode,
                        struct memtable *ret, struct errinfo *reterr);
@@ -66,8 +66,8 @@ void memtable_close(struct memtable *r);
 /* Replaces the file of its generation by this image. */
 enum err memtable_save(const struct memtable *r, const char *dir,
                        struct errinfo *reterr);
-/* Keeps a copy of the CURRENT that the image is published with, from which a lost one is found
- * again by recent_peek, whatever the boot; its classes are the image's, too. */
+/* Stores a copy of the CURRENT of this image, which memtable_peek reads if CURRENT is lost. Adds
+ * its classes to the image. */
 void memtable_keep_current(struct memtable *r, const struct list_current *c);
 enum err memtable_peek(const char *dir, uint64_t generation, struct list_current *ret,
                        struct errinfo *reterr);
@@ -75,11 +75,15 @@ enum err memtable_peek(const char *dir, uint64_t generation, struct list_current
 /* ERR_NOT_FOUND, ERR_CORRUPT as exact_get. */
 enum err memtable_get(const struct memtable *r, const struct digest *d,
                       struct index_record *ret);
-/* The classes of entries in the image and in the levels before it: who sees an entry there sees its
- * class here, for it is noted first. */
+/* State of d: in the image, else in the levels. ERR_NOT_FOUND, ERR_CORRUPT. */
+enum err memtable_state(const struct memtable *r, const struct merged_index *levels,
+                        const struct digest *d, struct index_record *ret);
+
+/* The classes of entries in the image and in the levels. A class is noted before its first
+ * entry. */
 struct feature_classes recent_classes(const struct memtable *r);
 void recent_classes_join(struct memtable *r, const struct feature_classes *more);
-/* Adds or replaces, visible at once. ERR_NOSPACE when recent_capacity entries are in. */
+/* Adds or replaces, visible at once. ERR_NOSPACE when memtable_capacity entries are in. */
 enum err memtable_put(struct memtable *r, const struct digest *d,
                       const struct index_record *rec);
 /* 0.7 of the slots: probes stay short. */
@@ -97,7 +101,7 @@ struct memtable_numbers memtable_numbers_get(const struct memtable *r);
 void memtable_numbers_set(struct memtable *r, const struct memtable_numbers *n);
 
 /* Folds every record of a segment's bytes (from its first record on) into the image and sets its
- * numbers. base tells what was known before. *retgood is where the last whole record ends;
+ * numbers. base has the entries known before. *retgood is where the last whole record ends;
  * *retdamage counts places that were skipped before it. */
 enum err memtable_replay(struct memtable *r, struct segment_scan scan,
                          const struct merged_index *base, struct memtable_numbers start,

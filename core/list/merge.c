@@ -11,7 +11,7 @@ struct streams {
     struct merge *m;
     struct build build;
     struct merged_index older; /* the levels that stay */
-    struct stack_look *look;   /* into these, for what is imported */
+    struct stack_look *look;   /* in these, for imported digests */
     struct stack_walk *walk;
     struct memtable_entry base; /* next of the levels */
     bool has_base;
@@ -114,7 +114,7 @@ static bool smallest(const struct streams *s, struct digest *ret)
     return d != NULL;
 }
 
-/* What one digest comes to. */
+/* Result for one digest. */
 struct outcome {
     struct index_record state;
     bool has;   /* something is known of it */
@@ -122,10 +122,10 @@ struct outcome {
     bool is_former; /* known from a level of another period */
 };
 
-/* Enters what r made of the outcome's state into the log and the totals. */
-static enum err enter(struct merge *m, struct outcome *o,
-                      const struct index_record *before, struct log_record *r,
-                      struct errinfo *reterr)
+/* Adds r to the log and the outcome's new state to the totals. */
+static enum err enter_record(struct merge *m, struct outcome *o,
+                             const struct index_record *before, struct log_record *r,
+                             struct errinfo *reterr)
 {
     enum err e = import_log_add(&m->bulk, r, reterr);
     if (e == ERR_OK) {
@@ -139,7 +139,7 @@ static enum err enter(struct merge *m, struct outcome *o,
     return e;
 }
 
-/* As apply_import, for a step: what it says replaces whatever was known. */
+/* As apply_import, for a step, which replaces the known state. */
 static enum err apply_step(struct streams *s, struct outcome *o, struct errinfo *reterr)
 {
     struct merge *m = s->m;
@@ -151,7 +151,7 @@ static enum err apply_step(struct streams *s, struct outcome *o, struct errinfo 
     struct index_record before = o->state;
     m->result.added += s->step.status == ENTRY_LISTED;
     (void)entry_fold(&o->state, o->has, &r);
-    return enter(m, o, &before, &r, reterr);
+    return enter_record(m, o, &before, &r, reterr);
 }
 
 /* As apply_import, for a feed's change. */
@@ -164,7 +164,7 @@ static enum err apply_refresh(struct streams *s, struct outcome *o,
         !entry_fold(&o->state, o->has, &r)) {
         return ERR_OK;
     }
-    return enter(s->m, o, &before, &r, reterr);
+    return enter_record(s->m, o, &before, &r, reterr);
 }
 
 /* Applies the import's entry for the digest; writes it to the log when it changes anything. */
@@ -193,7 +193,7 @@ static enum err apply_import(struct streams *s, struct outcome *o,
     if (!entry_fold(&o->state, o->has, &r)) {
         return ERR_OK;
     }
-    return enter(m, o, &before, &r, reterr);
+    return enter_record(m, o, &before, &r, reterr);
 }
 
 static enum err apply_one(struct streams *s, struct outcome *o, struct errinfo *reterr)
@@ -205,7 +205,7 @@ static enum err apply_one(struct streams *s, struct outcome *o, struct errinfo *
     return in->refresh ? apply_refresh(s, o, reterr) : apply_import(s, o, reterr);
 }
 
-/* What the levels that stay know of an imported digest. */
+/* Looks up an imported digest in the levels that stay. */
 static enum err ask_older(struct streams *s, const struct digest *d, struct outcome *o,
                           struct errinfo *reterr)
 {
@@ -263,7 +263,7 @@ static enum err merge_digest(struct streams *s, const struct digest *d,
     if (e != ERR_OK || !o.is_in) {
         return e;
     }
-    /* an expired record may hide an older one: it goes only when none is left behind */
+    /* an expired record can hide an older one, so it is dropped only with the oldest level */
     if (m->from == 0 && entry_is_expired(&o.state, m->now_s)) {
         entry_uncount(&m->totals_after, &o.state);
         return ERR_OK;

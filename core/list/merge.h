@@ -1,10 +1,9 @@
 /*
  * merge - one new level from the newest levels, the recent entries and perhaps an import.
  *
- * Levels from..n-1 of the stack are taken in, the older ones stay; they are asked what an import
- * brings that is known already. Reads only what it was given, so that it may run beside a
- * writer that goes on.
- * Depends: base, store, build, bulk.   Threads: one at a time.
+ * Takes in the levels from..n-1. The older levels stay and are read to find imported entries that
+ * are known already. Reads only its input, so it can run while the writer continues.
+ * Depends: base, store, level_build, import_log.   Threads: one at a time.
  */
 #ifndef CORE_LIST_MERGE_H
 #define CORE_LIST_MERGE_H
@@ -18,9 +17,9 @@
 
 enum { LEVEL_GROWTH = 4 };
 
-/* The first level that a merge of `incoming` records takes in: those that are small beside
- * what comes, so that each is more than LEVEL_GROWTH times the next and a list has a dozen at
- * most. Levels of another period stay, unless there is no room for one more. */
+/* The first level that a merge of `incoming` records takes in: the small ones, so that each level
+ * is more than LEVEL_GROWTH times the next and a list has a dozen at most. Levels of another period
+ * stay, unless the list has LIST_LEVELS_MAX. */
 uint32_t merge_from(const struct list_current *c, uint64_t incoming, uint64_t period_s);
 
 struct refresh;
@@ -36,7 +35,7 @@ struct merge_input {
     struct slice source;
     uint32_t time_s;
 };
-/* What the sorter carries of an entry. */
+/* Prints the data of an entry for the sorter. */
 void merge_data_print(uint16_t class_type, uint32_t expiry_s, struct slice text,
                       struct buf *ret);
 
@@ -55,13 +54,12 @@ struct merge {
     list_progress_fn *progress; /* may be NULL */
     void *context;
     /* what came of it */
-    bool is_made; /* false: an import that says nothing new */
+    bool is_made; /* false: an import without a change */
     struct entry_totals totals_after;
     struct list_import_result result;
     struct list_level level;
     struct feature_classes classes; /* of its entries */
-    struct index
-        *index; /* opened; taken by who publishes it, else closed by merge_fini */
+    struct index *index; /* open; the commit takes it, else merge_fini closes it */
 };
 
 /* The classes of a list whose levels were those of c before. */

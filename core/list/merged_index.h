@@ -11,16 +11,15 @@
 
 struct merged_index {
     uint32_t n;
-    const struct index
-        *index[LIST_LEVELS_MAX]; /* oldest first; borrowed; none is NULL */
+    const struct index *index[LIST_LEVELS_MAX]; /* oldest first; borrowed; never NULL */
 };
 
-/* ERR_NOT_FOUND: in no level. ERR_CORRUPT: the newest record of it is damaged. *retlevel (may be
- * NULL): which of them. */
+/* ERR_NOT_FOUND: in no level. ERR_CORRUPT: the newest record is damaged. *retlevel (may be NULL):
+ * its level. */
 enum err merged_index_get(const struct merged_index *s, const struct digest *d,
                           struct index_record *ret, uint32_t *retlevel);
 
-/* As index_stack_get, for many digests: less work when they rise. */
+/* As merged_index_get, for many digests: less work when they rise. */
 struct stack_look;
 enum err merged_lookup_new(const struct merged_index *s, struct stack_look **ret);
 enum err merged_lookup_get(const struct stack_look *l, const struct digest *d,

@@ -1,5 +1,5 @@
 /*
- * mirror - a step is an explicit record; one that takes out is an entry that expired long ago.
+ * mirror - a step is an explicit record; a removal is an entry that expired long ago.
  */
 #include "core/list/mirror.h"
 
@@ -112,7 +112,7 @@ void mirror_lookup_free(struct mirror_lookup **l)
 
 /* ---- many ---- */
 
-/* A step and what was known before it. */
+/* A step and the known state before it. */
 struct known_step {
     struct mirror_entry said;
     struct index_record known;
@@ -131,7 +131,8 @@ struct gathering {
     struct known_step v[LOOK_AHEAD];
 };
 
-/* The next steps and what is known of their digests, asked together: staging one may merge the list. */
+/* Reads the next steps and the known states of their digests together, because staging one can
+ * merge the list. */
 static enum err look_ahead(struct list_writer *w, struct gathering *g,
                            struct errinfo *reterr)
 {
@@ -163,7 +164,7 @@ static enum err stage_all(struct list_writer *w, mirror_next_fn *next, void *con
 {
     struct gathering *g = calloc(1, sizeof(*g));
     if (!g) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory for changes");
+        return errinfo_nomem(reterr, w->dir);
     }
     g->next = next;
     g->context = context;
@@ -242,9 +243,7 @@ enum err mirror_get_of_reader(const struct list_reader *r, uint64_t now_s,
     }
     return e == ERR_OK || e == ERR_NOT_FOUND
                ? ERR_OK
-               : errinfo_set(reterr, e, r->dir, 0,
-                             "the index is damaged; run `gillnet list rebuild %s`",
-                             r->name);
+               : list_index_damaged(e, r->dir, r->name, reterr);
 }
 
 uint64_t mirror_count(const struct list_writer *w)
@@ -284,7 +283,7 @@ static enum err walk_new(const struct merged_index *levels,
 {
     struct mirror_iter *w = calloc(1, sizeof(*w));
     if (!w) {
-        return errinfo_set(reterr, ERR_NOMEM, dir, 0, "no memory to walk the list");
+        return errinfo_nomem(reterr, dir);
     }
     w->expired_s = expired_s;
     enum err e = merged_iter_new(levels, 0, &w->levels);
@@ -317,15 +316,13 @@ enum err mirror_iter_of_reader(const struct list_reader *r, uint64_t now_s,
                                struct mirror_iter **ret, struct errinfo *reterr)
 {
     if (!r->is_whole) {
-        return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           r->name);
+        return list_index_damaged(ERR_CORRUPT, r->dir, r->name, reterr);
     }
     struct merged_index levels = levels_stack(r->level, r->current.nlevels);
     return walk_new(&levels, &r->recent, now_s, r->dir, ret, reterr);
 }
 
-/* The next digest of both; what the recent table says is newer. */
+/* The next digest of both; the memtable is newer. */
 static bool pick(struct mirror_iter *w, struct memtable_entry *ret)
 {
     bool has_recent = w->at < w->nrecent;

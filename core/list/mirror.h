@@ -1,9 +1,9 @@
 /*
- * mirror - a list that is kept for somebody else: each digest is set to what that one says of it.
+ * mirror - a local copy of another server's list; each digest is set to the state that the owner
+ * published.
  *
- * Such a list has no texts, and nothing leaves it by itself: an entry past its expiry answers "no"
- * as in any list, but stays until a step takes it out, so that the list holds exactly what
- * its owner says at any time.
+ * A mirror has no texts. An expired entry answers "no" as in any list, but stays until a step
+ * removes it, so that the mirror always equals the list of its owner.
  * Depends: base, list, store.   Threads: the writer's.
  */
 #ifndef CORE_LIST_MIRROR_H
@@ -14,39 +14,39 @@
 #include "core/list/list.h"
 
 enum {
-    MIRROR_BULK_MIN = 8192 /* from so many on they are merged as an import is */
+    MIRROR_BULK_MIN = 8192 /* this many steps or more are merged as an import */
 };
 
-/* What is said of one digest. */
+/* State of one digest. */
 struct mirror_entry {
     struct digest digest;
     uint16_t class_type;
-    uint8_t status;    /* enum entry_status; 0: nothing (any more) */
+    uint8_t status;    /* enum entry_status; 0: absent */
     uint32_t expiry_s; /* 0: never */
 };
 
 /* Gives the next one; digests rise strictly. False: that was all. */
 typedef bool mirror_next_fn(void *context, struct mirror_entry *ret);
 
-/* Opens or makes such a list, with the key of this id for its digests. Takes no lock: the caller holds
- * one over the whole state folder. ERR_KEY: keys does not hold the key. */
+/* Opens or makes such a list, with the key of this id for its digests. Takes no lock: the caller
+ * holds one over the whole state folder. ERR_KEY: keys does not hold the key. */
 enum err mirror_open(const char *state_dir, struct slice name,
                      const struct keyring *keys, uint32_t key_id,
                      struct list_writer **ret, struct errinfo *reterr);
 /* The id of the key of the list's digests. */
 uint32_t list_writer_key(const struct list_writer *w);
-/* Bytes of its log, which only grows: a list that changed much is to be made anew. */
+/* Bytes of the log, which only grows: recreate a list after many changes. */
 uint64_t list_writer_log_bytes(const struct list_writer *w);
 
 /* Sets n digests, durable when it returns ERR_OK and seen by readers at once; on failure a part may
- * be. Steps that say what is known already cost no writing. ERR_RANGE: they do not rise. */
+ * be. Steps without a change write nothing. ERR_RANGE: digests do not rise. */
 enum err mirror_apply(struct list_writer *w, mirror_next_fn *next, void *context,
                       uint64_t n, struct slice source, struct errinfo *reterr);
 
-/* What the list holds of ret->digest. */
+/* Reads the state of ret->digest. */
 enum err mirror_get(const struct list_writer *w, struct mirror_entry *ret,
                     struct errinfo *reterr);
-/* As list_state_get, for many digests, best in rising order. w does not change meanwhile. */
+/* As mirror_get, for many digests, best in rising order. w does not change meanwhile. */
 struct mirror_lookup;
 enum err mirror_lookup_new(const struct list_writer *w, struct mirror_lookup **ret,
                            struct errinfo *reterr);
@@ -54,20 +54,20 @@ enum err mirror_lookup_get(const struct mirror_lookup *l, struct mirror_entry *i
                            struct errinfo *reterr);
 void mirror_lookup_free(struct mirror_lookup **l); /* accepts NULL */
 
-/* What r holds of io->digest; what expired by now_s is nothing. */
+/* Reads the state of io->digest from r; an entry that expired by now_s is absent. */
 enum err mirror_get_of_reader(const struct list_reader *r, uint64_t now_s,
                               struct mirror_entry *io, struct errinfo *reterr);
-/* Nothing was ever entered, or all of it went with a merge. */
+/* True if the list has no record, not even of a removal. */
 bool mirror_is_empty(const struct list_writer *w);
 /* Entries in all, revoked ones too. */
 uint64_t mirror_count(const struct list_writer *w);
 
-/* Everything that a list holds, in order of digest; of a writer with nothing under way (opened, or
- * after list_steps), until its next change. */
+/* All entries in order of digest, until the next change of the writer. Staged changes are written
+ * first. */
 struct mirror_iter;
 enum err mirror_iter_new(struct list_writer *w, struct mirror_iter **ret,
                          struct errinfo *reterr);
-/* As list_walk_new, of a reader; what expired by now_s is left out. */
+/* As mirror_iter_new, for a reader, without entries that expired by now_s. */
 enum err mirror_iter_of_reader(const struct list_reader *r, uint64_t now_s,
                                struct mirror_iter **ret, struct errinfo *reterr);
 /* False at the end; *reterr then tells a clean end (ERR_OK) from damage. */
@@ -77,7 +77,7 @@ void mirror_iter_free(struct mirror_iter **w);
 
 /* ---- within the room ---- */
 
-/* Whether s says more than is known (NULL: nothing). */
+/* True if s differs from the known state (NULL: absent). */
 bool step_is_new(const struct mirror_entry *s, const struct index_record *known);
 struct log_record step_record(const struct mirror_entry *s, uint32_t time_s);
 

@@ -1,4 +1,4 @@
-/* peer_filter - two filters, the cheaper question first. */
+/* peer_filter - two filters, the cheaper order first. */
 #include "core/list/peer_filter.h"
 
 #include "core/filter/bloomfile_merge.h"
@@ -37,7 +37,7 @@ static uint64_t get(const _Atomic uint64_t *n)
     return atomic_load_explicit(n, memory_order_relaxed);
 }
 
-static void add(_Atomic uint64_t *n, uint64_t by)
+static void add_relaxed(_Atomic uint64_t *n, uint64_t by)
 {
     (void)atomic_fetch_add_explicit(n, by, memory_order_relaxed);
 }
@@ -47,8 +47,8 @@ static void halve(_Atomic uint64_t *n)
     atomic_store_explicit(n, get(n) / 2, memory_order_relaxed);
 }
 
-/* Two threads deciding at once decide the same, give or take a batch. */
-static void decide(struct peer_filter *m)
+/* Two threads at the same time decide from almost the same counts. */
+static void choose_order(struct peer_filter *m)
 {
     struct peer_filter_rates r = {
         .tested = get(&m->tested),
@@ -69,7 +69,7 @@ static void decide(struct peer_filter *m)
 
 /* ---- asking ---- */
 
-static size_t count(const uint8_t *hit, size_t n)
+static size_t count_hits(const uint8_t *hit, size_t n)
 {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ static size_t count(const uint8_t *hit, size_t n)
     return hits;
 }
 
-/* Both filters for every digest: what the rates are counted from. */
+/* Tests every digest in both filters and counts the rates. */
 static void test_both(struct peer_filter *m, const struct digest *d, size_t n,
                       uint8_t *rethit)
 {
@@ -89,14 +89,14 @@ static void test_both(struct peer_filter *m, const struct digest *d, size_t n,
     for (size_t i = 0; i < n; i++) {
         rethit[i] |= (uint8_t)(spam[i] & ~revoked[i]);
     }
-    add(&m->tested, n);
-    add(&m->spam_hits, count(spam, n));
-    add(&m->revoked_hits, count(revoked, n));
-    decide(m);
+    add_relaxed(&m->tested, n);
+    add_relaxed(&m->spam_hits, count_hits(spam, n));
+    add_relaxed(&m->revoked_hits, count_hits(revoked, n));
+    choose_order(m);
 }
 
-/* Asks `first`, then `second` for those whose first answer was `go_on`. possible: what the
- * second must say for a hit. */
+/* Tests in `first`, then those with the answer `go_on` in `second`. possible: answer of `second`
+ * for a hit. */
 struct steps {
     const struct bloom *first;
     const struct bloom *second;
@@ -206,7 +206,7 @@ enum err peer_filter_open(const struct peer_filter_files *files,
 {
     struct peer_filter *m = calloc(1, sizeof(*m));
     if (!m) {
-        return errinfo_set(reterr, ERR_NOMEM, files->dir, 0, "no memory");
+        return errinfo_nomem(reterr, files->dir);
     }
     m->users = 1;
     m->hold = files->hold;
@@ -226,15 +226,8 @@ enum err peer_filter_open(const struct peer_filter_files *files,
 static bool is_still(const struct peer_filter *m, const char *dir, enum list_file kind,
                      unsigned i)
 {
-    char path[FILE_PATH_MAX];
-    if (m->numbers[i] == 0) {
-        return true;
-    }
-    if (list_file_path(path, dir, kind, m->numbers[i], NULL) != ERR_OK) {
-        return false;
-    }
-    struct file_mark now = file_mark_of(path);
-    return file_mark_eq(&now, &m->marks[i]);
+    return m->numbers[i] == 0 ||
+           list_file_is_same(&m->marks[i], dir, kind, m->numbers[i]);
 }
 
 struct peer_filter *peer_filter_share(struct peer_filter *m,
@@ -252,7 +245,7 @@ struct peer_filter *peer_filter_share(struct peer_filter *m,
 
 void peer_filter_release(struct peer_filter **m)
 {
-    /* acquire and release: who closes sees all that others did with it */
+    /* acquire and release: the closing thread sees all earlier uses */
     if (*m && __atomic_sub_fetch(&(*m)->users, 1, __ATOMIC_ACQ_REL) == 0) {
         bloomfile_close(&(*m)->spam);
         bloomfile_close(&(*m)->revoked);

@@ -1,5 +1,5 @@
 /*
- * peer_filter_check - a whole filter of one peer: what is believed of it, and its way into a list.
+ * peer_filter_check - checks a filter of one peer and puts it into a list.
  */
 #include <math.h>
 
@@ -11,13 +11,13 @@
 
 enum {
     ESTIMATE_PART =
-        50, /* the formula that tells entries from bits is 2 % off at most, ... */
+        50, /* the estimate of entries from bits is 2 % off at most, ...... */
     ESTIMATE_FEW = 64, /* ... in small filters by some entries */
-    GUARDED_SLACK = 3, /* hits of guarded names that say nothing: fewer than one honest
-                            filter in 10^9 has more */
+    GUARDED_SLACK = 3, /* tolerated hits of guarded names: fewer than one honest filter
+                            in 10^9 has more */
     GUARDED_BATCH = 256,
     LINES_SAMPLED = 65536,
-    LINES_LEAST = 256, /* fewer tell no variance; half of it is 5 deviations off then */
+    LINES_LEAST = 256, /* with fewer the variance is too uncertain */
     KEYS_LEAST = 4,    /* on a line: with fewer both lie alike */
     KEYS_MOST = 500,   /* no filter that errs so little has more */
     POISSON_TAIL = 12,
@@ -25,11 +25,11 @@ enum {
 };
 #define DEVIATIONS 6.0
 
-static const char *const next_step = "nothing of it was taken";
+static const char *const next_step = "the filter was not used";
 
 /* ---- belief ---- */
 
-/* Bits and declared entries must tell the same number. */
+/* The bits must match the declared number of entries. */
 static enum err check_fill(const struct bloomfile *f, const char *path,
                            struct errinfo *reterr)
 {
@@ -59,8 +59,8 @@ static void occupied(double throws, double *retmean, double *retvariance)
     *retvariance = pairs + empty - empty * empty;
 }
 
-/* Variance of the set bits over lines that take `keys` keys each on the mean, as a Poisson
- * process gives them, with so many bits a key. */
+/* Variance of the set bits over lines that take `keys` keys each on the mean, as a Poisson process
+ * distributes them, with `bits` bits a key. */
 static double variance_of(double keys, double bits)
 {
     double p = exp(-keys);
@@ -183,7 +183,7 @@ enum err peer_filter_believe(const char *path, const struct peer_filter_belief *
 
 /* ---- into a list ---- */
 
-static uint64_t *number_of(struct list_current *c, bool is_revoked)
+static uint64_t *filter_number(struct list_current *c, bool is_revoked)
 {
     return is_revoked ? &c->member_revoked : &c->member_spam;
 }
@@ -192,7 +192,7 @@ enum err list_member_path(const struct list_writer *w, bool is_revoked,
                           char ret[FILE_PATH_MAX], struct errinfo *reterr)
 {
     struct list_current c = w->current;
-    uint64_t number = *number_of(&c, is_revoked);
+    uint64_t number = *filter_number(&c, is_revoked);
     if (number == 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, w->dir, 0,
                            "the list has no such filter of peers");
@@ -212,7 +212,7 @@ enum err list_member_replace(struct list_writer *w, bool is_revoked, const char 
     }
     struct list_current c = w->current;
     uint64_t last = c.member_spam > c.member_revoked ? c.member_spam : c.member_revoked;
-    *number_of(&c, is_revoked) = last + 1;
+    *filter_number(&c, is_revoked) = last + 1;
     e = list_file_path(place, w->dir, is_revoked ? LIST_FILE_REVOKED : LIST_FILE_SPAM,
                        last + 1, reterr);
     if (e == ERR_OK && rename(path, place) != 0) {
@@ -275,7 +275,7 @@ static enum err filter_new(uint64_t most, const struct hashkey *key,
     enum err e =
         bloom_size(BLOOM_ONE_LINE, most, PEER_FILTER_ERROR_MAX / 10, &nlines, &k);
     if (e != ERR_OK) {
-        return errinfo_set(reterr, e, "", 0, "there is no filter for so many entries");
+        return errinfo_set(reterr, e, "", 0, "too many entries for one filter");
     }
     e = bloomfile_new(ret, BLOOM_ONE_LINE, nlines, k, key, reterr);
     if (e == ERR_OK) {

@@ -1,12 +1,14 @@
 /*
- * peer_filter_merge - filters of peers come into a list: new files, then the CURRENT that names them.
+ * peer_filter_merge - filters of peers come into a list: new files, then the CURRENT that names
+ * them.
  */
 
 #include "core/filter/bloomfile_merge.h"
+#include "core/list/commit.h"
 #include "core/list/peer_filter.h"
 #include "core/list/writer.h"
 
-/* What one of the two roles becomes. */
+/* The new filter of one role. */
 struct growing {
     enum list_file kind;
     uint64_t number; /* in CURRENT; 0: there is none */
@@ -59,8 +61,7 @@ static enum err grow_all(const struct ground *w, struct growing *spam,
     enum err e = ERR_OK;
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         struct bloomfile_shape shape;
-        e = bloomfile_peek(paths[i], "get it anew from whoever made it", &shape,
-                           reterr);
+        e = bloomfile_peek(paths[i], "get it again from its maker", &shape, reterr);
         if (e == ERR_OK) {
             bool is_revoked = shape.facts.role == BLOOMFILE_REVOKED;
             e = grow_file(w, is_revoked ? revoked : spam, paths[i], reterr);
@@ -94,40 +95,28 @@ static void forget(const struct list_writer *w, const struct growing *g)
 enum err member_name(struct list_writer *w, const struct list_current *c,
                      struct errinfo *reterr)
 {
-    struct errinfo info = {.text = ""};
-    enum err e = current_write(w->dir, LIST_CURRENT, c, &info);
-    if (e != ERR_OK) {
-        /* either of the two may be what a reader finds: this writer must not go on */
-        w->state = WRITER_STOPPED;
-        w->why = info;
-        return errinfo_set(reterr, e, info.source, 0, "%s", info.text);
+    enum err e = list_commit_current(w, c, reterr);
+    if (e == ERR_OK) {
+        w->current = *c;
+        writer_clean(w);
     }
-    w->current = *c;
-    writer_clean(w);
-    return ERR_OK;
+    return e;
 }
 
 static enum err grow_publish(struct list_writer *w, struct growing *spam,
                              struct growing *revoked, struct errinfo *reterr)
 {
-    struct list_current *c = malloc(sizeof(*c));
-    if (!c) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory");
-    }
-    *c = w->current;
-    uint64_t last =
-        c->member_spam > c->member_revoked ? c->member_spam : c->member_revoked;
+    struct list_current c = w->current;
+    uint64_t last = c.member_spam > c.member_revoked ? c.member_spam : c.member_revoked;
     enum err e = grow_write(w, spam, last + 1, reterr);
     THEN(e, grow_write(w, revoked, last + 1, reterr));
     if (e == ERR_OK) {
-        c->member_spam = spam->number;
-        c->member_revoked = revoked->number;
-        e = member_name(w, c, reterr);
-    } else {
-        forget(w, spam);
-        forget(w, revoked);
+        c.member_spam = spam->number;
+        c.member_revoked = revoked->number;
+        return member_name(w, &c, reterr);
     }
-    free(c);
+    forget(w, spam);
+    forget(w, revoked);
     return e;
 }
 

@@ -1,5 +1,5 @@
 /*
- * place - one rename each; what is removed has left its place before its first file goes.
+ * place - one rename each; a removed list is renamed before its first file is deleted.
  */
 #include "core/list/place.h"
 
@@ -16,7 +16,7 @@ struct moving {
     char to[FILE_PATH_MAX];
 };
 
-static bool is_there(const char *path)
+static bool path_exists(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0;
@@ -25,7 +25,7 @@ static bool is_there(const char *path)
 bool list_is_there(const char *state_dir, struct slice name)
 {
     char dir[FILE_PATH_MAX];
-    return list_dir_path(dir, state_dir, name, NULL) == ERR_OK && is_there(dir);
+    return list_dir_path(dir, state_dir, name, NULL) == ERR_OK && path_exists(dir);
 }
 
 static enum err take_all(void *context, struct errinfo *reterr)
@@ -35,8 +35,8 @@ static enum err take_all(void *context, struct errinfo *reterr)
 }
 
 /* Locks all lists, once there is something to move. */
-static enum err begin(struct moving *m, const char *state_dir, struct slice name,
-                      const struct list_lock_wait *wait, struct errinfo *reterr)
+static enum err moving_begin(struct moving *m, const char *state_dir, struct slice name,
+                             const struct list_lock_wait *wait, struct errinfo *reterr)
 {
     m->state_dir = state_dir;
     m->lock = LIST_LOCK_NONE;
@@ -45,9 +45,9 @@ static enum err begin(struct moving *m, const char *state_dir, struct slice name
         return e;
     }
     (void)file_path(m->folder, "%s/lists", state_dir); /* shorter than that one */
-    e = is_there(m->from) ? list_lock_waiting(wait, take_all, m, reterr)
-                          : ERR_NOT_FOUND;
-    if (e == ERR_OK && !is_there(m->from)) { /* meanwhile */
+    e = path_exists(m->from) ? list_lock_waiting(wait, take_all, m, reterr)
+                             : ERR_NOT_FOUND;
+    if (e == ERR_OK && !path_exists(m->from)) { /* meanwhile */
         list_lock_drop(&m->lock);
         e = ERR_NOT_FOUND;
     }
@@ -59,7 +59,8 @@ static enum err begin(struct moving *m, const char *state_dir, struct slice name
                : e;
 }
 
-/* The lock file of a list that is no more: all lists are held, so nobody waits for it. */
+/* Removes the lock file of a removed list. No process waits for it, because all lists are
+ * locked. */
 static void remove_lock(const struct moving *m, struct slice name)
 {
     char path[FILE_PATH_MAX];
@@ -82,13 +83,12 @@ enum err list_delete(const char *state_dir, struct slice name,
                      const struct list_lock_wait *wait, struct errinfo *reterr)
 {
     struct moving m;
-    enum err e = begin(&m, state_dir, name, wait, reterr);
+    enum err e = moving_begin(&m, state_dir, name, wait, reterr);
     if (e != ERR_OK) {
         return e;
     }
-    e = file_path(m.to, "%s/" DELETED_FOLDER, m.folder);
-    e = e == ERR_OK ? file_remove_tree(m.to, reterr) /* of one that was killed */
-                    : errinfo_set(reterr, e, m.folder, 0, "the path is too long");
+    e = path_make(m.to, reterr, "%s/" DELETED_FOLDER, m.folder);
+    THEN(e, file_remove_tree(m.to, reterr)); /* after a crash */
     THEN(e, move(&m, name, reterr));
     THEN(e, file_remove_tree(m.to, reterr));
     list_lock_drop(&m.lock);
@@ -99,12 +99,12 @@ enum err list_rename(const char *state_dir, struct slice name, struct slice to,
                      const struct list_lock_wait *wait, struct errinfo *reterr)
 {
     struct moving m;
-    enum err e = begin(&m, state_dir, name, wait, reterr);
+    enum err e = moving_begin(&m, state_dir, name, wait, reterr);
     if (e != ERR_OK) {
         return e;
     }
     e = list_dir_path(m.to, state_dir, to, reterr);
-    if (e == ERR_OK && is_there(m.to)) {
+    if (e == ERR_OK && path_exists(m.to)) {
         e = errinfo_set(reterr, ERR_EXISTS, m.to, 0,
                         "there is a list of this name; choose another, or delete that "
                         "one first");

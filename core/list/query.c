@@ -1,14 +1,11 @@
 #include "core/list/query.h"
 
-#include "core/list/reader.h"
+#include "core/base/array.h"
+#include "core/list/listset_internal.h"
 
-/* A batch of longest values, each with all its keys. */
+/* For a batch of the longest values with all their keys. */
 enum { BATCH_ARENA = 64 << 20, ANSWER_ARENA = 1 << 20 };
-enum {
-    BATCH_KEYS = QUERY_VALUES * 16,
-    ROW = BATCH_KEYS + VALUE_KEYS_MAX,
-    MATCHES_FIRST = 16
-};
+enum { BATCH_KEYS = QUERY_VALUES * 16, ROW = BATCH_KEYS + VALUE_KEYS_MAX };
 
 struct value {
     struct slice text;
@@ -35,15 +32,7 @@ struct query {
 unsigned ask_derived(const struct list_reader *r, const struct config_list *list)
 {
     struct feature_classes held = list_reader_classes(r);
-    struct feature_classes named = {{0}};
-
-    for (size_t i = 0; i < list->types.n; i++) {
-        const struct feature_info *type =
-            feature_info_by_name(slice_str(list->types.v[i]));
-        if (type != NULL) {
-            feature_classes_add(&named, (uint16_t)type->type);
-        }
-    }
+    struct feature_classes named = list_named_types(list);
     return feature_derived(&held, &named);
 }
 
@@ -104,11 +93,6 @@ bool query_is_full(const struct query *a)
            arena_used(a->batch) > BATCH_ARENA / 2;
 }
 
-static enum err no_memory(struct errinfo *reterr)
-{
-    return errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
-}
-
 /* Room for the answers of each list. */
 static bool has_rows(struct query *a)
 {
@@ -128,7 +112,7 @@ enum err query_add(struct query *a, struct slice value, enum feature_type hint,
                    struct errinfo *reterr)
 {
     struct value *v = &a->values[a->nvalues];
-    enum err result = has_rows(a) ? ERR_OK : no_memory(reterr);
+    enum err result = has_rows(a) ? ERR_OK : errinfo_nomem(reterr, "");
 
     if (result == ERR_OK) {
         const struct value_reading how = {hint, a->lists.derived};
@@ -141,7 +125,7 @@ enum err query_add(struct query *a, struct slice value, enum feature_type hint,
     v->text = arena_copy(a->batch, value);
     v->first = a->nkeys;
     if (arena_is_full(a->batch)) {
-        return no_memory(reterr);
+        return errinfo_nomem(reterr, "");
     }
     a->nkeys += v->n;
     a->nvalues++;
@@ -166,24 +150,17 @@ void query_test(struct query *a)
     }
 }
 
-static bool keep(struct query *a, const struct query_match *m)
+static bool keep_match(struct query *a, const struct query_match *m)
 {
-    if (a->nmatches == a->room) {
-        size_t room = a->room == 0 ? MATCHES_FIRST : a->room * 2;
-        struct query_match *more = realloc(a->match, room * sizeof(*more));
-
-        if (more == NULL) {
-            return false;
-        }
-        a->match = more;
-        a->room = room;
+    if (!array_room(&a->match, &a->room, a->nmatches + 1, SIZE_MAX, sizeof(*m))) {
+        return false;
     }
     a->match[a->nmatches++] = *m;
     return true;
 }
 
 /* Asks every list for the keys that its filters let through. */
-static bool gather(struct query *a, const struct value *v, uint64_t now_s)
+static bool gather_matches(struct query *a, const struct value *v, uint64_t now_s)
 {
     for (size_t i = 0; i < a->lists.n; i++) {
         const struct list_reader *r = a->lists.v[i].reader;
@@ -200,7 +177,7 @@ static bool gather(struct query *a, const struct value *v, uint64_t now_s)
                         &a->digests[k]);
             m.answer =
                 list_reader_explain(r, &a->digests[k], now_s, a->answer, &m.from);
-            if (m.answer != LIST_NO && !keep(a, &m)) {
+            if (m.answer != LIST_NO && !keep_match(a, &m)) {
                 return false;
             }
         }
@@ -208,7 +185,7 @@ static bool gather(struct query *a, const struct value *v, uint64_t now_s)
     return true;
 }
 
-/* Why an answer of a peer's list counts for nothing: as core/list/listset.h. */
+/* Why an answer of a peer's list is ignored; see core/list/listset.h. */
 static enum list_suppression silence_of(const struct query *a,
                                         const struct query_match *m)
 {
@@ -238,7 +215,7 @@ static enum list_suppression silence_of(const struct query *a,
                                                           : LIST_NOT_SUPPRESSED;
 }
 
-static struct rating_result judge(const struct query *a)
+static struct rating_result rate_value(const struct query *a)
 {
     const struct query_lists *lists = &a->lists;
     struct rating_sum sum = rating_begin(lists->n, lists->nlists);
@@ -254,7 +231,7 @@ static struct rating_result judge(const struct query *a)
         if (list_is_allowed(lists->config, m->key->text)) {
             standing_allow(&sum);
         }
-        /* all peers together are as one list, and none of them is a person here */
+        /* all peers count as one list, and none as a person here */
         bool is_own = m->list < lists->nown;
 
         v.list = is_own ? m->list : lists->nown;
@@ -274,7 +251,7 @@ enum err query_answer(struct query *a, size_t i, uint64_t now_s,
 
     a->nmatches = 0;
     arena_reset(a->answer);
-    if (!gather(a, v, now_s)) {
+    if (!gather_matches(a, v, now_s)) {
         return ERR_NOMEM;
     }
     for (size_t m = 0; m < a->nmatches; m++) {
@@ -283,7 +260,7 @@ enum err query_answer(struct query *a, size_t i, uint64_t now_s,
     *ret =
         (struct query_result){.value = v->text,
                               .class_type = a->keys[v->first].class_type, /* itself */
-                              .standing = judge(a),
+                              .standing = rate_value(a),
                               .v = a->match,
                               .n = a->nmatches};
     return ERR_OK;

@@ -1,5 +1,5 @@
 /*
- * rating - the table of words, and the strongest that the lists' answers earn.
+ * rating - the table of ratings, and the strongest rating of the lists' answers.
  */
 #include "core/list/rating.h"
 

@@ -1,13 +1,12 @@
 /*
- * rating - what the answers of all lists make of one value: CLEAN to KNOWN_MALICIOUS.
+ * rating - rating of one value from the answers of all lists, CLEAN to KNOWN_MALICIOUS.
  *
- * The words are those of requirement 31; rating.def is their only table and says when each is
- * given. They do not decide about mail: scores do (core/verdict). `requires blocking` is what a
- * caller without scores should do: the weights of the lists that confirm the value, once a list,
- * reach the lowest threshold that is set, so that a message with this value alone would be marked,
- * and it is not allowed here. Confidence is the chance, from what was counted, that the word is
- * right (ADR 0021):
- *   CLEAN, FALSE_POSITIVE   lists asked / lists there are: filters and index never miss
+ * rating.def is the only table of ratings and explains each. Ratings do not decide about mail:
+ * scores do (core/verdict). `requires blocking` is for callers without scores: it is set if the
+ * weights of the lists that confirm the value, each list once, reach the lowest threshold that is
+ * set, and the value is not allowed here. Confidence is the probability, from the counts, that the
+ * rating is right (ADR 0021):
+ *   CLEAN, FALSE_POSITIVE   lists queried / all lists, because filters and index never miss
  *   SUSPICIOUS              of a list that could not confirm: (c + 1) / (c + f + 2), with c hits
  *                           of its filters confirmed so far and f not
  *   MALICIOUS               (e + 1) / (e + r + 2), with e entries of the list that stand and r
@@ -34,7 +33,7 @@ const char *rating_name(enum rating s);   /* "CLEAN", ... */
 const char *rating_when(enum rating s);   /* the mapping, for people */
 bool rating_is_from_lists(enum rating s); /* false: reserved, never given */
 
-/* One list's answer for the value. */
+/* Answer of one list for the value. */
 struct rating_input {
     size_t
         list; /* answers of one list come together and count once, by the strongest */
@@ -62,10 +61,10 @@ struct rating_sum {
     bool is_allowed;
 };
 
-/* lists that were asked, of all that should have been. */
+/* Of nlists lists nasked were queried. */
 struct rating_sum rating_begin(size_t nasked, size_t nlists);
 void rating_add(struct rating_sum *s, const struct rating_input *v);
-/* The value is one of our own names, or allowed here. */
+/* Notes that the value is protected or allowed here. */
 void standing_allow(struct rating_sum *s);
 
 struct rating_result {

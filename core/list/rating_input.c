@@ -1,4 +1,4 @@
-/* rating_input - what each list is like, and what all of them call a value. */
+/* rating_input - the properties of each list, and the rating of a hit by all lists. */
 #include "core/list/rating_input.h"
 
 static bool read_counts(const struct rating_sources *v, struct slice list,

@@ -1,5 +1,5 @@
 /*
- * reader - opens what CURRENT names, and as much as can be had where files are damaged.
+ * reader - opens the generation that CURRENT names, or as much of it as is undamaged.
  */
 #include "core/list/reader.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     OPEN_ATTEMPTS = 5,  /* a writer may replace the generation while it is opened */
-    TAIL_ATTEMPTS = 20, /* a writer may be between the log and the recent table */
+    TAIL_ATTEMPTS = 20, /* a writer may be between the log and the memtable */
     TAIL_WAIT_NS = 500000
 };
 
@@ -17,38 +17,14 @@ enum {
 
 static struct file_mark current_mark(const char *dir)
 {
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/%s", dir, LIST_CURRENT) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
+    return file_mark_in(dir, LIST_CURRENT);
 }
 
 struct file_mark list_current_mark(const char *state_dir, struct slice name)
 {
     char dir[FILE_PATH_MAX];
-    if (list_dir_path(dir, state_dir, name, NULL) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return current_mark(dir);
-}
-
-struct file_mark list_key_mark(const char *state_dir, const char *name)
-{
-    char path[FILE_PATH_MAX];
-    if (file_path(path, "%s/keys/%s", state_dir, name) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
-}
-
-static struct file_mark tail_mark(const char *dir, uint32_t tail)
-{
-    char path[FILE_PATH_MAX];
-    if (list_file_path(path, dir, LIST_FILE_LOG, tail, NULL) != ERR_OK) {
-        return (struct file_mark){0};
-    }
-    return file_mark_of(path);
+    return list_dir_path(dir, state_dir, name, NULL) == ERR_OK ? current_mark(dir)
+                                                               : (struct file_mark){0};
 }
 
 bool list_reader_is_stale(const struct list_reader *r)
@@ -60,17 +36,17 @@ bool list_reader_is_stale(const struct list_reader *r)
     if (!r->is_private) {
         return false;
     }
-    now = tail_mark(r->dir, r->tail_last);
+    now = list_file_mark(r->dir, LIST_FILE_LOG, r->tail_last);
     return !file_mark_eq(&now, &r->tail_mark) ||
            list_tail_last(r->dir, r->tail_last) != r->tail_last;
 }
 
 /* ---- faults ---- */
 
-/* Appends to the reader's fault text; what does not fit is cut. */
-static void fault(struct list_reader *r, const char *format, ...)
+/* Appends to the reader's fault text and cuts it at the end of the buffer. */
+static void add_fault(struct list_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void fault(struct list_reader *r, const char *format, ...)
+static void add_fault(struct list_reader *r, const char *format, ...)
 {
     size_t n = strnlen(r->fault, sizeof(r->fault));
     if (n > 0 && n + 2 < sizeof(r->fault)) {
@@ -90,22 +66,18 @@ struct newest {
     struct list_current found;
 };
 
-/* Whether everything is there that a CURRENT names. */
+/* True if all files that a CURRENT names exist. */
 static bool is_complete(const char *dir, const struct list_current *c)
 {
-    char path[FILE_PATH_MAX];
-    struct stat st;
     for (uint32_t i = 0; i < c->nlevels; i++) {
-        if (list_file_path(path, dir, LIST_FILE_INDEX_SUM, c->level[i].number, NULL) !=
-                ERR_OK ||
-            lstat(path, &st) != 0) {
+        if (list_file_mark(dir, LIST_FILE_INDEX_SUM, c->level[i].number).inode == 0) {
             return false;
         }
     }
     return true;
 }
 
-/* A recent table holds a copy of the CURRENT that it was published with. */
+/* A memtable holds a copy of the CURRENT that it was published with. */
 static enum err newest_file(void *context, enum list_file kind, uint64_t number)
 {
     struct newest *n = context;
@@ -142,18 +114,19 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
     }
     if (n.found.generation != 0) {
         r->current = n.found;
-        fault(r,
-              "CURRENT is damaged, generation %" PRIu64 " serves in its place; run "
-              "`gillnet list rebuild %s`",
-              n.found.generation, r->name);
+        add_fault(r,
+                  "CURRENT is damaged, generation %" PRIu64 " serves in its place; run "
+                  "`gillnet list rebuild %s`",
+                  n.found.generation, r->name);
         return ERR_OK;
     }
     if (e == ERR_CORRUPT &&
         current_read(r->dir, LIST_CURRENT_PREV, &r->current, NULL) == ERR_OK) {
-        fault(r,
-              "CURRENT is damaged, the former generation %" PRIu64 " serves and newer "
-              "entries are not seen; run `gillnet list rebuild %s`",
-              r->current.generation, r->name);
+        add_fault(r,
+                  "CURRENT is damaged, the former generation %" PRIu64
+                  " serves and newer "
+                  "entries are not seen; run `gillnet list rebuild %s`",
+                  r->current.generation, r->name);
         return ERR_OK;
     }
     return errinfo_set(reterr, e, info.source, 0, "%.300s%s%s%s", info.text,
@@ -161,7 +134,7 @@ static enum err current_find(struct list_reader *r, struct errinfo *reterr)
                        e == ERR_CORRUPT ? r->name : "", e == ERR_CORRUPT ? "`" : "");
 }
 
-/* ---- recent table ---- */
+/* ---- memtable ---- */
 
 /* Folds one segment into the image. *retok is made false when it cannot be read whole. */
 static enum err replay_segment_into(struct list_reader *r, uint32_t number,
@@ -204,7 +177,7 @@ static enum err replay_tail(struct list_reader *r, const struct hashkey *node,
     *retok = true;
     r->is_private = true;
     r->tail_last = list_tail_last(r->dir, r->current.tail);
-    r->tail_mark = tail_mark(r->dir, r->tail_last);
+    r->tail_mark = list_file_mark(r->dir, LIST_FILE_LOG, r->tail_last);
     enum err e = memtable_new(&ids, node, MEMTABLE_SLOTS_MAX, &r->recent, reterr);
     if (e != ERR_OK) {
         return e;
@@ -225,7 +198,7 @@ static enum err recent_private(struct list_reader *r, const struct hashkey *node
     bool is_whole = false;
     enum err e = replay_tail(r, node, r->current.tail, &base, &is_whole, reterr);
     if (e == ERR_OK && !is_whole) {
-        fault(
+        add_fault(
             r,
             "the log's last segment is damaged, some recent changes are not seen; run "
             "`gillnet list verify %s`",
@@ -234,14 +207,14 @@ static enum err recent_private(struct list_reader *r, const struct hashkey *node
     return e;
 }
 
-/* Waits a moment for a writer that has synced a record and not yet entered it, or begun a
- * segment and not yet said so. */
+/* Waits a moment for a writer that has synced a record but not yet entered it, or created a segment
+ * but not yet recorded it. */
 static bool recent_is_complete(const struct list_reader *r,
                                const struct memtable *recent)
 {
     for (unsigned i = 0; i < TAIL_ATTEMPTS; i++) {
         struct memtable_numbers n = memtable_numbers_get(recent);
-        struct file_mark tail = tail_mark(r->dir, n.segment);
+        struct file_mark tail = list_file_mark(r->dir, LIST_FILE_LOG, n.segment);
         if (n.tail_bytes >= (uint64_t)tail.size &&
             list_tail_last(r->dir, n.segment) == n.segment) {
             return true;
@@ -349,17 +322,18 @@ static void say_damage(struct list_reader *r, const struct level *l)
 {
     if (!l->index) {
         r->is_whole = false;
-        fault(r,
-              "index damaged (%.120s), hits cannot be confirmed; run `gillnet list "
-              "rebuild %s`",
-              l->index_why.text, r->name);
+        add_fault(r,
+                  "index damaged (%.120s), hits cannot be confirmed; run `gillnet list "
+                  "rebuild %s`",
+                  l->index_why.text, r->name);
     }
     if (!l->has_base) {
         r->has_filters = false;
-        fault(r,
-              "filter damaged (%.120s), the exact index answers alone; run `gillnet "
-              "list rebuild %s`",
-              l->base_why.text, r->name);
+        add_fault(
+            r,
+            "filter damaged (%.120s), the exact index answers alone; run `gillnet "
+            "list rebuild %s`",
+            l->base_why.text, r->name);
     }
 }
 
@@ -383,7 +357,7 @@ static enum err levels_load(struct list_reader *r, const struct hashkey *node,
 
 /* ---- filters of peers ---- */
 
-/* They only hint: without them the list answers for its own entries. */
+/* Without them the list answers for its own entries only. */
 static void member_load(struct list_reader *r)
 {
     struct peer_filter_files files = {.dir = r->dir,
@@ -393,11 +367,11 @@ static void member_load(struct list_reader *r)
                                       .hold = r->hold};
     struct errinfo info = {.text = ""};
     if (files.spam == 0) {
-        return; /* what was taken back alone says nothing */
+        return; /* a filter of revocations alone is useless */
     }
     r->member = r->other ? peer_filter_share(r->other->member, &files) : NULL;
     if (!r->member && peer_filter_open(&files, &r->member, &info) != ERR_OK) {
-        fault(r, "the filters of peers cannot be used (%.200s)", info.text);
+        add_fault(r, "the filters of peers cannot be used (%.200s)", info.text);
     }
 }
 
@@ -420,14 +394,8 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
 {
     r->mark = current_mark(r->dir);
     enum err e = current_find(r, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = current_key(&r->current, keys, r->dir, &r->key, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = levels_load(r, &keys->node, reterr);
+    THEN(e, current_key(&r->current, keys, r->dir, &r->key, reterr));
+    THEN(e, levels_load(r, &keys->node, reterr));
     THEN(e, recent_load(r, &keys->node, reterr));
     if (e == ERR_OK) {
         member_load(r);
@@ -438,7 +406,7 @@ static enum err open_files(struct list_reader *r, const struct keyring *keys,
     return e;
 }
 
-/* Opens until CURRENT stands still meanwhile: files of a replaced generation may be gone. */
+/* Opens again while CURRENT changes, because files of a replaced generation can be gone. */
 static enum err open_steady(struct list_reader *r, const struct keyring *keys,
                             struct errinfo *reterr)
 {
@@ -479,7 +447,7 @@ enum err list_reader_open_held(const char *state_dir, struct slice name,
 {
     struct list_reader *r = calloc(1, sizeof(*r));
     if (!r) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory to open a list");
+        return errinfo_nomem(reterr, state_dir);
     }
     enum err e = list_dir_path(r->dir, state_dir, name, reterr);
     if (e == ERR_OK) {
@@ -519,4 +487,11 @@ const char *list_reader_fault(const struct list_reader *r)
 const struct hashkey *list_reader_key(const struct list_reader *r)
 {
     return &r->key;
+}
+
+enum err list_index_damaged(enum err e, const char *dir, const char *name,
+                            struct errinfo *reterr)
+{
+    return errinfo_set(reterr, e, dir, 0,
+                       "the index is damaged; run `gillnet list rebuild %s`", name);
 }

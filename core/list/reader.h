@@ -1,8 +1,8 @@
 /*
- * reader - the inside of an open list, for the room's own modules.
+ * reader - contents of an open list, for the modules of this room.
  *
- * Depends: base, filter, store, the room's files.   Threads: constant once open, but for what
- * the writer changes in the shared recent table.
+ * Depends: base, filter, store, the room's files.   Threads: constant once open, except the
+ * memtable, which the writer changes.
  */
 #ifndef CORE_LIST_READER_H
 #define CORE_LIST_READER_H
@@ -15,8 +15,6 @@
 
 /* Of STATE/lists/NAME/CURRENT; zeros when there is none. */
 struct file_mark list_current_mark(const char *state_dir, struct slice name);
-/* Of STATE/keys/NAME; zeros when there is none. */
-struct file_mark list_key_mark(const char *state_dir, const char *name);
 
 struct list_reader {
     char name[LIST_NAME_MAX + 1];
@@ -53,25 +51,25 @@ enum err list_reader_open_held(const char *state_dir, struct slice name,
                                const struct reader_opening *how,
                                struct list_reader **ret, struct errinfo *reterr);
 
-/* CURRENT, or the tail behind a private recent table, is not what it was: open it anew. Two
- * calls of stat at most. */
+/* True if CURRENT, or the log behind a private memtable, changed: open the list again. Two calls of
+ * stat at most. */
 bool list_reader_is_stale(const struct list_reader *r);
 
-/* Keeps answers of the immutable levels from now on, entries of them (0: none). Before the reader
- * is shared between threads. */
+/* Caches `entries` answers of the immutable levels (0: none). Call this before the reader is shared
+ * between threads. */
 void list_reader_set_cache(struct list_reader *r, size_t entries);
 
-/* What list_reader_confirm found, and how. */
+/* Answer of list_reader_ask and its source. */
 struct reader_answer {
     enum list_answer answer;
     uint64_t period;  /* of the level that knows the digest */
-    bool is_known;    /* there is a record of it, be it expired */
-    bool is_explicit; /* and a person said so */
+    bool is_known;    /* it has a record, perhaps expired */
+    bool is_explicit; /* and it is from a person */
     bool was_cached;  /* no level had to be read */
-    bool is_member;   /* only the filters of peers say so */
+    bool is_member;   /* known from filters of peers alone */
 };
-/* The classes of its entries: it has no other. Unknown where filters of peers or damage leave it
- * open. Loaded anew with each call: a writer beside us may add entries of another. */
+/* The classes of its entries. Unknown (all) with filters of peers or a damaged index. Loaded with
+ * each call, because a writer can add a class. */
 struct feature_classes list_reader_classes(const struct list_reader *r);
 /* As list_reader_test, of the list's own entries alone. */
 void list_reader_test_own(const struct list_reader *r, const struct digest *d, size_t n,
@@ -83,7 +81,7 @@ void list_reader_ask(const struct list_reader *r, const struct digest *d,
 struct reader_part {
     const char *name; /* "base", "front", "spam", "revoked": of the filter's file */
     uint64_t number;  /* of the file */
-    uint64_t order;   /* rises from part to part of a list, whatever is added */
+    uint64_t order;   /* rises from part to part, also when parts are added */
     bool is_member;   /* a filter of peers: no index */
     bool is_front;    /* stands before a level's filter: no index */
     uint64_t period;  /* begin of its period; 0: the list does not age */
@@ -95,7 +93,15 @@ enum { READER_PARTS_MAX = 2 * LIST_LEVELS_MAX + 2 };
 size_t list_reader_parts(const struct list_reader *r, struct reader_part *ret,
                          size_t max);
 
+/* e: the index of this list is damaged, and the remedy. */
+enum err list_index_damaged(enum err e, const char *dir, const char *name,
+                            struct errinfo *reterr);
+
 /* ---- texts ---- */
+
+/* An entry from its record, without text and source. */
+struct list_provenance entry_shown(const struct digest *d,
+                                   const struct index_record *r);
 
 enum { LOG_TEXT_FILES = 32 };
 /* Open segments, for reading single records. */

@@ -1,11 +1,11 @@
 /*
- * reader_files - the files that a reader answers from, one by one, and their filters' numbers.
+ * reader_files - the files of an open reader, one by one, and the statistics of their filters.
  */
 #include "core/list/reader.h"
 
 enum { FILL_SAMPLE_LINES = 4096, PARTS_OF_MEMBER = 2 };
 
-/* Behind every level. */
+/* After those of all levels. */
 #define ORDER_MEMBER ((uint64_t)1 << 62)
 
 static size_t member_parts(const struct peer_filter *m, struct reader_part *ret)

@@ -1,5 +1,5 @@
 /*
- * reader_iter - all entries in digest order: the levels with the recent table laid over them.
+ * reader_iter - all entries in digest order: the levels with the memtable laid over them.
  */
 
 #include "core/base/clock.h"
@@ -20,7 +20,7 @@ struct each {
     size_t at;
 };
 
-static bool give(struct each *x, const struct memtable_entry *e)
+static bool give_entry(struct each *x, const struct memtable_entry *e)
 {
     if (entry_is_expired(&e->record, x->now_s)) {
         return true;
@@ -29,21 +29,14 @@ static bool give(struct each *x, const struct memtable_entry *e)
         return x->on_digest(x->context, &e->digest,
                             (enum entry_status)e->record.status);
     }
-    struct list_provenance p = {
-        .digest = e->digest,
-        .status = (enum entry_status)e->record.status,
-        .class_type = e->record.class_type,
-        .is_explicit = (e->record.flags & ENTRY_FLAG_EXPLICIT) != 0,
-        .first_seen_s = e->record.first_seen_s,
-        .expiry_s = e->record.expiry_s,
-    };
+    struct list_provenance p = entry_shown(&e->digest, &e->record);
     arena_reset(x->arena);
     log_texts_get(&x->texts, &e->digest, &e->record, x->arena, &p);
     return x->on_entry(x->context, &p);
 }
 
-/* Gives the recent entries before d (all that are left when d is NULL); *retsame: d itself is
- * among them and stands in the recent table. */
+/* Gives the recent entries before d (all that are left when d is NULL); *retsame: d itself was
+ * among them. */
 static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
 {
     *retsame = false;
@@ -55,7 +48,7 @@ static bool give_recent(struct each *x, const struct digest *d, bool *retsame)
         }
         *retsame = order == 0;
         x->at++;
-        if (!give(x, e)) {
+        if (!give_entry(x, e)) {
             return false;
         }
     }
@@ -70,16 +63,13 @@ static enum err walk_all(struct each *x, struct errinfo *reterr)
     bool is_same = false;
     bool goes_on = true;
     enum err failed = merged_iter_new(&levels, 0, &walk);
-    if (failed == ERR_OK) {
-        while (goes_on && merged_iter_next(walk, &e.digest, &e.record, &failed)) {
-            goes_on = give_recent(x, &e.digest, &is_same) && (is_same || give(x, &e));
-        }
+    while (failed == ERR_OK && goes_on &&
+           merged_iter_next(walk, &e.digest, &e.record, &failed)) {
+        goes_on = give_recent(x, &e.digest, &is_same) && (is_same || give_entry(x, &e));
     }
     merged_iter_free(&walk);
     if (goes_on && failed != ERR_OK) {
-        return errinfo_set(reterr, failed, x->r->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           x->r->name);
+        return list_index_damaged(failed, x->r->dir, x->r->name, reterr);
     }
     if (goes_on) {
         (void)give_recent(x, NULL, &is_same);
@@ -91,14 +81,12 @@ static enum err each_all(struct each *x, struct errinfo *reterr)
 {
     const struct list_reader *r = x->r;
     if (!r->is_whole) {
-        return errinfo_set(reterr, ERR_CORRUPT, r->dir, 0,
-                           "the index is damaged; run `gillnet list rebuild %s`",
-                           r->name);
+        return list_index_damaged(ERR_CORRUPT, r->dir, r->name, reterr);
     }
     x->now_s = clock_wall_us() / 1000000;
     x->arena = arena_new(ENTRY_ARENA_BYTES);
     if (!x->arena) {
-        return errinfo_set(reterr, ERR_NOMEM, r->dir, 0, "no memory for the entries");
+        return errinfo_nomem(reterr, r->dir);
     }
     log_texts_init(&x->texts, r->dir);
     enum err e = memtable_sorted(&r->recent, &x->recent, &x->nrecent, reterr);

@@ -1,5 +1,5 @@
 /*
- * reader_lookup - filters first, then the recent table, then the index.
+ * reader_lookup - filters first, then the memtable, then the index.
  */
 
 #include "core/list/configured.h"
@@ -34,7 +34,7 @@ void list_reader_test_own(const struct list_reader *r, const struct digest *d, s
                           uint8_t *rethit)
 {
     if (!r->has_filters) {
-        memset(rethit, 1, n); /* not every level can be ruled out: the index is asked */
+        memset(rethit, 1, n); /* not every level can be ruled out: read the index */
         return;
     }
     bloom_test_batch(&r->recent.delta, d, n, rethit);
@@ -72,8 +72,8 @@ static enum list_answer answer_of(const struct index_record *rec, uint64_t now_s
     return entry_is_expired(rec, now_s) ? LIST_FALSE_POSITIVE : LIST_CONFIRMED;
 }
 
-/* Asks the levels, newest first; one whose filter says no is left out. ERR_CORRUPT: the newest
- * that may know is damaged. */
+/* Reads the levels, newest first, except those that their filter rules out. ERR_CORRUPT: the newest
+ * that can hold d is damaged. */
 static enum err ask_levels(const struct list_reader *r, const struct digest *d,
                            struct confirm_cache_answer *ret)
 {
@@ -113,7 +113,7 @@ static enum err ask_cache(const struct list_reader *r, const struct digest *d,
     return e;
 }
 
-/* With a damaged index: the former levels for what they know, else what the filters say. */
+/* With a damaged index: reads the former levels, else the filters. */
 static enum err ask_former(const struct list_reader *r, const struct digest *d,
                            struct confirm_cache_answer *ret)
 {
@@ -126,7 +126,7 @@ static enum err ask_former(const struct list_reader *r, const struct digest *d,
     return ask_levels(r, d, ret);
 }
 
-/* What peers know counts where the list's own entries say nothing. */
+/* Adds the answer of the filters of peers if the list has no entry. */
 static void ask_member(const struct list_reader *r, const struct digest *d,
                        struct reader_answer *a)
 {
@@ -144,9 +144,10 @@ static void ask_member(const struct list_reader *r, const struct digest *d,
     }
 }
 
-/* The recent table first: what it holds is newer than any level and any cached answer. */
-static struct reader_answer ask(const struct list_reader *r, const struct digest *d,
-                                uint64_t now_s, struct index_record *ret)
+/* The memtable first: its entries are newer than any level and any cached answer. */
+static struct reader_answer lookup_digest(const struct list_reader *r,
+                                          const struct digest *d, uint64_t now_s,
+                                          struct index_record *ret)
 {
     struct reader_answer a = {.answer = LIST_POSSIBLE};
     struct confirm_cache_answer level = {.is_there = false};
@@ -174,7 +175,7 @@ void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret)
 {
     struct index_record rec = {0};
-    *ret = ask(r, d, now_s, &rec);
+    *ret = lookup_digest(r, d, now_s, &rec);
     ret->is_explicit = ret->is_known && (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
 }
 
@@ -182,7 +183,7 @@ enum list_answer list_reader_confirm(const struct list_reader *r,
                                      const struct digest *d, uint64_t now_s)
 {
     struct index_record rec;
-    return ask(r, d, now_s, &rec).answer;
+    return lookup_digest(r, d, now_s, &rec).answer;
 }
 
 void list_reader_set_cache(struct list_reader *r, size_t entries)
@@ -197,18 +198,14 @@ enum list_answer list_reader_explain(const struct list_reader *r,
 {
     struct index_record rec = {0};
     struct list_provenance p = {0};
-    struct reader_answer found = ask(r, d, now_s, &rec);
+    struct reader_answer found = lookup_digest(r, d, now_s, &rec);
     enum list_answer a = found.answer;
     if (found.is_member) {
         (void)snprintf(p.source, sizeof(p.source), "filters of peers");
         p.is_member = true;
         p.status = a == LIST_REVOKED ? ENTRY_REVOKED : ENTRY_LISTED;
     } else if (a == LIST_CONFIRMED || a == LIST_REVOKED) {
-        p.status = (enum entry_status)rec.status;
-        p.class_type = rec.class_type;
-        p.is_explicit = (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
-        p.first_seen_s = rec.first_seen_s;
-        p.expiry_s = rec.expiry_s;
+        p = entry_shown(d, &rec);
         struct log_texts t;
         log_texts_init(&t, r->dir);
         log_texts_get(&t, d, &rec, arena, &p);
@@ -229,17 +226,6 @@ void list_reader_totals(const struct list_reader *r, uint64_t *retlisted,
 uint64_t list_reader_changed_s(const struct list_reader *r)
 {
     return memtable_numbers_get(&r->recent).updated_s;
-}
-
-static uint64_t file_bytes(const char *dir, enum list_file kind, uint64_t number)
-{
-    char path[FILE_PATH_MAX];
-    struct stat st;
-    if (list_file_path(path, dir, kind, number, NULL) != ERR_OK ||
-        lstat(path, &st) != 0) {
-        return 0;
-    }
-    return (uint64_t)st.st_size;
 }
 
 static uint64_t recent_entries(const struct memtable *r)
@@ -267,7 +253,7 @@ void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
     };
     uint32_t last = list_tail_last(r->dir, r->current.tail);
     for (uint32_t segment = 1; segment <= last; segment++) {
-        s.log_bytes += file_bytes(r->dir, LIST_FILE_LOG, segment);
+        s.log_bytes += (uint64_t)list_file_mark(r->dir, LIST_FILE_LOG, segment).size;
     }
     struct list_filters f;
     list_reader_filters(r, &f);
@@ -275,7 +261,8 @@ void list_reader_stat(const struct list_reader *r, struct list_stat *ret)
     s.error_now = f.error_formula;
     for (uint32_t i = 0; i < r->current.nlevels; i++) {
         const struct level *l = r->level[i];
-        s.index_bytes += file_bytes(r->dir, LIST_FILE_INDEX, l->names.number);
+        s.index_bytes +=
+            (uint64_t)list_file_mark(r->dir, LIST_FILE_INDEX, l->names.number).size;
         s.filter_bytes += l->has_base ? l->base.bytes : 0;
     }
     *ret = s;

@@ -1,5 +1,5 @@
 /*
- * rebuild - everything anew from the log, also when CURRENT or the index are gone.
+ * rebuild - builds all files from the log, also without CURRENT or index.
  */
 
 #include "core/list/commit.h"
@@ -8,7 +8,7 @@
 #include "core/list/peer_filter.h"
 #include "core/list/replay.h"
 
-/* What the folder says when CURRENT does not. */
+/* Extent of the log, read from the files. */
 struct extent {
     const char *dir;
     uint64_t generation; /* highest of any file */
@@ -61,7 +61,7 @@ static enum err extent_find(const struct list_writer *w, struct extent *ret,
             x.generation = w->current.generation;
         }
     } else if (x.tail == 0) {
-        x.tail = x.last; /* no head is whole: whatever there is */
+        x.tail = x.last; /* no undamaged header: use all segments */
     }
     if (x.last == 0) {
         return errinfo_set(reterr, ERR_NOT_FOUND, w->dir, 0,
@@ -76,7 +76,7 @@ struct first_damage {
     bool is_set;
 };
 
-/* What a rebuild makes: a level for each run of segments of one period. */
+/* State of a rebuild, which makes a level for each run of segments of one period. */
 struct making {
     struct list_writer *w;
     const struct extent *extent;
@@ -128,7 +128,7 @@ static void keep_first(void *context, const struct errinfo *finding)
     }
 }
 
-/* Without CURRENT only the log tells with which key the list was made. */
+/* Without CURRENT the key of the list is read from the log. */
 static enum err key_choose(struct list_writer *w, const struct extent *x,
                            struct errinfo *reterr)
 {
@@ -144,7 +144,7 @@ static enum err key_choose(struct list_writer *w, const struct extent *x,
     return ERR_OK;
 }
 
-/* The period of a segment; that of the one before where its head does not say. */
+/* The period of a segment; `before` if its header is damaged. */
 static uint64_t segment_period(const struct list_writer *w, uint32_t number,
                                uint64_t before)
 {
@@ -239,7 +239,7 @@ static enum err make_levels(struct making *m, struct errinfo *reterr)
     return e;
 }
 
-/* Counts what is in force over all levels. */
+/* Counts the entries in force over all levels. */
 static enum err count_totals(struct making *m, struct errinfo *reterr)
 {
     struct merged_index s = {.n = m->p.current.nlevels};
@@ -279,17 +279,12 @@ static enum err making_publish(struct making *m, struct errinfo *reterr)
     }
     c->period_s =
         w->ageing.period_s == 0 ? 0 : m->now_s - m->now_s % w->ageing.period_s;
-    enum err e = list_commit_new_segment(w, c->tail, &m->p.tail, reterr);
-    THEN(e, list_commit_new_memtable(w, c, c->tail, &m->p.recent, reterr));
-    if (e != ERR_OK) {
-        list_edit_drop(&m->p);
-        return e;
-    }
-    w->period_next_s = c->period_s;
-    return publish(w, &m->p, reterr);
+    enum err e = list_commit_fresh(w, &m->p, reterr);
+    w->period_next_s = e == ERR_OK ? c->period_s : w->period_next_s;
+    return e;
 }
 
-/* What a damaged log lacks an index that is whole still has: to publish would lose it. */
+/* Stops the rebuild if it would lose entries that an undamaged index still has. */
 static enum err check_loss(const struct making *m, struct errinfo *reterr)
 {
     const struct list_writer *w = m->w;

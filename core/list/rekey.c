@@ -14,7 +14,7 @@ enum { TEXT_ARENA = 64 * 1024 };
 
 #define REKEY_FOLDER ".rekey." /* and the list's: no list has such a name */
 
-/* What is made of the former list, and how. */
+/* State of a rewrite. */
 struct remake {
     struct list_writer *fresh;
     const char *state_dir;
@@ -33,7 +33,7 @@ struct remake {
     struct errinfo *why;
 };
 
-static void tell(const struct remake *x)
+static void rekey_progress(const struct remake *x)
 {
     enum { EVERY = 65536 };
     uint64_t n = x->done.listed + x->done.revoked;
@@ -43,8 +43,8 @@ static void tell(const struct remake *x)
     }
 }
 
-/* Whether an entry is to be read anew: it stands under the class that the former url_match gave it, or the
- * rule for its class changed since the former form. */
+/* True if the text of an entry must be read again: its class comes from the former url_match, or
+ * the rule for its class changed since the former form. */
 static bool is_read_anew(const struct remake *x, uint16_t class_type)
 {
     bool is_former = x->former->form == LIST_FORM_FORMER;
@@ -64,7 +64,7 @@ static bool is_read_anew(const struct remake *x, uint16_t class_type)
     }
 }
 
-/* Class, digest and text of an entry with a text, in its new form. */
+/* Sets class, digest and text of an entry in its new form. */
 static void read_anew(struct remake *x, const struct list_provenance *e,
                       struct log_record *r)
 {
@@ -116,13 +116,13 @@ static bool take_digest(struct remake *x, const struct list_provenance *e,
         x->failed = errinfo_set(
             x->why, ERR_UNSUPPORTED, x->fresh->name, 0,
             "there are entries whose text was not kept (keep_text = false): their "
-            "digests cannot be made anew; import the list again under another name, "
+            "digests cannot be computed; import the list again under another name, "
             "or leave them out with --drop-textless");
     }
     return false;
 }
 
-static bool take(void *context, const struct list_provenance *e)
+static bool rekey_entry(void *context, const struct list_provenance *e)
 {
     struct remake *x = context;
     struct list_writer *w = x->fresh;
@@ -145,11 +145,11 @@ static bool take(void *context, const struct list_provenance *e)
     w->pending_s = x->updated_s; /* the list did not change */
     x->done.listed += is_listed;
     x->done.revoked += !is_listed;
-    tell(x);
+    rekey_progress(x);
     return x->failed == ERR_OK;
 }
 
-static enum err fill(struct list_writer *w, struct remake *x)
+static enum err fill_fresh(struct list_writer *w, struct remake *x)
 {
     struct list_reader *r = NULL;
     struct list_peer_filter spam;
@@ -171,7 +171,7 @@ static enum err fill(struct list_writer *w, struct remake *x)
     list_reader_stat(r, &s);
     x->total = s.entries + s.revoked;
     x->updated_s = s.updated_s;
-    e = list_reader_each(r, take, x, x->why);
+    e = list_reader_each(r, rekey_entry, x, x->why);
     list_reader_close(&r);
     e = x->failed != ERR_OK ? x->failed : e;
     return e == ERR_OK ? writer_settled(x->fresh, x->why) : e;
@@ -222,20 +222,16 @@ static enum err remake(struct list_writer *w, struct remake *x)
 {
     char folder[FILE_PATH_MAX];
     char fresh[FILE_PATH_MAX];
-    if (file_path(folder, "%s/lists/" REKEY_FOLDER "%s", x->state_dir, w->name) !=
-            ERR_OK ||
-        file_path(fresh, "%s/lists/%s", folder, w->name) != ERR_OK) {
-        return errinfo_set(x->why, ERR_LIMIT, x->state_dir, 0,
-                           "the path is too long; choose a shorter state_dir");
-    }
     x->arena = arena_new(TEXT_ARENA);
-    enum err e = x->arena ? writer_check(w, x->why)
-                          : errinfo_set(x->why, ERR_NOMEM, w->dir, 0, "no memory");
+    enum err e = x->arena ? writer_check(w, x->why) : errinfo_nomem(x->why, w->dir);
+    THEN(e, path_make(folder, x->why, "%s/lists/" REKEY_FOLDER "%s", x->state_dir,
+                      w->name));
+    THEN(e, path_make(fresh, x->why, "%s/lists/%s", folder, w->name));
     THEN(e, writer_settled(w, x->why));
     THEN(e, file_remove_tree(folder, x->why)); /* of one that was killed */
     THEN(e, file_make_dir(folder, LIST_DIR_MODE, x->why));
     THEN(e, fresh_open(w, x, folder));
-    THEN(e, fill(w, x));
+    THEN(e, fill_fresh(w, x));
     e = e == ERR_OK && x->former ? take_members(w, x) : e;
     list_writer_close(&x->fresh);
     if (e == ERR_OK) {
@@ -267,31 +263,41 @@ enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
     return e;
 }
 
-enum err list_reform(struct list_writer *w, const struct list_reforming *how,
-                     bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr)
+/* Rewrites the list of w with the digests of LIST_FORM. */
+static enum err remake_form(struct list_writer *w, const struct list_reforming *how,
+                            enum url_match match, struct list_rekeyed *ret,
+                            struct errinfo *reterr)
 {
     struct list_current former = w->current;
     struct remake x = {.state_dir = how->state_dir,
                        .former = &former,
-                       .url_match = how->url_match,
+                       .url_match = match,
                        .stop = how->stop,
                        .progress = how->progress,
                        .context = how->context,
                        .why = reterr};
-    *retremade = false;
+    enum err e = remake(w, &x);
     *ret = x.done;
+    return e;
+}
+
+enum err list_reform(struct list_writer *w, const struct list_reforming *how,
+                     bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr)
+{
+    struct list_current *c = &w->current;
+    *retremade = false;
+    *ret = (struct list_rekeyed){0};
     if (w->state != WRITER_READY ||
-        (former.form == LIST_FORM && former.url_match == (uint32_t)how->url_match)) {
+        (c->form == LIST_FORM && c->url_match == (uint32_t)how->url_match)) {
         return ERR_OK; /* or damaged: it serves as it is until it is rebuilt */
     }
-    if (mirror_is_empty(w) && former.member_spam == 0) {
-        w->current.form = LIST_FORM;
-        w->current.url_match = (uint32_t)how->url_match;
-        return current_write(w->dir, LIST_CURRENT, &w->current, reterr);
+    if (mirror_is_empty(w) && c->member_spam == 0) {
+        c->form = LIST_FORM;
+        c->url_match = (uint32_t)how->url_match;
+        return current_write(w->dir, LIST_CURRENT, c, reterr);
     }
-    enum err e = remake(w, &x);
+    enum err e = remake_form(w, how, how->url_match, ret, reterr);
     *retremade = e == ERR_OK;
-    *ret = x.done;
     return e;
 }
 
@@ -307,7 +313,7 @@ static uint64_t record_bytes(const struct list_writer *w)
     uint32_t number = w->tail.number;
     size_t n = 0;
     for (uint32_t i = 1; i <= w->tail.number; i++) {
-        uint64_t bytes = list_segment_bytes(w, i);
+        uint64_t bytes = (uint64_t)list_file_mark(w->dir, LIST_FILE_LOG, i).size;
         number = bytes > longest ? i : number;
         longest = bytes > longest ? bytes : longest;
     }
@@ -334,22 +340,14 @@ enum err list_shorten_log(struct list_writer *w, const struct list_reforming *ho
                           bool *retremade, struct list_rekeyed *ret,
                           struct errinfo *reterr)
 {
-    struct list_current former = w->current;
-    struct remake x = {.state_dir = how->state_dir,
-                       .former = &former,
-                       .url_match = list_writer_url_match(w),
-                       .stop = how->stop,
-                       .progress = how->progress,
-                       .context = how->context,
-                       .why = reterr};
     *retremade = false;
-    *ret = x.done;
-    if (w->state != WRITER_READY || former.period_s != 0 || former.form != LIST_FORM ||
-        writer_levels_check(w, NULL) != ERR_OK || !is_log_long(w)) {
+    *ret = (struct list_rekeyed){0};
+    if (w->state != WRITER_READY || w->current.period_s != 0 ||
+        w->current.form != LIST_FORM || writer_levels_check(w, NULL) != ERR_OK ||
+        !is_log_long(w)) {
         return ERR_OK;
     }
-    enum err e = remake(w, &x);
+    enum err e = remake_form(w, how, list_writer_url_match(w), ret, reterr);
     *retremade = e == ERR_OK;
-    *ret = x.done;
     return e;
 }

@@ -1,9 +1,10 @@
 /*
- * rekey - a list made anew from the texts that its log keeps: under the ring's newest key, or in another form.
+ * rekey - rewrites a list from the texts in its log, under the newest digest key or in another
+ * form.
  *
- * A digest cannot be turned into one of another key. So whoever joins a ring, or sees its key rotated, has lists that
- * nobody else can ask, and that he himself can ask only as long as the former key is kept.
- * Depends: reader, writer, change.   Threads: the writer's.
+ * A digest cannot be turned into one of another key. After joining a ring, or after a rotation of
+ * its key, local lists can be read only with the former key.
+ * Depends: reader, writer, writer_change.   Threads: the writer's.
  */
 #ifndef CORE_LIST_REKEY_H
 #define CORE_LIST_REKEY_H
@@ -15,14 +16,15 @@
 struct list_rekeyed {
     uint64_t listed;
     uint64_t revoked;
-    uint64_t without_text; /* left out: their digests cannot be made anew */
-    bool had_filters;      /* filters of others, merged in by hand, are left out */
+    uint64_t without_text; /* left out: no text for a new digest */
+    bool had_filters;      /* merged filters of peers were left out */
 };
 
-/* Makes the list that w has open anew beside it with keys->ring[0], and puts it in its place in one step: a crash
- * leaves one of the two. Status, expiry, source, time and who said so stay; of a list that ages all entries belong to one period afterwards.
- * state_dir: as w was opened with. ERR_UNSUPPORTED: entries without text, and drops_textless is not set; nothing changed. Whatever comes of it,
- * w can only be closed afterwards. progress may be NULL. */
+/* Writes the list of w again with keys->ring[0] and replaces it in one step: a crash leaves one of
+ * the two. Status, expiry, source and times stay. All entries of a list that ages belong to one
+ * period afterwards. state_dir: as for list_writer_open. ERR_UNSUPPORTED: entries without text, and
+ * drops_textless is false; the list is unchanged. Afterwards w can only be closed. progress may be
+ * NULL. */
 struct list_rekeying {
     const char *state_dir;
     bool drops_textless;
@@ -34,11 +36,12 @@ enum err list_rekey(struct list_writer *w, const struct list_rekeying *how,
 
 /* How the list's URLs match. */
 enum url_match list_writer_url_match(const struct list_writer *w);
-/* As list_rekey, with the key that the list has and the digests of this release (LIST_FORM): entries under the class of the
- * list's former url_match follow to the new one, all others of a list from before there was a normal form are read anew, too.
- * What kept no text stays as it is, under the class that it has: a URL then is found as it was written alone. Filters of
- * peers are taken along. A list without entries, or one that is so already, is not made anew: *retremade tells.
- * Readers have the former list until the new one is whole. stop (may be NULL) ends it with ERR_TIMEOUT; nothing changed. */
+/* As list_rekey, with the key of the list, for another url_match. Entries under the class of the
+ * former url_match get the new class. Entries of a list in the former form are all read again.
+ * Entries without text keep their class, so such a URL matches only as written. Filters of peers
+ * are kept. *retremade is false if the list is empty or in this form already. Readers use the
+ * former list until the new one is complete. stop (may be NULL) ends the rewrite with ERR_TIMEOUT
+ * and changes nothing. */
 struct list_reforming {
     const char *state_dir;
     enum url_match url_match;
@@ -49,9 +52,10 @@ struct list_reforming {
 enum err list_reform(struct list_writer *w, const struct list_reforming *how,
                      bool *retremade, struct list_rekeyed *ret, struct errinfo *reterr);
 
-/* Of a log that is more than LIST_LOG_TIMES as long as what it says by now, and LIST_LOG_SLACK: the list is made
- * anew as by list_reform, with one record of each entry. Who follows the log finds another one (core/list/changes_poll.h) and
- * compares the whole list once. A list that ages, or that is damaged, stays as it is. */
+/* Rewrites the list as list_reform does, with one record for each entry, if its log is
+ * LIST_LOG_TIMES longer than that, plus LIST_LOG_SLACK. Followers of the log find another log
+ * (core/list/changes_poll.h) and compare the whole list once. A list that ages or is damaged stays
+ * unchanged. */
 enum { LIST_LOG_TIMES = 4, LIST_LOG_SLACK = 4 << 20 };
 enum err list_shorten_log(struct list_writer *w, const struct list_reforming *how,
                           bool *retremade, struct list_rekeyed *ret,

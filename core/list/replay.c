@@ -45,8 +45,7 @@ static enum err put_record(struct replay *r, const struct log_record *rec,
     buf_add_u32(&data, rec->offset);
     struct sorter_record s = {
         .digest = rec->digest, .order = r->order++, .data = buf_slice(&data)};
-    enum err e = buf_failed(&data) ? errinfo_set(reterr, ERR_NOMEM, r->dir, 0,
-                                                 "no memory for a record")
+    enum err e = buf_failed(&data) ? errinfo_nomem(reterr, r->dir)
                                    : sorter_add(r->sorter, &s, reterr);
     buf_fini(&data);
     return e;
@@ -76,7 +75,7 @@ static enum err scan_segment(struct replay *r, struct segment_scan *scan,
     return e;
 }
 
-/* A segment of another key would put entries under digests that nobody asks for. */
+/* A segment of another key would add digests that no look-up finds. */
 static bool key_fits(struct replay *r, const struct segment *s, const char *path)
 {
     if (r->key_id == 0) {

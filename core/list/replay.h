@@ -1,5 +1,5 @@
 /*
- * replay - the whole log, sorted by digest: what rebuild and verify make the list from.
+ * replay - the whole log sorted by digest, for rebuild and verify.
  *
  * Depends: base, store, segment.   Threads: one at a time.
  */
@@ -28,9 +28,9 @@ struct replay {
 };
 
 enum err replay_begin(struct replay *r, struct errinfo *reterr);
-/* Reads a segment; damage in it is reported and counted, not a failure. is_tail: what stands
- * after the last whole record is no damage (a crash leaves it, or a writer is at work);
- * limit (0: none) is how many bytes of it to read. */
+/* Reads a segment; damage in it is reported and counted, not a failure. With is_tail bytes after
+ * the last whole record are not damage (after a crash, or while a writer runs). limit: bytes to
+ * read (0: all). */
 enum err replay_segment(struct replay *r, uint32_t number, bool is_tail, uint64_t limit,
                         struct errinfo *reterr);
 /* Ends the reading; then replay_next gives records in order of digest and log. */

@@ -1,5 +1,5 @@
 /*
- * retention - a period goes as a whole, but for what people said.
+ * retention - drops whole periods, except entries of people.
  */
 #include "core/list/retention.h"
 
@@ -56,16 +56,13 @@ static bool is_in_force(const struct list_writer *w, const struct digest *d,
                         const struct index_record *r)
 {
     struct index_record now;
-    enum err e = memtable_get(&w->recent, d, &now);
-    if (e == ERR_NOT_FOUND) {
-        e = merged_index_get(&w->stack, d, &now, NULL);
-    }
-    return e == ERR_OK && now.segment == r->segment && now.offset == r->offset;
+    return memtable_state(&w->recent, &w->stack, d, &now) == ERR_OK &&
+           now.segment == r->segment && now.offset == r->offset;
 }
 
-/* Writes what a person said into the log again, so that it is of the present period. */
-static enum err keep(struct drop *x, const struct digest *d,
-                     const struct index_record *r, struct errinfo *reterr)
+/* Writes an entry of a person into the log again, so that it belongs to the present period. */
+static enum err keep_entry(struct drop *x, const struct digest *d,
+                           const struct index_record *r, struct errinfo *reterr)
 {
     struct list_provenance p = {.text = SLICE_NONE};
     arena_reset(x->arena);
@@ -96,18 +93,14 @@ static enum err drop_level(struct drop *x, const struct index *ix,
         }
         bool is_explicit = (r.flags & ENTRY_FLAG_EXPLICIT) != 0;
         if (is_explicit && !entry_is_expired(&r, x->now_s)) {
-            e = keep(x, &d, &r, reterr);
+            e = keep_entry(x, &d, &r, reterr);
         } else {
             entry_count(&x->dropped, &r, false, &r);
             x->aged.entries++;
         }
     }
     index_walk_free(&walk);
-    return e == ERR_OK ? ERR_OK
-                       : errinfo_set(reterr, e, x->w->dir, 0,
-                                     "the index is damaged; run "
-                                     "`gillnet list rebuild %s`",
-                                     x->w->name);
+    return e == ERR_OK ? ERR_OK : list_index_damaged(e, x->w->dir, x->w->name, reterr);
 }
 
 static bool is_segment_used(const struct list_current *c, uint32_t number)
@@ -147,8 +140,8 @@ static enum err drop_period(struct drop *x, struct errinfo *reterr)
     struct list_current before = w->current;
     enum err e = ERR_OK;
     x->dropped = (struct entry_totals){0};
-    /* what is kept may fill the recent table: levels of the present period are merged then, and
-     * those of this one stay open */
+    /* kept entries can fill the memtable and start a merge of the present period; the levels of
+     * this period stay open */
     struct index *index[LIST_LEVELS_MAX];
     memcpy(index, w->index, sizeof(index));
     for (uint32_t i = 0; e == ERR_OK && i < before.nlevels; i++) {
@@ -168,7 +161,7 @@ static enum err drop_period(struct drop *x, struct errinfo *reterr)
     return e;
 }
 
-/* The oldest former period that nobody met for long; false: there is none. */
+/* The oldest former period without a hit for inactive_after_s. False: none. */
 static bool find_inactive(const struct list_writer *w, list_last_hit_fn *last_hit,
                           void *context, uint64_t now_s, uint64_t *ret)
 {
@@ -197,7 +190,7 @@ enum err list_age(struct list_writer *w, list_last_hit_fn *last_hit, void *conte
     }
     x.arena = arena_new(TEXT_ARENA_BYTES);
     if (!x.arena) {
-        return errinfo_set(reterr, ERR_NOMEM, w->dir, 0, "no memory");
+        return errinfo_nomem(reterr, w->dir);
     }
     log_texts_init(&x.texts, w->dir);
     e = writer_settled(w, reterr);

@@ -11,8 +11,8 @@ struct walk {
     bool is_stopped;
 };
 
-/* The host of an entry; none for what has no name. */
-static struct slice host_of(uint16_t class_type, struct slice text)
+/* The host of an entry; empty for classes without a name. */
+static struct slice text_host(uint16_t class_type, struct slice text)
 {
     size_t n = 0;
     switch (class_type) {
@@ -40,22 +40,19 @@ static struct slice host_of(uint16_t class_type, struct slice text)
     }
 }
 
-/* What the list says now of the digest is what this record said, and it is a listing. */
+/* True if this record is the current state of its digest and lists it. */
 static bool is_in_force(const struct walk *w, const struct log_record *rec,
                         struct index_record *ret)
 {
-    enum err e = memtable_get(&w->r->recent, &rec->digest, ret);
-    if (e == ERR_NOT_FOUND) {
-        e = merged_index_get(&w->levels, &rec->digest, ret, NULL);
-    }
-    return e == ERR_OK && ret->segment == rec->segment && ret->offset == rec->offset &&
+    return memtable_state(&w->r->recent, &w->levels, &rec->digest, ret) == ERR_OK &&
+           ret->segment == rec->segment && ret->offset == rec->offset &&
            ret->status == ENTRY_LISTED && !entry_is_expired(ret, w->search->now_s);
 }
 
 static void look_at(struct walk *w, const struct log_record *rec)
 {
     const struct list_search *s = w->search;
-    struct slice host = host_of(rec->class_type, rec->text);
+    struct slice host = text_host(rec->class_type, rec->text);
     struct index_record state;
     for (size_t i = 0; host.n > 0 && i < s->n && !w->is_stopped; i++) {
         bool is_itself =
@@ -65,14 +62,8 @@ static void look_at(struct walk *w, const struct log_record *rec)
             !is_in_force(w, rec, &state)) {
             continue;
         }
-        const struct list_provenance from = {
-            .digest = rec->digest,
-            .status = ENTRY_LISTED,
-            .class_type = rec->class_type,
-            .is_explicit = (state.flags & ENTRY_FLAG_EXPLICIT) != 0,
-            .first_seen_s = state.first_seen_s,
-            .expiry_s = state.expiry_s,
-            .text = rec->text};
+        struct list_provenance from = entry_shown(&rec->digest, &state);
+        from.text = rec->text;
         w->is_stopped = !s->on_found(s->context, i, &from);
     }
 }
@@ -109,7 +100,7 @@ enum err list_search(const struct list_reader *r, const struct list_search *s,
         struct segment segment;
         enum err e = segment_open(r->dir, n, &segment, NULL, reterr);
         if (e == ERR_NOT_FOUND) {
-            continue; /* verify says so */
+            continue; /* reported by verify */
         }
         if (e != ERR_OK) {
             return e;

@@ -185,12 +185,8 @@ enum err segment_open(const char *dir, uint32_t number, struct segment *ret,
     char path[FILE_PATH_MAX];
     struct segment s = {0};
     enum err e = list_file_path(path, dir, LIST_FILE_LOG, number, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    struct stat st;
-    bool is_large = lstat(path, &st) == 0 && st.st_size > COPY_BYTES_MAX;
-    e = filemap_open(&s.map, path, is_large ? FILEMAP_READ : FILEMAP_COPY, reterr);
+    bool is_large = list_file_mark(dir, LIST_FILE_LOG, number).size > COPY_BYTES_MAX;
+    THEN(e, filemap_open(&s.map, path, is_large ? FILEMAP_READ : FILEMAP_COPY, reterr));
     if (e != ERR_OK) {
         return e;
     }
@@ -222,16 +218,13 @@ enum err segment_create(const char *dir, const struct segment_header *h,
                         struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    enum err e = list_file_path(path, dir, LIST_FILE_LOG, h->number, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
     struct buf b;
     buf_init(&b, SEGMENT_HEADER_BYTES);
     segment_header_print(h, &b);
-    e = buf_failed(&b)
-            ? errinfo_set(reterr, ERR_NOMEM, path, 0, "no memory to write it")
-            : file_write_atomic(path, buf_slice(&b), LIST_FILE_MODE, reterr);
+    enum err e = buf_failed(&b)
+                     ? errinfo_nomem(reterr, dir)
+                     : list_file_path(path, dir, LIST_FILE_LOG, h->number, reterr);
+    THEN(e, file_write_atomic(path, buf_slice(&b), LIST_FILE_MODE, reterr));
     buf_fini(&b);
     return e;
 }

@@ -1,12 +1,12 @@
 /*
  * segment - the log of a list: files of records, each with its own checksum.
  *
- * A segment is a header of 40 bytes and records. A record: mark (4 bytes that no text holds),
- * length of its body, checksum32 of length and body; body: kind, flags, class, time, expiry,
- * offset of the source's record, digest, text. Source names are records of their own, named by
- * their offset in the same segment. A damaged record is skipped: the next mark whose record
- * has a right checksum goes on.
- * Depends: base.   Threads: pure but for the file system.
+ * A segment is a header of 40 bytes and records. A record has a mark (4 bytes that no text holds),
+ * the length of its body, checksum32 of length and body, and the body. The body has kind, flags,
+ * class, time, expiry, offset of the source's record, digest, and text. Source names are records of
+ * their own, named by their offset in the same segment. A damaged record is skipped up to the next
+ * mark whose record has a correct checksum.
+ * Depends: base.   Threads: pure, apart from the file system.
  */
 #ifndef CORE_LIST_SEGMENT_H
 #define CORE_LIST_SEGMENT_H
@@ -22,9 +22,9 @@ enum record_kind {
     RECORD_REVOKE = 2, /* a person revoked it */
     RECORD_IMPORT = 3, /* a feed listed it */
     RECORD_SOURCE = 4, /* text is the name of a source */
-    RECORD_AGAIN = 5, /* a feed lists it still, in a later period of a list that ages */
-    RECORD_FEED = 6 /* a feed says until when it lists it: sooner or later than before,
-                       with its own first date (core/list/feed_apply.h) */
+    RECORD_AGAIN = 5, /* a feed still lists it, in a later period of a list that ages */
+    RECORD_FEED =
+        6 /* a feed changed the expiry, or gave the first date (core/list/feed_apply.h) */
 };
 
 enum segment_kind {

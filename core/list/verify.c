@@ -1,8 +1,8 @@
 /*
- * verify - folds the whole log and lays it beside index, filter and recent table.
+ * verify - folds the whole log and compares it with index, filter and memtable.
  *
- * Findings are kept until the end: when a writer published meanwhile they may be about files
- * that were just replaced, and the check is made again.
+ * Findings are kept until the end. If a writer committed meanwhile, they can concern replaced
+ * files, and the check is repeated.
  */
 #include <stdarg.h>
 
@@ -45,10 +45,10 @@ static void keep_finding(void *context, const struct errinfo *finding)
     }
 }
 
-static void find(struct verify *v, enum err code, const char *source,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-static void find(struct verify *v, enum err code, const char *source,
-                 const char *format, ...)
+static void add_finding(struct verify *v, enum err code, const char *source,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void add_finding(struct verify *v, enum err code, const char *source,
+                        const char *format, ...)
 {
     char text[ERRINFO_TEXT_MAX];
     struct errinfo info;
@@ -61,10 +61,10 @@ static void find(struct verify *v, enum err code, const char *source,
 }
 
 /* A failure to open a file, with what cures it. */
-static void find_rebuild(struct verify *v, const struct errinfo *what)
+static void add_rebuild_finding(struct verify *v, const struct errinfo *what)
 {
-    find(v, what->code, what->source, "%.300s; run `gillnet list rebuild %s`",
-         what->text, v->name);
+    add_finding(v, what->code, what->source, "%.300s; run `gillnet list rebuild %s`",
+                what->text, v->name);
 }
 
 /* ---- opening ---- */
@@ -78,27 +78,28 @@ static void open_level(struct verify *v, uint32_t i)
     struct errinfo info;
     if (level_open(&how, names, &v->level[i], &info) != ERR_OK) {
         v->is_whole = false;
-        find_rebuild(v, &info);
+        add_rebuild_finding(v, &info);
         return;
     }
     const struct level *l = v->level[i];
     if (!l->has_base) {
-        find_rebuild(v, &l->base_why);
+        add_rebuild_finding(v, &l->base_why);
     }
     if (!l->has_front && l->front_why.code != ERR_OK &&
         l->front_why.code != ERR_NOT_FOUND) {
-        find_rebuild(v, &l->front_why);
+        add_rebuild_finding(v, &l->front_why);
     }
     if (!l->index) {
         v->is_whole = false;
-        find_rebuild(v, &l->index_why);
+        add_rebuild_finding(v, &l->index_why);
         return;
     }
     if (index_count(l->index) != names->entries) {
-        find(v, ERR_CORRUPT, v->dir,
-             "index %" PRIu64 " holds %" PRIu64 " entries where CURRENT says %" PRIu64
-             "; run `gillnet list rebuild %s`",
-             names->number, index_count(l->index), names->entries, v->name);
+        add_finding(v, ERR_CORRUPT, v->dir,
+                    "index %" PRIu64 " holds %" PRIu64
+                    " entries where CURRENT says %" PRIu64
+                    "; run `gillnet list rebuild %s`",
+                    names->number, index_count(l->index), names->entries, v->name);
     }
 }
 
@@ -111,11 +112,12 @@ static void open_recent(struct verify *v)
         memtable_open(v->dir, &ids, &v->keys->node, FILEMAP_READ, &v->recent, &info);
     v->has_recent = e == ERR_OK;
     if (e != ERR_OK && e != ERR_RANGE) {
-        /* of another boot is no damage: the next writer makes it anew, readers do without */
-        find(v, e, info.source,
-             "%.300s; the next change of the list (`gillnet list add %s ...`) makes it "
-             "anew from the log",
-             info.text, v->name);
+        /* not damage if of another boot: the next writer makes a new one */
+        add_finding(
+            v, e, info.source,
+            "%.300s; the next change of the list (`gillnet list add %s ...`) rebuilds it "
+            "from the log",
+            info.text, v->name);
     }
 }
 
@@ -126,8 +128,8 @@ static void next_at(struct verify *v)
     enum err e = ERR_OK;
     v->has_at = v->walk && merged_iter_next(v->walk, &v->at, &v->at_record, &e);
     if (e != ERR_OK) {
-        find(v, e, v->dir, "the index is damaged; run `gillnet list rebuild %s`",
-             v->name);
+        add_finding(v, e, v->dir, "the index is damaged; run `gillnet list rebuild %s`",
+                    v->name);
     }
 }
 
@@ -141,10 +143,11 @@ static void check_filter(struct verify *v, const struct level *l)
     while (e == ERR_OK && index_walk_next(walk, &d, &r, &e)) {
         if (!bloom_test(&l->base.bloom, &d) ||
             (l->has_front && !bloom_test(&l->front.bloom, &d))) {
-            find(v, ERR_CORRUPT, v->dir,
-                 "filter %" PRIu64 " does not know an entry of its index; run `gillnet "
-                 "list rebuild %s`",
-                 l->names.number, v->name);
+            add_finding(v, ERR_CORRUPT, v->dir,
+                        "filter %" PRIu64
+                        " does not know an entry of its index; run `gillnet "
+                        "list rebuild %s`",
+                        l->names.number, v->name);
         }
     }
     index_walk_free(&walk);
@@ -167,7 +170,7 @@ static bool same_record(const struct index_record *a, const struct index_record 
            a->offset == b->offset && a->expiry_s == b->expiry_s;
 }
 
-/* The index on digest d, for which the log before the tail says *want (has: anything). */
+/* Compares the index with the log before the tail: *want is the state of d, if has. */
 static void compare_index(struct verify *v, const struct digest *d, bool has,
                           const struct index_record *want)
 {
@@ -175,34 +178,34 @@ static void compare_index(struct verify *v, const struct digest *d, bool has,
         return;
     }
     while (v->has_at && digest_cmp(&v->at, d) < 0) {
-        find(v, ERR_CORRUPT, v->dir,
-             v->is_log_damaged
-                 ? "the index alone holds an entry (segment %" PRIu32
-                   ", offset %" PRIu32
-                   ") that the damaged log has no more; restore the log from a backup, "
-                   "`gillnet list rebuild %s` would not bring it back"
-                 : "the index holds an entry that the log does not have (segment "
-                   "%" PRIu32 ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
-             v->at_record.segment, v->at_record.offset, v->name);
+        add_finding(
+            v, ERR_CORRUPT, v->dir,
+            v->is_log_damaged
+                ? "the index alone holds an entry (segment %" PRIu32 ", offset %" PRIu32
+                  ") that the damaged log lacks; restore the log from a backup, "
+                  "`gillnet list rebuild %s` would not bring it back"
+                : "the index holds an entry that the log does not have (segment "
+                  "%" PRIu32 ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
+            v->at_record.segment, v->at_record.offset, v->name);
         next_at(v);
     }
     if (v->has_at && digest_cmp(&v->at, d) == 0) {
         if (!has || !same_record(&v->at_record, want)) {
-            find(v, ERR_CORRUPT, v->dir,
-                 "the index says other than the log (segment %" PRIu32
-                 ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
-                 v->at_record.segment, v->at_record.offset, v->name);
+            add_finding(v, ERR_CORRUPT, v->dir,
+                        "the index says other than the log (segment %" PRIu32
+                        ", offset %" PRIu32 "); run `gillnet list rebuild %s`",
+                        v->at_record.segment, v->at_record.offset, v->name);
         }
         next_at(v);
     } else if (has && !entry_is_expired(want, v->now_s)) {
-        find(v, ERR_CORRUPT, v->dir,
-             "an entry of the log (segment %" PRIu32 ", offset %" PRIu32
-             ") is missing in the index; run `gillnet list rebuild %s`",
-             want->segment, want->offset, v->name);
+        add_finding(v, ERR_CORRUPT, v->dir,
+                    "an entry of the log (segment %" PRIu32 ", offset %" PRIu32
+                    ") is missing in the index; run `gillnet list rebuild %s`",
+                    want->segment, want->offset, v->name);
     }
 }
 
-/* The recent table on digest d, for which the tail says *want or something newer. */
+/* Compares the memtable with the tail: *want is the state of d, or newer. */
 static void compare_recent(struct verify *v, const struct digest *d,
                            const struct index_record *want)
 {
@@ -215,14 +218,14 @@ static void compare_recent(struct verify *v, const struct digest *d,
                      (got.segment == want->segment && got.offset > want->offset));
     if (!is_newer &&
         (memtable_get(&v->recent, d, &got) != ERR_OK || !same_record(&got, want))) {
-        find(v, ERR_CORRUPT, v->dir,
-             "a recent change (segment %" PRIu32 ", offset %" PRIu32
-             ") is not in the recent table; run `gillnet list rebuild %s`",
-             want->segment, want->offset, v->name);
+        add_finding(v, ERR_CORRUPT, v->dir,
+                    "a recent change (segment %" PRIu32 ", offset %" PRIu32
+                    ") is not in the recent table; run `gillnet list rebuild %s`",
+                    want->segment, want->offset, v->name);
     }
 }
 
-/* Folds the records of one digest: before the tail for the index, all for the recent table. */
+/* Folds the records of one digest: before the tail for the index, all for the memtable. */
 static enum err compare_digest(struct verify *v, struct replay *r,
                                struct log_record rec, struct errinfo *reterr)
 {
@@ -272,27 +275,19 @@ static enum err read_segments(struct verify *v, struct replay *r,
                               struct errinfo *reterr)
 {
     enum err e = ERR_OK;
-    for (uint32_t n = 1; e == ERR_OK && n < v->current.tail; n++) {
+    for (uint32_t n = 1; e == ERR_OK && n < v->tail_last; n++) {
         e = replay_segment(r, n, false, 0, reterr);
     }
-    if (e != ERR_OK) {
-        return e;
-    }
-    for (uint32_t n = v->current.tail; e == ERR_OK && n < v->tail_last; n++) {
-        e = replay_segment(r, n, false, 0, reterr);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    /* with a recent table it is known how far the tail was acknowledged */
+    /* the memtable has the acknowledged length of the tail */
     uint64_t limit = v->has_recent ? memtable_numbers_get(&v->recent).tail_bytes : 0;
     uint64_t before = r->bytes;
-    e = replay_segment(r, v->tail_last, !v->has_recent, limit, reterr);
+    THEN(e, replay_segment(r, v->tail_last, !v->has_recent, limit, reterr));
     if (e == ERR_OK && r->bytes - before < limit) {
-        find(v, ERR_CORRUPT, v->dir,
-             "segment %" PRIu32 " of the log is shorter than what was acknowledged; "
-             "restore it from a backup or repeat the latest changes",
-             v->tail_last);
+        add_finding(v, ERR_CORRUPT, v->dir,
+                    "segment %" PRIu32
+                    " of the log is shorter than what was acknowledged; "
+                    "restore it from a backup or repeat the latest changes",
+                    v->tail_last);
     }
     return e;
 }
@@ -339,14 +334,14 @@ static void verify_once(struct verify *v)
     v->current = (struct list_current){0};
     enum err e = current_read(v->dir, LIST_CURRENT, &v->current, &info);
     if (e != ERR_OK) {
-        find_rebuild(v, &info);
+        add_rebuild_finding(v, &info);
         return;
     }
     if (!keyring_find(v->keys, v->current.key_id)) {
-        find(v, ERR_KEY, v->dir,
-             "made with the digest key %08" PRIx32
-             ", which keys/digest.key does not hold; put that key back",
-             v->current.key_id);
+        add_finding(v, ERR_KEY, v->dir,
+                    "made with the digest key %08" PRIx32
+                    ", which keys/digest.key does not hold; put that key back",
+                    v->current.key_id);
     }
     v->is_whole = true;
     for (uint32_t i = 0; i < v->current.nlevels; i++) {
@@ -367,7 +362,7 @@ static bool was_replaced(const struct verify *v)
            now.generation != v->current.generation;
 }
 
-/* Checks until no writer published meanwhile. */
+/* Repeats the check while a writer commits. */
 static void verify_steadily(struct verify *v)
 {
     for (unsigned i = 0; i < VERIFY_ATTEMPTS; i++) {
@@ -379,8 +374,8 @@ static void verify_steadily(struct verify *v)
 }
 
 /* Hands the findings out; returns the code of the first. */
-static enum err report(const struct verify *v, list_finding_fn *on_finding,
-                       void *context)
+static enum err report_findings(const struct verify *v, list_finding_fn *on_finding,
+                                void *context)
 {
     for (unsigned i = 0; i < v->kept; i++) {
         on_finding(context, &v->findings[i]);
@@ -418,8 +413,7 @@ enum err list_verify(const char *state_dir, struct slice name,
     }
     if (!v || !v->findings) {
         free(v);
-        enum err e =
-            errinfo_set(&info, ERR_NOMEM, state_dir, 0, "no memory to verify a list");
+        enum err e = errinfo_nomem(&info, state_dir);
         on_finding(context, &info);
         return e;
     }
@@ -430,7 +424,7 @@ enum err list_verify(const char *state_dir, struct slice name,
     enum err e = find_list(v, state_dir, &info);
     if (e == ERR_OK) {
         verify_steadily(v);
-        e = report(v, on_finding, context);
+        e = report_findings(v, on_finding, context);
     } else {
         on_finding(context, &info);
     }

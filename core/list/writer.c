@@ -1,5 +1,5 @@
 /*
- * writer - one list, its lock: opening with repair of what a crash left.
+ * writer - opens a list with its lock and repairs it after a crash.
  */
 #include "core/list/writer.h"
 
@@ -21,7 +21,7 @@ uint32_t writer_expired_s(const struct list_writer *w)
     return w->is_exact ? ENTRY_GONE_S : writer_now_s();
 }
 
-/* ---- what lies in the folder ---- */
+/* ---- files of the folder ---- */
 
 struct clean {
     const struct list_writer *w;
@@ -90,7 +90,7 @@ static enum err note_file(void *context, enum list_file kind, uint64_t number)
     return ERR_OK;
 }
 
-/* No list was ever published here: at most the beginnings of a creation. */
+/* True if no generation was ever committed here: at most an interrupted creation. */
 static bool is_new_folder(const struct list_writer *w)
 {
     bool has_more = false;
@@ -142,14 +142,14 @@ static enum err replay_segment_into(struct list_writer *w, struct memtable *imag
                              "segment %" PRIu32 " holds too many entries", number);
 }
 
-/* Builds the recent table anew from the tail, cutting a record that a crash left unfinished,
- * and touches CURRENT so that readers look again. */
+/* Builds the memtable again from the tail, cuts an unfinished record, and touches CURRENT so that
+ * readers open the list again. */
 static enum err tail_replay(struct list_writer *w, const struct memtable_ids *ids,
                             uint32_t last, struct errinfo *reterr)
 {
     struct memtable image;
     size_t good = 0;
-    /* the most there is: the segments may hold what took several tables */
+    /* the largest size: the segments can hold the records of several tables */
     enum err e = memtable_new(ids, &w->node, MEMTABLE_SLOTS_MAX, &image, reterr);
     if (e != ERR_OK) {
         return e;
@@ -170,7 +170,7 @@ static enum err tail_replay(struct list_writer *w, const struct memtable_ids *id
     return e == ERR_OK ? current_write(w->dir, LIST_CURRENT, &w->current, reterr) : e;
 }
 
-/* Opens the tail and its recent table, rebuilding the table when it does not fit the tail. */
+/* Opens the tail and its memtable, rebuilding the table when it does not fit the tail. */
 static enum err tail_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -206,7 +206,7 @@ void writer_stack(struct list_writer *w)
     }
 }
 
-/* Single changes go on without a level that is damaged; see writer_prior. */
+/* Single changes continue without a damaged level; see change_prior. */
 static enum err indexes_load(struct list_writer *w, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
@@ -228,7 +228,7 @@ static enum err indexes_load(struct list_writer *w, struct errinfo *reterr)
     return ERR_OK;
 }
 
-/* Damage leaves the writer open for a rebuild; only missing rights or memory are failures. */
+/* Damage leaves the writer open for a rebuild. Only missing rights or memory are failures. */
 static enum err generation_load(struct list_writer *w, struct errinfo *reterr)
 {
     struct errinfo info = {0};
@@ -263,13 +263,7 @@ static enum err generation_create(struct list_writer *w, struct errinfo *reterr)
         .tail = {.fd = -1},
     };
     (void)file_sweep_temps(w->dir, NULL);
-    enum err e = list_commit_new_segment(w, 1, &p.tail, reterr);
-    THEN(e, list_commit_new_memtable(w, &p.current, 1, &p.recent, reterr));
-    if (e != ERR_OK) {
-        active_segment_close(&p.tail);
-        return e;
-    }
-    return publish(w, &p, reterr);
+    return list_commit_fresh(w, &p, reterr);
 }
 
 static enum err writer_load(struct list_writer *w, const struct keyring *keys,
@@ -312,9 +306,9 @@ static enum err folders_make(struct list_writer *w, const char *state_dir,
             reterr, ERR_NOT_FOUND, w->dir, 0,
             "there is no list of this name; `gillnet list` shows those there are");
     }
-    e = file_path(lists, "%s/lists", state_dir);
-    return e == ERR_OK ? file_make_dir(lists, LIST_DIR_MODE, reterr)
-                       : errinfo_set(reterr, e, state_dir, 0, "the path is too long");
+    e = path_make(lists, reterr, "%s/lists", state_dir);
+    THEN(e, file_make_dir(lists, LIST_DIR_MODE, reterr));
+    return e;
 }
 
 static struct list_writer *writer_new(const struct keyring *keys)
@@ -348,7 +342,7 @@ enum err list_writer_open(const char *state_dir, struct slice name,
 {
     struct list_writer *w = writer_new(keys);
     if (!w) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     enum err e = folders_make(w, state_dir, name, create, reterr);
     THEN(e, list_lock_take(&w->lock, state_dir, name, reterr));
@@ -375,7 +369,7 @@ enum err mirror_open(const char *state_dir, struct slice name,
     }
     struct list_writer *w = writer_new(keys);
     if (!w) {
-        return errinfo_set(reterr, ERR_NOMEM, state_dir, 0, "no memory");
+        return errinfo_nomem(reterr, state_dir);
     }
     w->key = *key;
     w->keep_text = false;
@@ -399,21 +393,11 @@ uint32_t list_writer_key(const struct list_writer *w)
     return w->key.id;
 }
 
-uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number)
-{
-    char path[FILE_PATH_MAX];
-    struct stat st;
-    return list_file_path(path, w->dir, LIST_FILE_LOG, number, NULL) == ERR_OK &&
-                   lstat(path, &st) == 0
-               ? (uint64_t)st.st_size
-               : 0;
-}
-
 uint64_t list_writer_log_bytes(const struct list_writer *w)
 {
     uint64_t sum = 0;
     for (uint32_t n = 1; n <= w->tail.number; n++) {
-        sum += list_segment_bytes(w, n);
+        sum += (uint64_t)list_file_mark(w->dir, LIST_FILE_LOG, n).size;
     }
     return sum;
 }
@@ -450,7 +434,7 @@ void list_writer_set_keep_text(struct list_writer *w, bool keep_text)
     w->keep_text = keep_text;
 }
 
-/* Whether a level's filter is there, of the layout wished for, and errs no more than that. */
+/* True if a level has a filter of the configured layout with at most the configured error. */
 static bool is_as_wished(const struct list_writer *w, const struct list_level *l)
 {
     char path[FILE_PATH_MAX];
@@ -479,7 +463,7 @@ enum err writer_entry_of(const struct list_writer *w, const struct feature_entry
         feature_entry_matched(e, (enum url_match)w->current.url_match, w->scratch);
     struct slice written = own.written.p != NULL ? own.written : own.text;
     if (own.text.p == NULL) {
-        return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for an entry");
+        return errinfo_nomem(reterr, "");
     }
     if (own.text.n > LIST_TEXT_MAX || written.n > LIST_TEXT_MAX) {
         return errinfo_set(reterr, ERR_LIMIT, "", 0,

@@ -1,5 +1,5 @@
 /*
- * writer - the inside of an open list writer, for the room's own modules.
+ * writer - contents of an open list writer, for the modules of this room.
  *
  * Depends: base, store, the room's files.   Threads: one at a time.
  */
@@ -19,7 +19,7 @@
 enum writer_state {
     WRITER_READY,
     WRITER_DAMAGED, /* only a rebuild is possible; why says what is wrong */
-    WRITER_STOPPED /* a publication broke off: what is on disk must be looked at anew */
+    WRITER_STOPPED  /* a commit failed midway: open the list again */
 };
 
 /* A change that is staged: not durable, seen by nobody. */
@@ -51,7 +51,7 @@ struct list_writer {
     struct active_segment tail; /* its last segment */
     struct arena *scratch;      /* of one entry */
     bool keep_text;
-    bool is_exact; /* expired entries stay: whose list it is takes them out */
+    bool is_exact; /* expired entries stay until the owner removes them */
     struct filter_wish filter;
     struct list_ageing ageing;
     uint64_t period_next_s; /* begin of the period that additions from now on are of */
@@ -59,15 +59,15 @@ struct list_writer {
     uint64_t drop_period_s;
     struct entry_totals dropped; /* what goes with it */
     bool
-        wants_all; /* a filter is not as it should be: the next compaction takes all in */
+        wants_all; /* a filter is not as configured: the next compaction takes all levels */
     struct pending *pending; /* PENDING_MAX */
     size_t npending;
     uint16_t slot[PENDING_SLOTS];  /* hash table of pending, 1 and up; 0: free */
     uint64_t pending_s;            /* time of the last one */
     struct compaction *compaction; /* NULL: none runs */
     struct memtable next;          /* of the generation it makes */
-    uint64_t begun_mono_us;        /* when the last recent table was made */
-    uint64_t compact_at; /* entries in the recent table from which another is tried */
+    uint64_t begun_mono_us;        /* when the last memtable was made */
+    uint64_t compact_at; /* entries in the memtable from which another is tried */
     struct errinfo compact_why; /* of the last that failed; code ERR_OK: none */
 };
 
@@ -75,30 +75,28 @@ struct list_writer {
 struct writer_entry {
     uint16_t class_type;
     struct digest digest;
-    struct slice text; /* that the log keeps; may be none */
+    struct slice text; /* for the log; may be empty */
 };
 enum err writer_entry_of(const struct list_writer *w, const struct feature_entry *e,
                          struct writer_entry *ret, struct errinfo *reterr);
-/* ERR_OK when the writer may change the list; else what is wrong and what to do. */
+/* ERR_OK if the writer can change the list; else the reason and the remedy. */
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr);
-/* Bytes of a segment of the log; 0: there is none. */
-uint64_t list_segment_bytes(const struct list_writer *w, uint32_t number);
 /* ERR_OK when no level is damaged: a merge needs them all. */
 enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr);
-/* Makes staged changes durable and waits for a compaction: nothing is under way any more. */
+/* Makes staged changes durable and waits for a compaction. */
 enum err writer_settled(struct list_writer *w, struct errinfo *reterr);
 /* Sets w->stack from w->index. */
 void writer_stack(struct list_writer *w);
-/* Only CURRENT is replaced, for other filters of peers: the generation is the same, and CURRENT.prev
- * goes on naming the one before it. */
+/* Only CURRENT is replaced, for other filters of peers: the generation is the same, and
+ * CURRENT.prev still names the previous one. */
 enum err member_name(struct list_writer *w, const struct list_current *c,
                      struct errinfo *reterr);
 /* Removes files that no generation in use names. Failures are left for the next time. */
 void writer_clean(const struct list_writer *w);
-/* Closes indexes, recent tables and tail. */
+/* Closes indexes, memtables and tail. */
 void writer_close_generation(struct list_writer *w);
 uint32_t writer_now_s(void);
-/* Entries that expired by then are left out of what is built. */
+/* New levels leave out entries that expired by this time. */
 uint32_t writer_expired_s(const struct list_writer *w);
 
 #endif

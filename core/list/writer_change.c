@@ -18,20 +18,17 @@ enum err change_damaged(const struct list_writer *w, enum err e, struct errinfo 
         w->name);
 }
 
-/* What is known of d. With a damaged level the others are asked: the change then may lose the
- * entry's first date, and the totals are wrong until the rebuild. */
+/* With a damaged level the other levels are read. The change can then lose the entry's first date,
+ * and the totals are wrong until the rebuild. */
 enum err change_prior(const struct list_writer *w, const struct digest *d,
                       struct index_record *ret, bool *rethas, struct errinfo *reterr)
 {
-    enum err e = memtable_get(&w->recent, d, ret);
-    if (e == ERR_NOT_FOUND) {
-        e = merged_index_get(&w->stack, d, ret, NULL);
-    }
+    enum err e = memtable_state(&w->recent, &w->stack, d, ret);
     *rethas = e == ERR_OK;
     return e == ERR_OK || e == ERR_NOT_FOUND ? ERR_OK : change_damaged(w, e, reterr);
 }
 
-/* An explicit record that says what stands already need not be written again. */
+/* True if an explicit record repeats the current state and need not be written. */
 static bool says_nothing_new(const struct index_record *state,
                              const struct log_record *r)
 {
@@ -72,15 +69,15 @@ static enum err no_room(const struct list_writer *w, struct errinfo *reterr)
                        "no room for more changes: the recent ones could not be merged");
 }
 
-static bool has_room(const struct memtable *r)
+static bool memtable_has_room(const struct memtable *r)
 {
     return r->used + PENDING_MAX <= memtable_capacity(r);
 }
 
-/* Room for as many changes as are ever staged, in the table that serves and the one to come. Where
- * there is none a compaction is waited for, and perhaps a second: the table to come may be full
- * by then. */
-static enum err make_room(struct list_writer *w, struct errinfo *reterr)
+/* Room for as many changes as are ever staged, in the table that serves and the one to come. Waits
+ * for a compaction if there is none, and perhaps for a second, because the table to come can be
+ * full by then. */
+static enum err reserve_changes(struct list_writer *w, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
     (void)compact_settle(w, false, NULL); /* one that failed is tried again below */
@@ -88,8 +85,8 @@ static enum err make_room(struct list_writer *w, struct errinfo *reterr)
         if (w->state != WRITER_READY) {
             return writer_check(w, reterr);
         }
-        if (has_room(&w->recent) && w->tail.bytes < ACTIVE_SEGMENT_BYTES_MAX &&
-            (!w->compaction || has_room(&w->next))) {
+        if (memtable_has_room(&w->recent) && w->tail.bytes < ACTIVE_SEGMENT_BYTES_MAX &&
+            (!w->compaction || memtable_has_room(&w->next))) {
             return ERR_OK;
         }
         THEN(e, compact_start(w, NULL));
@@ -109,9 +106,9 @@ static bool is_time_to_compact(const struct list_writer *w)
             w->tail.bytes >= ACTIVE_SEGMENT_BYTES_MAX / 2);
 }
 
-/* Enters one change into a recent table. */
-static enum err enter(const struct list_writer *w, struct memtable *r,
-                      const struct pending *p, struct errinfo *reterr)
+/* Enters one change into a memtable. */
+static enum err enter_change(const struct list_writer *w, struct memtable *r,
+                             const struct pending *p, struct errinfo *reterr)
 {
     enum err e = memtable_put(r, &p->digest, &p->after);
     return e == ERR_OK
@@ -133,13 +130,13 @@ static void numbers_move(const struct list_writer *w, struct memtable *r)
 }
 
 /* All pending changes, synced by now, into the table that serves and into the one to come. */
-static enum err enter_all(struct list_writer *w, struct errinfo *reterr)
+static enum err enter_changes(struct list_writer *w, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
     for (size_t i = 0; e == ERR_OK && i < w->npending; i++) {
-        e = enter(w, &w->recent, &w->pending[i], reterr);
+        e = enter_change(w, &w->recent, &w->pending[i], reterr);
         if (e == ERR_OK && w->compaction) {
-            e = enter(w, &w->next, &w->pending[i], reterr);
+            e = enter_change(w, &w->next, &w->pending[i], reterr);
         }
     }
     if (e == ERR_OK) {
@@ -157,7 +154,7 @@ enum err list_flush(struct list_writer *w, struct errinfo *reterr)
         return ERR_OK;
     }
     enum err e = active_segment_sync(&w->tail, reterr);
-    THEN(e, enter_all(w, reterr));
+    THEN(e, enter_changes(w, reterr));
     pending_forget(w);
     if (e == ERR_OK && is_time_to_compact(w)) {
         (void)compact_start(w, NULL); /* kept in compact_why */
@@ -182,7 +179,7 @@ static enum err stage_room(struct list_writer *w, const struct digest *d,
         return ERR_OK;
     }
     enum err e = retention_roll(w, reterr);
-    return e == ERR_OK ? make_room(w, reterr) : e;
+    return e == ERR_OK ? reserve_changes(w, reterr) : e;
 }
 
 /* p has what was known before. */
@@ -196,7 +193,8 @@ static enum err stage_over(struct list_writer *w, struct pending *p,
         return e;
     }
     p->after = p->before;
-    (void)entry_fold(&p->after, p->has_before, r); /* an explicit one always changes */
+    (void)entry_fold(&p->after, p->has_before,
+                     r); /* an explicit record always changes the state */
     uint16_t *slot = pending_slot(w, &r->digest);
     w->pending[w->npending++] = *p;
     *slot = (uint16_t)w->npending;
@@ -263,27 +261,6 @@ enum err change_known(struct list_writer *w, struct log_record *r,
     }
     enum err e = stage_room(w, &r->digest, reterr);
     return e == ERR_OK ? stage_over(w, &p, r, source, reterr) : e;
-}
-
-static enum err change_one(struct list_writer *w, const struct list_change *c,
-                           struct slice source, struct errinfo *reterr)
-{
-    enum err e = list_stage(w, c, source, reterr);
-    return e == ERR_OK ? list_flush(w, reterr) : e;
-}
-
-enum err list_add(struct list_writer *w, const struct feature_entry *e,
-                  struct slice source, uint32_t expiry_s, struct errinfo *reterr)
-{
-    struct list_change c = {.entry = *e, .expiry_s = expiry_s};
-    return change_one(w, &c, source, reterr);
-}
-
-enum err list_revoke(struct list_writer *w, const struct feature_entry *e,
-                     struct slice source, struct errinfo *reterr)
-{
-    struct list_change c = {.entry = *e, .is_revoke = true};
-    return change_one(w, &c, source, reterr);
 }
 
 enum err writer_settled(struct list_writer *w, struct errinfo *reterr)

@@ -204,7 +204,7 @@ class Packed(Feeds):
         for data, fields in ((gzip.compress(zeros), {"Content_Encoding": "gzip"}), (gzip.compress(zeros), {}),
                              (bz2.compress(zeros), {}), (lzma.compress(zeros), {})):
             self.site.text(data, **fields)
-            self.fails("expanded")
+            self.fails("decompressed_bytes")
 
 
 class Evil(Feeds):
@@ -224,11 +224,11 @@ class Evil(Feeds):
         self.feed("f", download_bytes="200000B")
         self.hub()
         self.site.pages["/feed.txt"] = body
-        self.fails("`bytes`")
+        self.fails("`download_bytes`")
         self.site.pages["/feed.txt"] = head
         self.fails("header")
         self.site.pages["/feed.txt"] = lambda h: h.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")
-        self.fails("`bytes`")
+        self.fails("`download_bytes`")
 
     def test_slow__ends_with_its_timeout__others_go_on(self):
         def slow(h):

@@ -179,11 +179,11 @@ class Poisoned(Feeds):
                 h.raw(b"n")
         bomb = gzip.compress(new * 3_000_000)
         return {
-            "10 GiB, as it says": (answers(b"200 OK\r\nContent-Length: 10737418240", new), "`bytes`"),
-            "endless": (answers(chunked, hold=endless), "`bytes`"),
+            "10 GiB, as it says": (answers(b"200 OK\r\nContent-Length: 10737418240", new), "`download_bytes`"),
+            "endless": (answers(chunked, hold=endless), "`download_bytes`"),
             "a bomb on the way": (answers(b"200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d" % len(bomb), bomb),
-                                  "expanded"),
-            "a bomb as a file": (answers(b"200 OK\r\nContent-Length: %d" % len(bomb), bomb), "expanded"),
+                                  "decompressed_bytes"),
+            "a bomb as a file": (answers(b"200 OK\r\nContent-Length: %d" % len(bomb), bomb), "decompressed_bytes"),
             "half a gzip file": (answers(b"200 OK", gzip.compress(GOOD + new)[:-200]), "compressed"),
             "a byte a second": (answers(b"200 OK", hold=slow), "time"),
             "a chunk that lies": (answers(chunked, b"c\r\nnew.example\n\r\nzz\r\n"), "."),

@@ -8,6 +8,7 @@
 #include "core/list/list.h"
 
 #include "tests/unit/cli/clirun.h"
+#include "tests/unit/list/list_change.h"
 
 /* Makes the folder of the state and one list with one domain in it. */
 static inline void liststate_make(const char *state_dir, const char *list)

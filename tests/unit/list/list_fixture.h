@@ -13,6 +13,7 @@
 #include "core/list/list.h"
 #include "core/list/writer.h"
 
+#include "tests/unit/list/list_change.h"
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 

@@ -229,7 +229,7 @@ static void test_traffic__when_false_positives_pour_in__then_alarm_until_over(
                          minutes[i].is_on);
         assert_int_equal(*fault_text(x) != '\0', minutes[i].is_on);
     }
-    assert_non_null(strstr(fault_text(x), "what mail asks for is a false positive"));
+    assert_non_null(strstr(fault_text(x), "look-ups of mail are false positives"));
     look_minutes(x, ERROR_ALARM_MINUTES + 1);
     assert_string_equal(fault_text(x), "");
     assert_int_equal(counts(x).number[LOOKUP_STATS_ALARMS], 0);

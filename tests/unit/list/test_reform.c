@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/base/checksum.h"
 #include "core/list/changes_poll.h"
 #include "core/list/configured.h"
 #include "core/list/listset.h"
@@ -133,31 +132,18 @@ static void assert_found(struct reform_fixture *x, const char *text, bool is_fou
     }
 }
 
-/* CURRENT as releases wrote it before there was a normal form: without classes, form and
- * url_match. */
+/* CURRENT of a list whose form nobody knows, as after a rebuild without CURRENT. */
 static void make_former(struct fixture *f)
 {
     struct list_current c;
-    struct buf now;
-    struct buf was;
-    enum { HEAD = 8 + 4 + 4 + 8 + 4 + 4 + 7 * 8, NEWER = 4 * 8 + 4 + 4, SUM = 8 };
-    char path[160];
     char recent[32];
     MUST(f, current_read(f->dir, LIST_CURRENT, &c, &f->info));
-    buf_init(&now, 4096);
-    buf_init(&was, 4096);
-    current_print(&c, &now);
-    buf_add(&was, slice_of(now.p, 8));
-    buf_add_u32(&was, 2);
-    buf_add(&was, slice_of(now.p + 12, HEAD - 12));
-    buf_add(&was, slice_of(now.p + HEAD + NEWER, now.n - HEAD - NEWER - SUM));
-    buf_add_u64(&was, checksum64(buf_slice(&was)));
-    snprintf(path, sizeof(path), "%s/CURRENT", f->dir);
-    MUST(f, file_write_atomic(path, buf_slice(&was), 0640, &f->info));
+    c.form = LIST_FORM_FORMER;
+    c.url_match = URL_MATCH_EXACT;
+    c.classes = FEATURE_CLASSES_UNKNOWN;
+    MUST(f, current_write(f->dir, LIST_CURRENT, &c, &f->info));
     snprintf(recent, sizeof(recent), "memtable.%08u", (unsigned)c.generation);
     remove_file(f, recent);
-    buf_fini(&now);
-    buf_fini(&was);
 }
 
 /* A list as it was then: URLs under the class that is url_exact now, addresses as they were

@@ -13,9 +13,11 @@
 #include "core/base/random.h"
 #include "core/list/list.h"
 #include "core/list/mirror.h"
+#include "core/list/retention.h"
 #include "core/ring/sync/list_publisher.h"
 #include "core/ring/sync/peerlist.h"
 
+#include "tests/unit/list/list_change.h"
 #include "tests/unit/sync/syncring.h"
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

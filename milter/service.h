@@ -72,7 +72,7 @@ void service_get_options(struct session_options *ret);
 
 /* ---- messages in flight ---- */
 
-/* Returns the epoch to hand back: messages that begin after service_begin_stop are counted
+/* Returns the epoch to hand back: messages that begin after the stop began are counted
  * apart. */
 unsigned service_begin_message(void);
 void service_end_message(unsigned epoch);

@@ -155,9 +155,9 @@ void feed_cmd_print_line(const json_t *line)
     const char *reason = json_text_of(line, "reason");
 
     (void)printf("%s %s:",
-                 strcmp(change, "added") == 0 ? "+"
-                 : strcmp(change, "removed") == 0  ? "-"
-                                                : "!",
+                 strcmp(change, "added") == 0     ? "+"
+                 : strcmp(change, "removed") == 0 ? "-"
+                                                  : "!",
                  json_text_of(line, "type"));
     text_print(stdout, slice_str(json_text_of(line, "text")), VALUE_SHOWN);
     (void)printf("%s%s%s\n", *reason != '\0' ? " (" : "", reason,

@@ -305,9 +305,7 @@ static int take_in(struct import *x)
     }
     status = write_runs(x);
     if (x->nold > 0) {
-        cli_say("%" PRIu64
-                " lines are left out: they are older than 14 days",
-                x->nold);
+        cli_say("%" PRIu64 " lines are left out: they are older than 14 days", x->nold);
     }
     printf("%" PRIu64 " keys in %" PRIu64 " runs, %" PRIu64 " bad lines\n", x->keys,
            x->written, x->bad);

@@ -1,4 +1,5 @@
-/* count_verify - `gillnet count verify`: every run and write-ahead log, and each that is damaged named. */
+/* count_verify - `gillnet count verify`: every run and write-ahead log, and each that is damaged
+ * named. */
 #include <dirent.h>
 #include <sysexits.h>
 

@@ -47,8 +47,8 @@ static uint32_t expiry_of(const struct import *i, const struct feed_item *item)
     return is_own ? item->expiry_s : i->expiry_s;
 }
 
-/* What feeds may not list, a file may not either: neither own names nor major domains. An allow list
- * may hold both. Made with the first entry: a file without any makes no keys. */
+/* What feeds may not list, a file may not either: neither own names nor major domains. An allow
+ * list may hold both. Made with the first entry: a file without any makes no keys. */
 static enum err guard_open(struct import *i)
 {
     char name[] = "import";

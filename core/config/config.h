@@ -54,7 +54,7 @@ const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
 /* The unit of a count: messages, or their recipients. */
 enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES };
 
-/* One list as configured; lists on disk that are not named here get config_list_default. */
+/* One list as configured; lists on disk that are not named here get list_default. */
 struct config_list {
     char *name; /* [a-z0-9_-]{1,32} */
     bool enabled;

@@ -38,7 +38,7 @@ unsigned live_shard_of(uint64_t key, unsigned nshards);
 /* ---- with the shard's lock ---- */
 
 void live_prefetch(const struct live *l, unsigned shard, uint64_t key);
-/* Adds amount; *retcount is the count now. False: the shard has no room (live_grow). */
+/* Adds amount; *retcount is the count now. False: the shard has no room (live_grow_begin). */
 bool live_add(struct live *l, unsigned shard, uint64_t key, uint64_t amount,
               uint64_t *retcount);
 uint64_t live_get(const struct live *l, unsigned shard, uint64_t key); /* 0: none */
@@ -73,9 +73,9 @@ void live_forget(struct live *l);
 
 /* Call this at start, with the lock of the folder, before live_new. Turns the files of a gillnetd
  * that ended into runs: the table after a kill; the journal after a power loss, or if the table is
- * damaged. A bucket that has its run already is skipped. Which digest key they were counted with does
- * not matter here: runs name theirs. Files of another version: ERR_UNSUPPORTED, and they stay. If
- * the run cannot be written, the error is returned and the files stay for the next start. */
+ * damaged. A bucket that has its run already is skipped. Which digest key they were counted with
+ * does not matter here: runs name theirs. Files of another version: ERR_UNSUPPORTED, and they stay.
+ * If the run cannot be written, the error is returned and the files stay for the next start. */
 struct live_recovered {
     uint64_t keys;
     uint64_t runs;

@@ -55,7 +55,8 @@ bool runset_name_parse(struct slice name, struct run_id *ret);
 enum err runset_path(const char *dir, const struct run_id *id, char ret[FILE_PATH_MAX],
                      struct errinfo *reterr);
 
-/* keys[i] is the key under digest key key_ids[i]; each run is asked for the one it was made with. */
+/* keys[i] is the key under digest key key_ids[i]; each run is asked for the one it was made
+ * with. */
 void runset_history(struct runset *s, const uint64_t *keys, const uint32_t *key_ids,
                     unsigned nkeys, uint64_t now, struct count_history *ret);
 /* Adds what a running table has of the bucket that begins at start_s . */

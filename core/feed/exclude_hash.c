@@ -8,13 +8,13 @@
 
 enum { EXPRESSION_MAX = 300, FORMS = 2, HASHES_MAX = 1 << 24 };
 
-static int compare(const void *a, const void *b)
+static int compare_sums(const void *a, const void *b)
 {
     return memcmp(a, b, SHA256_HEX);
 }
 
 /* "NAME/" and "www.NAME/". */
-static bool add(struct exclude_hashes *h, struct slice name)
+static bool add_sum(struct exclude_hashes *h, struct slice name)
 {
     for (size_t i = 0; i < FORMS; i++) {
         char text[EXPRESSION_MAX];
@@ -32,11 +32,11 @@ static bool add(struct exclude_hashes *h, struct slice name)
     return true;
 }
 
-static bool add_row(struct exclude_hashes *h, struct slice row)
+static bool add_sums(struct exclude_hashes *h, struct slice row)
 {
     struct word word;
     while (word_cut(&row, &word)) {
-        if (!add(h, word.key)) {
+        if (!add_sum(h, word.key)) {
             return false;
         }
     }
@@ -46,7 +46,7 @@ static bool add_row(struct exclude_hashes *h, struct slice row)
 static bool add_domains(struct exclude_hashes *h, const struct config_strings *domains)
 {
     for (size_t i = 0; i < domains->n; i++) {
-        if (!add(h, slice_str(domains->v[i]))) {
+        if (!add_sum(h, slice_str(domains->v[i]))) {
             return false;
         }
     }
@@ -62,20 +62,20 @@ enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
     size_t n = 0;
     for (size_t table = 0; is_right && (n = name_rows(table, &rows)) > 0; table++) {
         for (size_t i = 0; is_right && i < n; i++) {
-            is_right = add_row(h, rows[i]);
+            is_right = add_sums(h, rows[i]);
         }
     }
     if (!is_right) {
         return errinfo_set(reterr, ERR_NOMEM, "", 0, "no memory for checks");
     }
-    qsort(h->v, h->n, sizeof(*h->v), compare);
+    qsort(h->v, h->n, sizeof(*h->v), compare_sums);
     return ERR_OK;
 }
 
 bool exclude_hashes_have(const struct exclude_hashes *h, struct slice hex)
 {
     return hex.n == SHA256_HEX && h->n > 0 &&
-           bsearch(hex.p, h->v, h->n, sizeof(*h->v), compare);
+           bsearch(hex.p, h->v, h->n, sizeof(*h->v), compare_sums);
 }
 
 void exclude_hashes_free(struct exclude_hashes *h)

@@ -34,7 +34,7 @@ struct feed_diff {
     uint64_t wanted;
 };
 enum err feed_diff_open(struct feed_diff *c, const char *path, struct errinfo *reterr);
-/* As changes_open, of bytes that stay. */
+/* As feed_diff_open, of bytes that stay. */
 enum err feed_diff_parse(struct feed_diff *c, struct slice bytes, const char *path,
                          struct errinfo *reterr);
 void feed_diff_close(struct feed_diff *c);

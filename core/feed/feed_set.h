@@ -42,7 +42,7 @@ uint64_t set_form(enum url_match match);
 enum err feed_set_open(struct feed_set *s, const char *path, struct errinfo *reterr);
 /* s may be closed already. */
 void feed_set_close(struct feed_set *s);
-/* As set_open, of bytes that stay: nothing is to be closed. */
+/* As feed_set_open, of bytes that stay: nothing is to be closed. */
 enum err feed_set_parse(struct feed_set *s, struct slice bytes, const char *path,
                         struct errinfo *reterr);
 void feed_set_get(const struct feed_set *s, uint64_t i, struct feed_set_entry *ret);
@@ -66,7 +66,7 @@ struct set_kind {
 };
 enum err feed_set_out_open(struct feed_set_out *o, const char *path,
                            const struct set_kind *kind, struct errinfo *reterr);
-/* Digests must rise. A failure is kept for set_out_commit. */
+/* Digests must rise. A failure is kept for feed_set_out_commit. */
 void feed_set_out_add(struct feed_set_out *o, const struct feed_set_entry *e);
 /* Durable and in place; or removed. */
 enum err feed_set_out_commit(struct feed_set_out *o, struct errinfo *reterr);

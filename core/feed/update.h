@@ -104,7 +104,7 @@ enum err update_update(struct feed_update *s, const struct update_body *body,
                        update_line_fn *on_line, void *context,
                        struct update_report *ret, struct errinfo *reterr);
 /* The server says that nothing changed. Once a day the body that serves goes through all of
- * stage_update again. */
+ * update_update again. */
 enum err update_unchanged(struct feed_update *s, struct errinfo *reterr);
 /* How many questions failed in a row, and why the last one did (printable ASCII): kept on disk, so
  * that a restart of the hub forgets neither. Writes only what changed. */

@@ -1,5 +1,6 @@
 /*
- * bloom_split - digests dealt out to threads, each of which builds its own lines of one Bloom filter.
+ * bloom_split - digests dealt out to threads, each of which builds its own lines of one Bloom
+ * filter.
  *
  * Depends: bloom.   Threads: pure.   Allocates: nothing.
  */

@@ -351,7 +351,7 @@ static int load_prices(const char *file, struct cost_question *q,
     return 0;
 }
 
-/* What the command line says wins over the file. */
+/* The command line wins over the file. */
 static int read_cost_words(const struct words *w, struct cost_question *q,
                            struct cost_grid *grid)
 {
@@ -413,7 +413,7 @@ static int plan_costs(const struct cli *cli, const struct words *w)
 
 /* ---- the command ---- */
 
-/* Options that say nothing in the mode asked for; NULL: all are in place. */
+/* The message about an option that has no meaning in this mode; NULL: all fit. */
 static const char *misplaced(const struct words *w, bool is_cost)
 {
     bool is_size = !w->is_dcc && !is_cost && w->messages == NULL;

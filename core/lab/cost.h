@@ -1,5 +1,5 @@
 /*
- * cost - what a filter costs a month, and which size of a grid is the cheapest.
+ * cost - the cost of a filter a month, and the cheapest size of a grid.
  *
  * memory in GB x price + instances x price + false-positive queries x price + false positives x
  * price. A false-positive query is a look-up of an unlisted key that the filter lets through to the
@@ -19,7 +19,7 @@ struct cost_prices {
     double memory_gb;            /* of 10^9 bytes, a month */
     double instance;             /* a month */
     double instance_gb;          /* memory that one has; 0: any amount */
-    double instances;            /* at least so many, whole */
+    double instances;            /* at least; whole */
     double false_positive_query; /* each */
     double false_positive;       /* each */
     double
@@ -62,9 +62,9 @@ struct cost_question {
 enum err cost_at(const struct cost_question *q, double items, double error,
                  struct cost *ret, struct errinfo *reterr);
 
-/* All points into ret (errors within items, nitems * nerrors of them). One that cannot be had
+/* All points into ret (errors within items, nitems * nerrors of them). An impossible point
  * has a total of INFINITY. *retbest is the cheapest of those within max_error.
- * ERR_NOT_FOUND: none is; the points are there all the same. */
+ * ERR_NOT_FOUND: no point is within it; ret is filled. */
 enum err cost_search(const struct cost_question *q, const struct cost_grid *grid,
                      struct cost ret[COST_GRID_MAX * COST_GRID_MAX], size_t *retbest);
 

@@ -1,6 +1,7 @@
 /*
- * count_filter - `gillnet count export --filter` and `count merge`: counts as a counting filter in a file, and several such
- * files added up. They work only where there is no ring: its streams are exact, and would count the same again. ADR 0036.
+ * count_filter - `gillnet count export --filter` and `count merge`: counts as a counting filter in
+ * a file, and several such files added up. They work only where there is no ring: its streams are
+ * exact, and would count the same again. ADR 0036.
  */
 #include <math.h>
 #include <sysexits.h>
@@ -107,7 +108,7 @@ static int say(const struct cli *cli, const char *path, const struct countingfil
     return CLI_CLEAN;
 }
 
-/* Echo and double counting: what peers' streams brought must not be added once more (F9). */
+/* Streams of peers brought these counts already; adding them again would count twice (F9). */
 static int refuse_in_ring(const struct cli *cli, const char *what)
 {
     struct errinfo why = {.code = ERR_OK};

@@ -219,7 +219,7 @@ static inline void place_positions(const struct counting *c, const uint64_t *pos
 
 /* ---- cells of one kind: bits and is_split are constants in each use ---- */
 
-/* What the base cell of a split filter holds without its table. */
+/* Whether the base cell of a split filter can hold value without its table. */
 INLINE bool is_low(uint64_t value, unsigned bits)
 {
     return value >> (bits - 1) == 0;
@@ -232,7 +232,7 @@ INLINE uint64_t load(const struct counting *c, uint64_t at, unsigned bits,
     return is_split && !is_low(raw, bits) ? counting_split_load(c, at) : raw;
 }
 
-/* old: what the cell holds. */
+/* old: the value of the cell. */
 INLINE void store(struct counting *c, uint64_t at, unsigned bits, bool is_split,
                   uint64_t old, uint64_t value)
 {
@@ -430,7 +430,7 @@ static enum err remove_checked(struct counting *c, const struct counting_place *
     if (c->shape.variant == COUNTING_REFINED) {
         return errinfo_set(
             reterr, ERR_UNSUPPORTED, "refined counting filter", 0,
-            "nothing can be deleted: its cells do not hold all that was added, so "
+            "a refined filter cannot delete: its cells miss some additions, so "
             "other keys would be counted too low; use the intuitive variant, or build "
             "the filter anew without the key");
     }

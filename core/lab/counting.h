@@ -9,11 +9,11 @@
  * table, where ceil(log2(chunk_cells)) bits name the cell: counts to 2^35 and far beyond.
  *
  * A chunk is the unit of locking too: all positions of a key lie in its chunk and chunks share no
- * cache line, so whoever holds the chunk's lock has the key for itself (counting_shared.h; ADR 0024).
- * Pure functions on memory that the caller gives, all zero at first.
- * Equations (3) and (4), what keys never added read, are in plan.h.
- * Depends: base (digest, err).   Threads: any readers, or one writer, for each chunk; what takes
- * positions or whole filters: for the filter.   Allocates: nothing.
+ * cache line, so whoever holds the chunk's lock has the key for itself (counting_shared.h; ADR
+ * 0024). Pure functions on memory that the caller gives, all zero at first.
+ * Equations (3) and (4), for keys that were never added, are in plan.h.
+ * Depends: base (digest, err).   Threads: any readers, or one writer, for each chunk; for
+ * functions that take positions or whole filters, for the filter.   Allocates: nothing.
  * Source: Yan, Cho 2006, sections 4 and 5; Estan, Varghese 2002 (the same rule as H1).
  */
 #ifndef CORE_LAB_COUNTING_H
@@ -39,13 +39,13 @@ struct counting_shape {
     uint64_t nchunks; /* at least 1 */
     uint64_t chunk_cells; /* the filter's m is nchunks * chunk_cells */
     uint64_t
-        chunk_slots; /* split: high parts that fit a chunk are 7/8 of this; flat: 0 */
+        chunk_slots; /* split: 7/8 of this are the high parts of a chunk; flat: 0 */
 };
 
 struct counting {
     struct counting_shape shape;
     uint64_t *words; /* counting_words, 64-byte aligned, owner: the caller */
-    uint64_t *slots; /* counting_slots, likewise; NULL for a flat filter */
+    uint64_t *slots; /* counting_slots of them; NULL for a flat filter */
     uint64_t mix[2]; /* from the key */
     uint64_t cap;    /* what a saturated cell reads */
     /* derived from the shape */
@@ -61,8 +61,8 @@ struct counting_read {
 };
 
 /* ERR_OK, or why no filter may have this shape: ERR_UNSUPPORTED (no such variant, layout or width),
- * ERR_RANGE (a number outside its limits; both are named). Who takes a shape from outside asks
- * first; everything below takes only what this lets pass. reterr may be NULL. */
+ * ERR_RANGE (a number outside its limits; both are named). Shapes from outside must
+ * pass it first; the functions below rely on it. reterr may be NULL. */
 enum err counting_check(const struct counting_shape *s, struct errinfo *reterr);
 /* 8-byte words of cells, and of high parts (0 for a flat filter). */
 uint64_t counting_words(const struct counting_shape *s);
@@ -89,7 +89,7 @@ void counting_get_batch(const struct counting *c, const struct digest *d, size_t
                         struct counting_read *ret);
 /* Takes amount away: only what was added. ERR_UNSUPPORTED: the filter is refined, whose cells
  * do not hold all that was added, so others would fall below their truth. ERR_NOT_FOUND: it was
- * surely not added so often. Nothing is changed then. A saturated cell stays. */
+ * surely added less often. Nothing is changed then. A saturated cell stays. */
 enum err counting_remove(struct counting *c, const struct digest *d, uint64_t amount,
                          struct errinfo *reterr);
 
@@ -105,17 +105,17 @@ uint64_t counting_cell(const struct counting *c, uint64_t position);
 
 /* Adds src to dst cell by cell, each at most at its cap. Exact for intuitive filters below their
  * caps (what one filter would hold that saw everything); of refined ones no count is below the
- * truth or above what one intuitive filter would say. Nothing is done, and ERR_UNSUPPORTED
- * (another variant, layout or width), ERR_RANGE (another size or k) or ERR_KEY (another key)
- * returned, unless the two are alike but for chunk_slots. */
+ * truth or above what one intuitive filter would say. Both must be alike except for
+ * chunk_slots; else ERR_UNSUPPORTED (another variant, layout or width), ERR_RANGE (another size or
+ * k) or ERR_KEY (another key), and dst is unchanged. */
 enum err counting_merge(struct counting *dst, const struct counting *src,
                         struct errinfo *reterr);
 
 /* Split filters. Share of the places in use in the fullest chunk's table, 0..1; at 1 the next
  * high part finds no place and its cell is saturated. Reads all slots' heads. */
 double counting_table_load(const struct counting *c);
-/* Copies src into dst, empty and alike but for chunk_slots: how the tables grow. ERR_RANGE: dst's
- * tables are too small for what is there, or the two are not alike; dst is useless then. */
+/* Copies src into dst, which is empty and alike except for chunk_slots: so the tables grow.
+ * ERR_RANGE: dst's tables are too small, or the two are not alike; dst is useless then. */
 enum err counting_copy(struct counting *dst, const struct counting *src,
                        struct errinfo *reterr);
 

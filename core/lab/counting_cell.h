@@ -4,7 +4,7 @@
  * A cell is named by its packed index: word = index / per, where per is the cells that fit a
  * 64-bit word (16, 12, 10, 8, 4); no cell crosses words. Inline, so that where the width is a
  * constant the divisions are multiplications.
- * Threads: pure but for counting_store.   Allocates: nothing.
+ * Threads: pure except counting_store.   Allocates: nothing.
  */
 #ifndef CORE_LAB_COUNTING_CELL_H
 #define CORE_LAB_COUNTING_CELL_H
@@ -71,10 +71,10 @@ static inline bool counting_is_split(const struct counting *c)
 /* The cells of a split filter, of any width (counting_split.c). */
 uint64_t counting_split_load(const struct counting *c, uint64_t at);
 void counting_split_store(struct counting *c, uint64_t at, uint64_t value);
-/* ERR_NOSPACE: a table of dst has no room for what src holds. */
+/* ERR_NOSPACE: a table of dst is too small. */
 enum err counting_split_copy(struct counting *dst, const struct counting *src);
 
-/* Alike but for the slots and the key; says what is not. */
+/* Alike except for the slots and the key; reterr names the difference. */
 enum err counting_alike(const struct counting *a, const struct counting *b,
                         struct errinfo *reterr);
 

@@ -13,9 +13,9 @@
 
 enum { SPINS = 64, HEADS = 64, NONE = 0xff };
 
-/* Acquire: partner of the release in unlock; who gets the lock sees the cells as its last holder
- * left them. Held for a few hundred ns, so spinning wins, but for a holder that lost its
- * processor: then the processor is given away. */
+/* Acquire: partner of the release in unlock, so the next holder sees the cells of the last one. The
+ * lock is held for a few hundred ns, so spinning wins; if its holder lost the processor, this
+ * thread yields. */
 static void lock(struct counting_lock *l)
 {
     unsigned spins = 0;

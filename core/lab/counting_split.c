@@ -3,7 +3,7 @@
  *
  * A slot is {index of the cell in its chunk, high part}; a high part is never 0, so 0 is empty.
  * Open addressing with linear steps; deletion moves the followers back. The first word of a
- * chunk's slots, its head, is the number in use: at 7/8 no more are taken, so that a
+ * chunk's slots, its head, is the number in use. At 7/8 the table counts as full, so that a
  * search stays short. A cell whose high part found no place has its flag, all ones below and no
  * slot: it reads as the cap, and stays there.
  */

@@ -27,7 +27,7 @@ _Static_assert(COUNTINGFILE_SOURCES_AT + COUNTINGFILE_SOURCES_MAX * SOURCE_BYTES
                    SUM_AT,
                "the sources fit the header");
 
-static const char *const next = "make it anew (gillnet count export --filter)";
+static const char *const next = "make it again (gillnet count export --filter)";
 static const char *const need_memory = "free some memory, or give fewer --cells";
 
 struct header {
@@ -112,7 +112,7 @@ static enum err header_print(const struct header *h, struct buf *ret)
     return buf_failed(ret) ? ERR_NOMEM : ERR_OK;
 }
 
-/* What the right checksum does not tell: a header that somebody made up. */
+/* The checksum may be right and the header still forged. */
 static enum err header_check(const struct header *h, const char *path,
                              struct errinfo *reterr)
 {
@@ -267,7 +267,8 @@ struct countingfile_use countingfile_count_cells(const struct countingfile *f)
 
 /* ---- reading ---- */
 
-/* Where the last word of the chunk has bits that belong to no cell they must be 0: an addition could carry them in. */
+/* Where the last word of the chunk has bits that belong to no cell they must be 0: an addition
+ * could carry them in. */
 static bool ends_clean(const struct countingfile *f)
 {
     struct counting_shape s = f->c.shape;

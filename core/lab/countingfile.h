@@ -1,12 +1,13 @@
 /*
- * countingfile - a counting filter on disk, for counts that sites exchange by hand: 4 KiB header, cells, checksums of
- * 64 KiB blocks.
+ * countingfile - a counting filter on disk, for counts that sites exchange by hand: 4 KiB header,
+ * cells, checksums of 64 KiB blocks.
  *
- * Format 1, little-endian. Header: magic "GNCOUNT1", version, variant, cell_bits, k, id of the digest key (of the keys
- * and of the positions), cells, keys, total, creation, number of sources, reserved, checksum of the block table; from
- * COUNTINGFILE_SOURCES_AT on the sources, 32 bytes each: origin, begin, end; at the end the checksum of the header. The
- * file's size must equal what the header computes to. Flat cells in one chunk. The sources say whose counts of
- * which time are in it: nothing is added twice.
+ * Format 1, little-endian. The header has the magic "GNCOUNT1", version, variant, cell_bits, k, id
+ * of the digest key (of the keys and of the positions), cells, keys, total, creation, number of
+ * sources, reserved, checksum of the block table; from COUNTINGFILE_SOURCES_AT on the sources, 32
+ * bytes each: origin, begin, end; at the end the checksum of the header. The file's size must equal
+ * what the header computes to. Flat cells in one chunk. The sources name servers and times of the
+ * counts, so that nothing is added twice.
  * Depends: base, counting.   Owns: memory.   Threads: those of counting.   ADR 0036.
  */
 #ifndef CORE_LAB_COUNTINGFILE_H
@@ -50,17 +51,19 @@ struct countingfile {
 enum err countingfile_new(struct countingfile *f, unsigned cell_bits, uint64_t cells,
                           unsigned k, const struct hashkey *key,
                           struct errinfo *reterr);
-/* key: of a run's record; only of a filter that countingfile_new made, or that was opened with its digest key. */
+/* key: of a run's record; only of a filter that countingfile_new made, or that was opened with its
+ * digest key. */
 void countingfile_add(struct countingfile *f, uint64_t key, uint64_t count);
 struct counting_read countingfile_get(const struct countingfile *f, uint64_t key);
-/* Verifies all of it. key: NULL where nobody will add or ask; ERR_KEY: the filter is of another one. */
+/* Verifies all of it. key: NULL where nobody will add or ask; ERR_KEY: the filter is of another
+ * one. */
 enum err countingfile_open(struct countingfile *f, const char *path,
                            const struct hashkey *key, struct errinfo *reterr);
 void countingfile_close(
     struct countingfile *f); /* accepts a closed one and one of zeros */
 
-/* Adds a file's cells, each at most to its cap. Refused, with the field that differs or the source that is in both named,
- * before anything is changed. */
+/* Adds a file's cells, each at most to its cap. Refused, with the field that differs or the source
+ * that is in both named, before anything is changed. */
 enum err countingfile_merge(struct countingfile *f, const char *path,
                             struct errinfo *reterr);
 /* Durably (file_out). */

@@ -23,8 +23,8 @@ struct home {
     uint16_t fingerprint;
 };
 
-/* The two buckets of a fingerprint add up to a number that comes of the fingerprint, modulo their
- * count: each leads to the other without the key, whatever the count is. */
+/* The fingerprint determines the sum of its two buckets, modulo their count. So each bucket leads
+ * to the other without the key, for any count. */
 static uint64_t other_bucket(const struct cuckoo *c, uint64_t bucket,
                              uint16_t fingerprint)
 {

@@ -1,4 +1,4 @@
-/* experiment - one round: keys, counts, positions, insertions in an order, and what is wrong. */
+/* experiment - one round: keys, counts, positions, insertions in an order, and wrong counts. */
 #include "core/lab/experiment.h"
 
 #include <assert.h>

@@ -56,7 +56,7 @@ size_t experiment_columns(unsigned number,
 size_t experiment_sizes(unsigned number, uint32_t ret[EXPERIMENT_SIZES_MAX]);
 extern const unsigned experiment_ks[EXPERIMENT_K_COUNT];
 
-/* What the paper has for a cell. */
+/* The published figures of a cell. */
 struct experiment_published {
     unsigned table; /* where it stands */
     double mean;
@@ -76,7 +76,7 @@ struct experiment {
     bool looks_at_cells; /* max_cell and high_cells are filled, of cells of 16 bits */
 };
 
-/* What one round gives in one column. */
+/* The result of one round in one column. */
 struct experiment_tally {
     double rate;     /* as the table has it */
     double distinct; /* the second measure: wrong keys by keys that were inserted */
@@ -89,12 +89,13 @@ struct experiment_scratch;
 /* ERR_NOMEM. */
 enum err experiment_new(struct experiment_scratch **ret);
 void experiment_free(struct experiment_scratch **s);
-/* Writes a tally for each column. ERR_RANGE: no such number or k; m is 0 or above EXPERIMENT_CELLS_MAX. */
+/* Writes a tally for each column. ERR_RANGE: no such number or k; m is 0 or above
+ * EXPERIMENT_CELLS_MAX. */
 enum err experiment_round(struct experiment_scratch *s, const struct experiment *e,
                           uint64_t round,
                           struct experiment_tally ret[EXPERIMENT_COLUMNS_MAX]);
 
-/* What rounds say together. */
+/* The result of all rounds. */
 struct experiment_mean {
     double mean;
     double std; /* of rounds */
@@ -110,8 +111,8 @@ void experiment_sum_up(const struct experiment_tally *rounds, size_t n, size_t s
 /* A mean beside the published one. z is the difference in standard errors of the difference. With
  * fewer than EXPERIMENT_FEW wrong keys a normal law says little: z is then what stands for the
  * probability of an exact test (both are Poisson counts of wrong keys; given their sum, ours is
- * binomial), and mean->std_error becomes that of the two tables' rate together, so that no wrong key
- * at all does not seem to be certainty. */
+ * binomial), and mean->std_error becomes that of the two tables' rate together, so that no wrong
+ * key at all does not seem to be certainty. */
 enum { EXPERIMENT_FEW = 30, EXPERIMENT_Z_MAX = 4 };
 struct experiment_verdict {
     double z; /* above 0: ours is higher */

@@ -66,8 +66,8 @@ static double z_of(double p)
     return low;
 }
 
-/* What one wrong key adds to a round's rate, on average: from ours, else, rounds being compound
- * Poisson, from the published moments. */
+/* The mean share of one wrong key in a round's rate: from our rounds, or else from the published
+ * moments, because rounds are compound Poisson. */
 static double weight_of_one(const struct experiment_mean *mean, size_t rounds,
                             const struct experiment_published *published)
 {

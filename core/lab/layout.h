@@ -1,9 +1,9 @@
 /*
- * layout - the filters of this room side by side: what each needs for n keys, and what it costs.
+ * layout - the filters of this room side by side: size and time of each for n keys.
  *
  * Sizes and errors are those of the layouts' own formulas (bloom.h, cuckoo.h). Times are estimates
- * from a table of measured figures (layout_time.def says on what machine): good for choosing,
- * not for promising.
+ * from a table of measured figures (layout_time.def names the machine): good for a choice,
+ * too rough for a promise.
  * Depends: base, bloom, cuckoo, plan.   Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_LAB_LAYOUT_H
@@ -25,7 +25,7 @@ enum { LAYOUT_FIRST = LAYOUT_ONE_LINE, LAYOUT_END = LAYOUT_CUCKOO + 1 };
 /* Where the table was measured, for people. */
 extern const char layout_time_origin[];
 
-/* What a filter is asked to be. */
+/* The wishes for a filter. */
 struct layout_wish {
     uint64_t items; /* 1..PLAN_ITEMS_MAX */
     double error;   /* 0: as good as bits_per_key allow */

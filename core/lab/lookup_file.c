@@ -43,7 +43,8 @@ static struct counting_read ask(const struct asking *a, uint16_t type,
     return countingfile_get(&a->file, key == 0 ? 1 : key);
 }
 
-/* The words of people say that it is a bound: cells of other keys may have raised it, never lowered. */
+/* The words of people say that it is a bound: cells of other keys may have raised it, never
+ * lowered. */
 static void print_one(struct asking *a, struct slice value, uint16_t type,
                       struct slice text, struct counting_read r)
 {
@@ -93,7 +94,7 @@ static int ask_value(struct asking *a, struct arena *arena, struct slice value)
     return 0;
 }
 
-/* Whose counts of which time the answers are of. */
+/* Servers and times of the counts. */
 static void print_sources(const struct asking *a)
 {
     const struct countingfile_facts *f = &a->file.facts;

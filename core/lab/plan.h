@@ -17,7 +17,7 @@ enum { PLAN_THRESHOLD_MAX = 1000000, PLAN_K_MAX = 64 };
 #define PLAN_ITEMS_MAX UINT64_C(1000000000000)
 #define PLAN_BITS_MAX  (UINT64_C(1) << 60)
 
-/* ERR_RANGE and what is wrong with it (source names what): 1..PLAN_ITEMS_MAX, 0 < error < 1. */
+/* ERR_RANGE, with the name in source, outside 1..PLAN_ITEMS_MAX or 0 < error < 1. */
 enum err plan_check_items(double items, struct errinfo *reterr);
 enum err plan_check_error(double error, struct errinfo *reterr);
 
@@ -49,7 +49,7 @@ struct plan_counting {
 /* ERR_RANGE and the first field that is outside. */
 enum err plan_check_counting(const struct plan_counting *c, struct errinfo *reterr);
 
-/* Natural logarithms; -INFINITY for what cannot happen. */
+/* Natural logarithms; -INFINITY: impossible. */
 /* Equation (3): the chance that a cell counts exactly j. */
 double plan_log_cell(const struct plan_counting *c, uint64_t j);
 /* The chance that a cell counts at least the threshold. */

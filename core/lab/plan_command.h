@@ -1,7 +1,7 @@
 /*
- * plan_command - what the parts of `gillnet plan` share: the question, and one row for each layout.
+ * plan_command - shared by the parts of `gillnet plan`: the question, and one row for each layout.
  *
- * cmd_plan.c reads the question and reckons the rows; the others show them.
+ * cmd_plan.c reads the question and computes the rows; the others show them.
  * Threads: one.   Owns: nothing.
  */
 #ifndef CORE_LAB_PLAN_COMMAND_H
@@ -19,7 +19,7 @@ struct planning_row {
     enum layout layout;
     bool is_refused;
     bool is_measured; /* its times */
-    bool keeps;       /* the wished error; true where none was wished */
+    bool keeps;       /* the wished error; true without a wish */
     struct errinfo why;
     struct layout_size size;
     struct layout_time time;
@@ -40,8 +40,8 @@ const struct planning_row *planning_chosen(const struct planning *p);
 /* The textbook's m, k and error, the rows, and the table of equation (1). False: no memory. */
 bool planning_print(const struct planning *p, bool json);
 
-/* What the refined variant (conservative update) gains at the same cells an item and k, measured in
- * Experiment 3 of the paper: shares of keys that are counted wrong, and the share of the cells
+/* The gain of the refined variant (conservative update) at the same cells an item and k, measured
+ * in Experiment 3 of the paper: shares of keys that are counted wrong, and the share of the cells
  * with which the refined variant is as good as the plain one with all of them. */
 struct planning_refined {
     double plain;
@@ -68,7 +68,7 @@ enum err planning_measure(const struct layout_size *size, uint64_t most_bytes,
 enum err planning_plot(const struct planning *p, const char *path,
                        struct errinfo *reterr);
 
-/* `plan --messages-per-day`: what counting takes. An exit status. */
+/* `plan --messages-per-day`: memory, disk and errors of counting. An exit status. */
 int planning_count(const char *messages, bool json);
 
 #endif

@@ -10,9 +10,9 @@
 enum {
     CHUNK = 8192,              /* digests made at once, outside the time */
     KEYS_MAX = 128 * CHUNK,    /* added and sought in one run */
-    LEAST_BYTES = 1024 * 1024, /* room for CHUNK keys on top of what is inside */
-    BYTES_PER_KEY = 16,        /* so that a run changes little of what is inside */
-    RUNS = 3,                  /* the fastest counts: what disturbs only adds */
+    LEAST_BYTES = 1024 * 1024, /* room for another CHUNK keys */
+    BYTES_PER_KEY = 16,        /* so that a run changes little of the contents */
+    RUNS = 3,                  /* the fastest counts, because disturbance only adds */
     HUGE_PAGE = 2 * 1024 * 1024
 };
 

@@ -22,7 +22,7 @@ enum {
 /* Curves are those of large filters: in small ones whole lines make steps. */
 static const uint64_t curve_items = 100000000;
 
-/* What of the plane is shown. */
+/* The visible part of the plane. */
 struct view {
     double bits_most;
     double exponent_least; /* of the error, a negative power of ten */

@@ -1,4 +1,4 @@
-/* plan_print - what `gillnet plan` prints, for people and for programs. */
+/* plan_print - the output of `gillnet plan`, for people and for programs. */
 #include <math.h>
 
 #include "core/cli/humanize.h"

@@ -1,7 +1,7 @@
 /*
- * prices - the price file of `gillnet plan`: what memory, machines and errors cost.
+ * prices - the price file of `gillnet plan`: prices of memory, machines and errors.
  *
- * A libconfig file of its own, all keys of it numbers; what it does not say keeps its value.
+ * A libconfig file of its own, all keys of it numbers; missing keys keep their values.
  * Threads: one.   Owns: nothing.
  */
 #ifndef CORE_LAB_PRICES_H

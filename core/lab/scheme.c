@@ -237,7 +237,7 @@ static uint64_t base_of(const struct scheme *s, unsigned i)
     return s->params.is_partitioned ? s->part * i : 0;
 }
 
-/* value * n / 2^64: 0..n-1, all equally likely but for rounding. */
+/* value * n / 2^64: 0..n-1, all equally likely except for rounding. */
 /* Enhanced double hashing (Dillinger, Manolios 2004): the step itself grows, so that two keys of
  * equal step or start do not share a whole sequence. */
 static void keyed_positions(const struct scheme *s, struct slice key, uint64_t *ret)

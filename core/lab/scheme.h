@@ -5,7 +5,7 @@
  * which is the default. A scheme that cannot reach every bit is refused: chunks of 128/k bits
  * reach 2^(128/k) positions however large m is, and no value mod p exceeds p. A classic filter
  * over plain words stands here too, so that published figures can be run; lists use bloom.h.
- * Chunk sums have no key: whoever knows a key's text can choose others that meet its bits.
+ * Chunk sums have no key, so an attacker can choose texts with the bits of another text.
  * Depends: base.   Threads: pure; scheme_add needs its words alone.   Allocates: nothing.
  * Source: Yan, Cho 2006, sections 2.2, 3 and 5.1, equation (2); Carter, Wegman 1979.
  */
@@ -57,13 +57,13 @@ struct scheme {
     struct scheme_constant constants[SCHEME_K_MAX];
 };
 
-/* "keyed", "universal", "universal-paper", "md5", "sha1"; NULL for what is none. */
+/* "keyed", "universal", "universal-paper", "md5", "sha1"; NULL: another number. */
 const char *scheme_name(enum scheme_kind kind);
 /* False: no scheme has this name. */
 bool scheme_of_name(const char *name, enum scheme_kind *ret);
 
-/* Bits that some key can reach: of m, or of the k parts together. 0 for what scheme_check
- * refuses as impossible. */
+/* Bits that some key can reach: of m, or of the k parts together. 0: scheme_check
+ * refuses the shape as impossible. */
 uint64_t scheme_utilisable(const struct scheme_params *p);
 
 /* ERR_RANGE for an impossible size, ERR_UNSUPPORTED where bits cannot be reached (both numbers

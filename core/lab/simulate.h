@@ -1,5 +1,5 @@
 /*
- * simulate - what the parts of `gillnet simulate` share.
+ * simulate - shared by the parts of `gillnet simulate`.
  *
  * simulate_paper.c runs the experiments of core/lab/experiment.h on threads, simulate_print.c and
  * simulate_plot.c show them; simulate_mail.c gathers a site's keys, simulate_count.c counts them.
@@ -18,7 +18,7 @@ enum {
                          EXPERIMENT_COLUMNS_MAX
 };
 
-/* What was asked for. */
+/* The request. */
 struct simulation {
     uint64_t seed;
     size_t rounds;
@@ -46,8 +46,8 @@ void simulation_print_cell(const struct simulation *s, const struct simulation_c
                            const struct experiment_tally *tallies);
 /* How many cells of the experiment fit, by column. cells: of one experiment. */
 void simulation_print_foot(const struct simulation_cell *cells, size_t n);
-/* The paper's key that server a, whose cells are (2, 5, 8), saw 2 times and server b, (4, 4, 3), 3 times, each then
- * `more` times again. */
+/* The paper's key that server a, whose cells are (2, 5, 8), saw 2 times and server b, (4, 4, 3), 3
+ * times, each then `more` times again. */
 enum { SIMULATION_EXAMPLE_CELLS = 3 };
 struct simulation_merge {
     unsigned truth;
@@ -86,7 +86,7 @@ struct simulation_counts {
     uint64_t distinct;      /* keys */
     uint64_t again;         /* of them counted more than once */
     double first_share;     /* of events: keys not seen before */
-    double model_share;     /* what the traffic model has for so many messages */
+    double model_share;     /* of the traffic model, for as many messages */
     double doorkeeper_fill; /* share of the doorkeeper's places */
     double cells_used;      /* share of the lines of cells */
     double wrong_share;     /* of additions: the fortnight's count that they gave */

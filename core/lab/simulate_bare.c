@@ -1,4 +1,5 @@
-/* simulate_bare - the same reports counted by streams of each origin, and by adding what filters grew by. */
+/* simulate_bare - the same reports counted by streams of each origin, and by adding what filters
+ * grew by. */
 
 #include "core/base/prng.h"
 #include "core/lab/simulate_sync.h"
@@ -29,7 +30,7 @@ uint64_t echo_of(unsigned nodes, unsigned rounds)
 struct site {
     uint32_t own[BARE_KEYS];       /* seen here */
     uint32_t published[BARE_KEYS]; /* of these */
-    uint32_t bare[BARE_KEYS];      /* own and whatever was added */
+    uint32_t bare[BARE_KEYS];      /* own and all that was added */
     uint64_t seq;                  /* objects published */
     /* what this server holds of the stream of each origin */
     uint64_t cursor[BARE_NODES_MOST];
@@ -59,7 +60,8 @@ static void receive(struct site *to, unsigned origin, uint64_t seq,
     to->cursor[origin] += is_next;
 }
 
-/* Sent until an answer comes back: whether the object or the answer was lost the sender cannot tell. */
+/* Sent until an answer comes back: whether the object or the answer was lost the sender cannot
+ * tell. */
 static void send_all(struct network *net, unsigned from,
                      const uint32_t delta[BARE_KEYS])
 {

@@ -17,7 +17,7 @@ enum {
     STREAM_NEVER = 2
 };
 
-/* What the preset plans for: more full, and the site needs a larger one (core/count/size.c). */
+/* The fill that presets plan for. A fuller site needs a larger preset (core/count/size.c). */
 static const double planned_fill = 24.0 / 31;
 
 /* Buckets that a window covers at the end of the last one. */
@@ -31,13 +31,13 @@ struct sketch {
     uint64_t nslots;     /* a power of two, at least twice the events */
 };
 
-/* How often a key was counted so far; key 0: none. */
+/* A key and its exact count until now; key 0: a free place. */
 struct exact {
     uint64_t key;
     uint64_t count;
 };
 
-/* What was wrong when it was counted. */
+/* Errors at the time of counting. */
 struct tally {
     uint64_t wrong;
     uint64_t below_threshold;
@@ -197,7 +197,7 @@ static void ask_never_counted(const struct simulation_mail *m, const struct sket
     }
 }
 
-/* What the model has: first sights, and keys that come again when they are met first. */
+/* The share of first occurrences in the model. */
 static double model_share(const struct simulation_mail *m)
 {
     double keys = (double)m->messages * TRAFFIC_KEYS;
@@ -217,9 +217,9 @@ static void tell_fill(const struct sketch *s, struct simulation_counts *ret)
     ret->cells_used = share_of(stat.cell_lines_used, stat.cell_lines);
 }
 
-/* The messages a day whose preset has room for as many first sights, and for the keys that come again
- * in a whole fortnight of such mail: as many more than in this as the root of how much more mail it is. Doors
- * are planned for 15 days, of which 14 were simulated. */
+/* The messages a day whose preset has room for as many first sights, and for the keys that come
+ * again in a whole fortnight of such mail: as many more than in this as the root of how much more
+ * mail it is. Doors are planned for 15 days, of which 14 were simulated. */
 static void suggest(const struct simulation_mail *m, struct simulation_counts *ret)
 {
     double door =

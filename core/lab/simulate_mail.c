@@ -1,4 +1,4 @@
-/* simulate_mail - `gillnet simulate mail`: what counting will get wrong with a site's own mail. */
+/* simulate_mail - `gillnet simulate mail`: errors of the counts with a site's own mail. */
 #include <math.h>
 #include <sysexits.h>
 
@@ -22,7 +22,7 @@ enum {
     STREAM_RING = 3
 };
 
-/* What is gathered. */
+/* The gathered keys. */
 struct site {
     struct simulation_mail mail;
     struct hashkey key; /* of the features' digests, for this run */

@@ -1,4 +1,5 @@
-/* simulate_paper - `gillnet simulate paper`: Tables 3-10, cell by cell, rounds spread over threads. */
+/* simulate_paper - `gillnet simulate paper`: Tables 3-10, cell by cell, rounds spread over
+ * threads. */
 #include <math.h>
 #include <pthread.h>
 #include <sysexits.h>
@@ -166,8 +167,8 @@ static void *work(void *context)
     return NULL;
 }
 
-/* All rounds of one size and number of probes. What comes of a round does not depend on the
- * thread, so that neither do the means. */
+/* All rounds of one size and number of probes. The result of a round does not depend on the
+ * thread, so neither do the means. */
 static enum err run_rounds(struct run *r, const struct experiment *e)
 {
     unsigned nstarted = 0;

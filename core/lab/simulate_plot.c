@@ -33,7 +33,7 @@ static double x_of(const struct panel *p, double point)
            (point + 0.5) / (double)p->npoints * (PANEL_WIDTH - LEFT - RIGHT);
 }
 
-/* What is below the scale, zero too, stands on its lowest line. */
+/* Values below the scale, zero too, are drawn on its lowest line. */
 static double y_of(const struct panel *p, double rate)
 {
     double exponent = rate > 0 ? log10(rate) : EXPONENT_LEAST;

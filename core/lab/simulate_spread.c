@@ -1,10 +1,12 @@
 /*
  * simulate_spread - objects of some origins through a network of servers, event by event.
  *
- * A server asks a peer for heads; the answer is held until something changes, then the objects are fetched, then it rests
- * for the gap. So a hop waits for the end of the round that is on its way when the object comes up, and takes a request
- * for it. A publisher publishes each --interval, whoever looks at files (mirror, publish) does so as often, at a moment of its own. One origin's
- * object comes to each server by its fastest way: events in order of time, memory linear in the servers.
+ * A server asks a peer for heads; the answer is held until something changes, then the objects are
+ * fetched, then it rests for the gap. So a hop waits for the end of the round that is on its way
+ * when the object comes up, and takes a request for it. A publisher publishes each --interval,
+ * whoever looks at files (mirror, publish) does so as often, at a moment of its own. One origin's
+ * object comes to each server by its fastest way: events in order of time, memory linear in the
+ * servers.
  */
 #include <math.h>
 
@@ -109,7 +111,7 @@ static bool is_published(const struct spread *s)
     return s->topology == SPREAD_MIRROR || s->topology == SPREAD_PUBLISH;
 }
 
-/* What was seen goes out at the end of it. */
+/* Servers publish at the end of it. */
 static double interval_s(const struct spread *s)
 {
     return is_published(s) ? (double)s->interval_s : SYNC_INTERVAL_S;
@@ -159,7 +161,8 @@ static void tell_all(struct network *net, double at_s, uint32_t first, uint32_t 
     }
 }
 
-/* Servers come first, relays behind them; server i has the relays i and i + 1 modulo their number. */
+/* Servers come first, relays behind them; server i has the relays i and i + 1 modulo their
+ * number. */
 static void tell_relay(struct network *net, double at_s, uint32_t node)
 {
     uint32_t n = net->s->nodes;
@@ -266,7 +269,8 @@ static void tell_delays(struct network *net, struct spread_result *ret)
 
 /* ---- traffic ---- */
 
-/* Keys are spread evenly over 64 bits: a gap of n of them has 64 - log2(n) bits, of which a byte holds 7. */
+/* Keys are spread evenly over 64 bits: a gap of n of them has 64 - log2(n) bits, of which a byte
+ * holds 7. */
 static double counts_bytes(const struct spread *s)
 {
     double n = (double)s->messages_per_day * TRAFFIC_KEYS * SYNC_INTERVAL_S / DAY_S;
@@ -303,7 +307,7 @@ static void tell_traffic(const struct network *net, struct spread_result *ret)
     double heads = others * intervals * HEAD_BYTES;
     double asked = fmin(rounds, intervals * others + DAY_S / 25.0) * REQUEST_BYTES;
     ret->in_bytes_per_day = objects + peers * (heads + asked);
-    /* on the average as much goes out as comes in, but what relays send */
+    /* on average as much goes out as comes in, except for relays */
     ret->out_bytes_per_day =
         s->topology == SPREAD_RELAY
             ? intervals * ret->object_bytes + peers * (heads + asked)

@@ -1,4 +1,5 @@
-/* simulate_sync - `gillnet simulate sync`: why counts travel by origin, and how fast and dear exchange is. */
+/* simulate_sync - `gillnet simulate sync`: why counts travel by origin, and how fast and dear
+ * exchange is. */
 #include "core/lab/simulate_sync.h"
 
 #include <math.h>
@@ -154,7 +155,8 @@ static bool show_cells(enum counting_variant variant, unsigned more, bool json)
     return true;
 }
 
-/* The paper's: a sum of cells that is not the sum of what they said, also with refined filters. */
+/* The paper's example: the count of added cells is not the sum of the counts, also with refined
+ * filters. */
 static bool show_paper(bool json)
 {
     bool is_good = true;

@@ -1,8 +1,9 @@
 /*
- * simulate_sync - what the parts of `gillnet simulate sync` share.
+ * simulate_sync - shared by the parts of `gillnet simulate sync`.
  *
- * simulate_bare.c counts the same reports by streams of each origin and by adding merged filters; simulate_spread.c
- * sends objects through rings, meshes, relays and mirrors. Sizes are those of core/peer, waits those of core/hub.
+ * simulate_bare.c counts the same reports by streams of each origin and by adding merged filters;
+ * simulate_spread.c sends objects through rings, meshes, relays and mirrors. Sizes are those of
+ * core/ring, waits those of core/hub.
  * Threads: one.   Owns: nothing outside a call.   ADR 0036.
  */
 #ifndef CORE_LAB_SIMULATE_SYNC_H
@@ -19,7 +20,8 @@ enum {
     BARE_CELL_MOST = 31 /* of a filter as the paper has it: 5 bits */
 };
 
-/* One report at one server, then rounds in which each server sends every other what its merged filter grew by. */
+/* One report at one server, then rounds in which each server sends every other what its merged
+ * filter grew by. */
 struct echo {
     unsigned nodes;
     unsigned rounds;

@@ -74,7 +74,7 @@ struct list_place {
     char label[LABEL_MAX + 1]; /* for people: "phish", "phish of anna" */
     const struct config_list *config;
     const struct origin_row *origin; /* NULL: local */
-    unsigned owner;                  /* listset_internaler */
+    unsigned owner;                  /* listset_owner */
     double weight;                   /* of the origin */
     size_t cache;
 };

@@ -35,7 +35,7 @@ struct listset_item {
     struct feature_classes types;     /* feature numbers looked up */
     double weight;                    /* of the origin, times the list's; 1: local */
     uint8_t origin[ORIGIN_BYTES];
-    unsigned owner;                        /* see listset_internaler */
+    unsigned owner;                        /* see listset_owner */
     char origin_name[ORIGIN_NAME_MAX + 1]; /* empty: local */
     unsigned origin_at;                    /* among those of the set */
 };

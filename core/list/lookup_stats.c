@@ -203,8 +203,8 @@ static void fill_from_last(void *context, void *page)
 {
     const struct filling *f = context;
     struct hits_view *last = NULL;
-    (void)lookup_stats_read(f->path, &last,
-                            NULL); /* missing, damaged, another version: start at zero */
+    (void)lookup_stats_read(
+        f->path, &last, NULL); /* missing, damaged, another version: start at zero */
     f->stats->used = fill_page(page, last, f->now_s);
     lookup_stats_view_free(&last);
 }

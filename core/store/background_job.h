@@ -29,7 +29,7 @@ void background_job_init(struct background_job *b);
 void background_job_start(struct background_job *b, background_job_fn *job,
                           void *context);
 void background_job_wait(struct background_job *b);
-/* Whether behind_wait would not wait. */
+/* Whether background_job_wait would not wait. */
 bool background_job_is_idle(struct background_job *b);
 /* Waits, then ends the thread. */
 void background_job_fini(struct background_job *b);

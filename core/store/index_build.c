@@ -34,7 +34,7 @@ struct batch {
 };
 
 struct index_builder {
-    /* Up to rc the writing's own until behind_wait. */
+    /* Up to rc the writing's own until background_job_wait. */
     struct background_job behind;
     MDB_env *env;
     MDB_txn *txn; /* NULL between batches */

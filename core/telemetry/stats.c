@@ -83,7 +83,7 @@ bool stats_is_counter(enum stat_id id)
 }
 
 /* Stores the texts of all faults. The sequence number is odd meanwhile, so that a reader of the
- * page knows to look again; the fences pair with those of stats_page_faults. */
+ * page knows to look again; the fences pair with those of the reader. */
 static void publish_faults(struct stats_page *page)
 {
     uint32_t seq = atomic_load_explicit(&page->fault_seq, memory_order_relaxed);

@@ -12,7 +12,8 @@ enum { BACKLOG = 1024, TICK_MS = 250, CALL_ARENA = 64 << 20, FIELDS_MAX = 8192 }
 
 /* ---- listening ---- */
 
-/* Another process of this user could take a share of our connections: the first of us binds alone. */
+/* Another process of this user could take a share of our connections: the first of us binds
+ * alone. */
 static bool is_taken(const struct addrinfo *at)
 {
     int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,13 +1,13 @@
 /*
  * api - the HTTP API of the hub: look-ups, status, reports and the status page.
  *
- * It has its own threads, each with an event loop and a share of the connections. Slow requests (scan,
- * counts, history, changes of lists) go to a few workers with short queues. Heads, bodies, memory,
- * connections, requests a second of one address and the time of each step are bounded. Under load
- * optional requests are rejected first, with 503 and Retry-After.
- * Reading order of the room: api_route.def, api_route, api_auth; the handlers api_check, api_tables,
- * api_status, api_history, api_counts, api_scan, api_write; api_list_change, api_spool; api_body,
- * api_rows, api_answer; api, api_conn, api_pool; page/.
+ * It has its own threads, each with an event loop and a share of the connections. Slow requests
+ * (scan, counts, history, changes of lists) go to a few workers with short queues. Heads, bodies,
+ * memory, connections, requests a second of one address and the time of each step are bounded.
+ * Under load optional requests are rejected first, with 503 and Retry-After.
+ * Reading order of the room: api_route.def, api_route, api_auth; the handlers api_check,
+ * api_tables, api_status, api_history, api_counts, api_scan, api_write; api_list_change, api_spool;
+ * api_body, api_rows, api_answer; api, api_conn, api_pool; page/.
  * To add a route: a row in api_route.def, its handler in the file of its subject, its path in
  * contrib/openapi.yaml.
  * Depends: base, config, list, libevent, OpenSSL, jansson.   Threads: api_new to api_free by one.
@@ -44,7 +44,8 @@ struct api_envelope {
     unsigned nrcpt;
 };
 
-/* What other parts of the hub do for a request; NULL: not offered here (404). All but metrics run on a worker thread. */
+/* What other parts of the hub do for a request; NULL: not offered here (404). All but metrics run
+ * on a worker thread. */
 struct api_hooks {
     void *context;
     /* Prometheus text. */

@@ -12,8 +12,8 @@
  * its manifest, so that the called ones cannot hide a new one.
  * Reading order of the room: node, tls, peer_client; exchange_round, exchange_fetch, exchange;
  * peer_request, peer_server and its files; count_publisher.
- * To add a request between peers: its path in peer_request.c, its answer in peer_server_reply.c, and
- * a call in exchange_ask (exchange_round.c).
+ * To add a request between peers: its path in peer_request.c, its answer in peer_server_reply.c,
+ * and a call in exchange_ask (exchange_round.c).
  * Depends: base, config, peer.   Threads: one.   Owns: its client.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_EXCHANGE_H

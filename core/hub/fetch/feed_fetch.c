@@ -172,9 +172,10 @@ static enum err explain_failure(const struct download *d, enum err e,
     }
     switch (d->transfer.refusal) {
     case FETCH_TOO_LONG:
-        return errinfo_set(reterr, ERR_LIMIT, d->place.shown, 0,
-                           "longer than the %llu bytes that `download_bytes` of the feed allows",
-                           (unsigned long long)feed->bytes);
+        return errinfo_set(
+            reterr, ERR_LIMIT, d->place.shown, 0,
+            "longer than the %llu bytes that `download_bytes` of the feed allows",
+            (unsigned long long)feed->bytes);
     case FETCH_TOO_LARGE:
         return errinfo_set(reterr, ERR_LIMIT, d->place.shown, 0,
                            "decompressed it is longer than the %llu bytes that "

@@ -6,8 +6,8 @@
  * feed that is no longer configured are revoked. The board has the state of each feed
  * (STATUS_BOARD_FEEDS) and the running work (STATUS_BOARD_TASKS).
  * Reading order of the room: fetch (one transfer); feed_address, feed_redirect, feed_credentials,
- * feed_fetch (one download); feeds, feeds_round, feeds_show; subscribe, subscribe_round.
- * To add an option of downloads: its key in core/config/schema.def, and its use in begin_transfer or
+ * feed_fetch (one download); feeds, feeds_round, feeds_show; subscribe, subscribe_round. To add an
+ * option of downloads: its key in core/config/schema.def, and its use in begin_transfer or
  * set_request (feed_fetch.c).
  * Depends: base, config, feed, board.   Threads: feeds_renew, feeds_tick and feeds_free from one,
  * all else from any. Owns: STATE/feeds while it runs.   ADR 0043.

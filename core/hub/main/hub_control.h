@@ -3,9 +3,9 @@
  * pause, feeds.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
- * closed. After "pause" the hub closes STATE/peers and answers "ok paused". It opens the files again
- * when the client closes the connection, or after CONTROL_HOLD_S. The socket has mode 0660. Only
- * root and the hub's own user may pause and may change feeds.
+ * closed. After "pause" the hub closes STATE/peers and answers "ok paused". It opens the files
+ * again when the client closes the connection, or after CONTROL_HOLD_S. The socket has mode 0660.
+ * Only root and the hub's own user may pause and may change feeds.
  * Depends: base, libevent.   Threads: one.   Owns: its socket.   ADR 0034.
  */
 #ifndef CORE_HUB_MAIN_HUB_CONTROL_H

@@ -56,7 +56,8 @@ struct metrics_collector *metrics_collector_new(const struct config *config,
 void metrics_collector_free(struct metrics_collector **s);
 /* Sets another configuration. */
 void metrics_collector_renew(struct metrics_collector *s, const struct config *config);
-/* Sets lists and API as sources, borrowed. NULL removes one; free it only while no snapshot is taken. */
+/* Sets lists and API as sources, borrowed. NULL removes one; free it only while no snapshot is
+ * taken. */
 void metrics_collector_set(struct metrics_collector *s, struct list_watcher *lists,
                            const struct api *api);
 

@@ -3,7 +3,7 @@
  *
  * Each part puts its own section after a change, or about once a second. API, metrics and page read
  * them. No caller waits for another: a put swaps the text of the section.
- * The room also has list_watcher, the hub's snapshot of the lists.
+ * Files in reading order: status_board; list_watcher, the hub's snapshot of the lists.
  * To add a section: a name in the enum, its empty text in empty_text (status_board.c), a put by its
  * part, and a route in core/hub/api/api_route.def if clients read it.
  * Depends: base, jansson.   Threads: any.   Owns: the texts.

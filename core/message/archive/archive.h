@@ -1,9 +1,14 @@
 /*
  * archive - budget, events and limits that all readers of files inside a message share.
  *
- * A reader (zip, tnef, uuencode) takes a file in memory or in pieces and calls an event for each file
- * in it; pdf calls one for each link. One budget a message bounds all of them. They need a few fixed
- * kilobytes and zlib's memory. They check each length, offset and count against the bytes.
+ * A reader (zip, tnef, uuencode) takes a file in memory or in pieces and calls an event for each
+ * file in it; pdf calls one for each link. One budget a message bounds all of them. They need a few
+ * fixed kilobytes and zlib's memory. They check each length, offset and count against the bytes.
+ *
+ * Files in reading order: magic (the type of a file), zip, inflate, office (entries of a zip file
+ * and their meaning), pdf, rtf, tnef, uuencode, shortcut.
+ * To add a format: a row in magic.c, a reader that gives its files or links to the events, and a
+ * case in core/message/extract/extract_file.c.
  * Threads: one at a time.   Depends: base, text, zlib.
  */
 #ifndef CORE_MESSAGE_ARCHIVE_ARCHIVE_H
@@ -31,7 +36,7 @@ struct archive_budget {
     uint64_t inflated;
     unsigned ratio;
     unsigned limits_met; /* enum archive_limit_bit */
-    /* False: the time for this file is used up, bytes more are not to be unpacked. NULL: no bound. */
+    /* False: the time for this file is used up; these bytes stay packed. NULL: no bound. */
     bool (*has_time)(void *context, size_t bytes);
     void *context; /* of has_time */
 };

@@ -131,7 +131,8 @@ static void put_name(struct scan *s, char c)
     }
 }
 
-/* Keys of actions whose value is a file as often as a URL: of launching, of a form, of another document. */
+/* Keys of actions whose value is a file as often as a URL: of launching, of a form, of another
+ * document. */
 static bool may_name_url(struct slice name)
 {
     return slice_eq(name, SLICE_LIT("F")) || slice_eq(name, SLICE_LIT("UF")) ||

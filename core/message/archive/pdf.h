@@ -15,8 +15,8 @@
 
 enum { PDF_LINK_MAX = 4096 }; /* bytes of a string that are looked at */
 
-/* True: the file is encrypted, so its strings and streams are unreadable. A reader may still open it
- * without a password.
+/* True: the file is encrypted, so its strings and streams are unreadable. A reader may still open
+ * it without a password.
  * link: the bytes of a string of the file; is_wide: it is UTF-16 (big-endian, without its mark). */
 bool pdf_read(struct slice file, struct archive_budget *budget,
               void (*link)(void *context, struct slice text, bool is_wide),

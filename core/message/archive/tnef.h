@@ -1,9 +1,10 @@
 /*
  * tnef - Outlook's winmail.dat: the message text and the files in it.
  *
- * Walks the attributes once and ignores checksums. The plain body, the HTML body and the decompressed
- * RTF body become files without a name, under their media type. Each attachment becomes a file under
- * its long name; its other names are given too. An embedded message is a file of the type
+ * Walks the attributes once and ignores checksums. The plain body, the HTML body and the
+ * decompressed RTF body become files without a name, under their media type. Each attachment
+ * becomes a file under its long name; its other names are given too. An embedded message is a file
+ * of the type
  * application/ms-tnef. Linear. Threads: pure.   Allocates: nothing.
  * Source: Microsoft's MS-OXTNEF, MS-OXCDATA, MS-OXRTFCP; why not libytnef: ADR 0014.
  */

@@ -3,8 +3,8 @@
  *
  * Some readers use the central directory, some the local headers in front of the data, and the two
  * may differ. This one gives the union: local headers anywhere in the file, entries that the
- * central directory points at, and the names of both and of the Unicode path field. It gives stored and deflated
- * data; of other methods and of encrypted entries it gives the names only.
+ * central directory points at, and the names of both and of the Unicode path field. It gives stored
+ * and deflated data; of other methods and of encrypted entries it gives the names only.
  * Linear in the file and in the bytes inflated. Threads: pure.   Allocates: heap, while it runs.
  * Source: PKWARE's APPNOTE 6.3.9.
  */

@@ -2,8 +2,8 @@
 
 enum { STEM = CLOSING_LONG_WORD, INITIALS_MAX = 4, MARK_BITS = 6 };
 
-/* How words of disclaimers begin, folded, in eleven languages; by their first letter, a space behind
- * each. */
+/* How words of disclaimers begin, folded, in eleven languages; by their first letter, a space
+ * behind each. */
 static const char *const stems[26] = {
     ['a' - 'a'] =
         "absender addresse afsender afzender authoris authoriz autorise autoriza avsender ",

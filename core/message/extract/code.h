@@ -2,9 +2,9 @@
  * code - inside of core/extract: links in text for programs (scripts, event attributes, shortcuts).
  *
  * There are two passes. The first finds URLs with a scheme or "www." in the text as it stands. The
- * second reads the strings that the literals make (core/message/text/script.h). Half a link is not a link.
- * A URL that continues in an unknown part gives only its host, and only if the host is complete. In
- * text with paths that programs open, a host behind two backslashes is a link, too.
+ * second reads the strings that the literals make (core/message/text/script.h). Half a link is not
+ * a link. A URL that continues in an unknown part gives only its host, and only if the host is
+ * complete. In text with paths that programs open, a host behind two backslashes is a link, too.
  */
 #ifndef CORE_MESSAGE_EXTRACT_CODE_H
 #define CORE_MESSAGE_EXTRACT_CODE_H

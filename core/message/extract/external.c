@@ -12,7 +12,7 @@ struct address_text {
 };
 
 /* Without white space: a long URL is broken over lines anywhere. */
-static void add(struct address_text *a, struct slice part)
+static void add_part(struct address_text *a, struct slice part)
 {
     for (size_t i = 0; i < part.n && a->n < sizeof(a->text); i++) {
         if ((unsigned char)part.p[i] > ' ') {
@@ -26,9 +26,9 @@ static void add_parameter(struct extract *x, struct slice field, const char *nam
 {
     struct slice value = param_token(x->scratch, field, slice_str(name));
     if (value.n > 0 && a->n > 0) {
-        add(a, SLICE_LIT("/"));
+        add_part(a, SLICE_LIT("/"));
     }
-    add(a, value);
+    add_part(a, value);
 }
 
 void extract_external_body(struct extract *x, struct slice content_type)

@@ -1,8 +1,16 @@
 /*
  * extract - one message -> its features.
  *
- * Wraps core/mail: envelope, header fields and body go in as they come, the feature set comes
- * out at the end. Nothing here can refuse a message: a limit ends one branch and sets its flag.
+ * Wraps core/message/mail: envelope, header fields and body go in as they come, the feature set
+ * comes out at the end. Nothing here can refuse a message: a limit ends one branch and sets its
+ * flag.
+ *
+ * Files in reading order: extract, envelope, header, part, leaf, window (the way of the bytes);
+ * link, extract_html, extract_file, code, xml (readers); fingerprint, shingle, closing,
+ * boilerplate, structure (near-duplicates); share, skim, overflow (limits); auth, location; check
+ * and check_*.
+ * To add a property of the whole message: check.h. To add a feature: a row in feature.def, and
+ * featureset_add in the reader that has the value.
  * Threads: one at a time (a session's callbacks may run on different threads).
  * Allocates: from the arena given; features and everything they point at live there. Scratch
  * memory and running checksums are on the heap until extract_finish or extract_drop.

@@ -244,7 +244,8 @@ static void on_string(void *context, struct slice text)
     }
 }
 
-/* A message in a file: its parts are read like ours, its fields like those of an embedded message. */
+/* A message in a file: its parts are read like ours, its fields like those of an embedded
+ * message. */
 static void on_inner_header(void *context, const struct mail_part *part,
                             struct slice name, struct slice value)
 {
@@ -307,8 +308,8 @@ static void read_message(struct extract *x, struct slice bytes)
     arena_free(&arena);
 }
 
-/* An entity that S/MIME signs without encryption: mail programs show it. The bytes between its blocks
- * are no letters of base64. */
+/* An entity that S/MIME signs without encryption: mail programs show it. The bytes between its
+ * blocks are no letters of base64. */
 static void read_signed(struct extract *x, struct slice bytes)
 {
     struct slice field = SLICE_LIT("Content-Type:");

@@ -44,7 +44,7 @@ struct fingerprint {
     struct text *texts[FINGERPRINT_GROUPS]; /* NULL: of this group there is none */
     struct structure structure;
     const struct sketch *sketch; /* of the message; NULL until it has ended */
-    uint64_t list;               /* of imprint_finish */
+    uint64_t list;               /* of fingerprint_finish */
     size_t nlearnt;
     uint64_t *learnt; /* the first shingles, for options->learner; NULL: it gets none */
 };
@@ -250,8 +250,8 @@ static void add_exact(struct text *main, struct text *other, struct featureset *
     }
 }
 
-/* The sketch of the text that counts. At most half of the message is left out, and the rest has keys, so
- * a sender who marks all text as quote or signature gains nothing. */
+/* The sketch of the text that counts. At most half of the message is left out, and the rest has
+ * keys, so a sender who marks all text as quote or signature gains nothing. */
 static const struct sketch *sketch_text(struct fingerprint *p, struct text *texts[2])
 {
     struct text *main = texts[0];

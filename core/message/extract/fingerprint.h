@@ -1,13 +1,13 @@
 /*
  * fingerprint - the fingerprints of one message: of its text as shown, its HTML and its links.
  *
- * Takes text in runs, part by part. Text that a reader does not see must not change a fingerprint, so
- * of a multipart/alternative the HTML counts, or the plain text where the HTML is nearly empty.
- * Near-duplicate keys (text_band) leave out quotes, signatures, disclaimers and the footers of mailing
- * lists (closing.h), as long as these are at most half of the words and the rest has keys. The other
- * fingerprints are of the whole text.
+ * Takes text in runs, part by part. Text that a reader does not see must not change a fingerprint,
+ * so of a multipart/alternative the HTML counts, or the plain text where the HTML is nearly empty.
+ * Near-duplicate keys (text_band) leave out quotes, signatures, disclaimers and the footers of
+ * mailing lists (closing.h), as long as these are at most half of the words and the rest has keys.
+ * The other fingerprints are of the whole text.
  * Threads: one at a time.   Allocates: itself from the arena; running checksums are on the heap
- * until imprint_finish or imprint_drop.   Depends: base, text, feature.
+ * until fingerprint_finish or fingerprint_drop.   Depends: base, text, feature.
  */
 #ifndef CORE_MESSAGE_EXTRACT_FINGERPRINT_H
 #define CORE_MESSAGE_EXTRACT_FINGERPRINT_H
@@ -60,13 +60,13 @@ void imprint_line(struct fingerprint *p, struct slice line);
 void fingerprint_text(struct fingerprint *p, struct slice text);
 /* A start tag of HTML. */
 void fingerprint_tag(struct fingerprint *p, struct slice name);
-/* Adds the features to set, which has the others by now. list: hash of the mailing list and of where
- * its mail comes from, 0: none. is_cut: the text is not whole, nothing exact can be said of it.
- * scratch is for the moment. */
+/* Adds the features to set, which has the others by now. list: hash of the mailing list and of
+ * where its mail comes from, 0: none. is_cut: the text is not whole, nothing exact can be said of
+ * it. scratch is for the moment. */
 void fingerprint_finish(struct fingerprint *p, struct featureset *set,
                         struct arena *scratch, uint64_t list, bool is_cut);
-/* After fingerprint_finish: teaches options->learner on that day (unix time / 86400) the footer of a
- * mailing list, and the text as this sender's; 0: the sender is not proved. */
+/* After fingerprint_finish: teaches options->learner on that day (unix time / 86400) the footer of
+ * a mailing list, and the text as this sender's; 0: the sender is not proved. */
 void fingerprint_teach(const struct fingerprint *p, uint64_t sender, uint64_t day);
 /* Frees what is not in the arena; accepts NULL. */
 void fingerprint_drop(struct fingerprint *p);

@@ -91,7 +91,7 @@ static void add_types(struct extract *x, const struct magic *magic)
 }
 
 /* The leaf's bytes go to each reader that can make something of them. */
-static void give(struct extract *x, struct slice bytes)
+static void give_to_reader(struct extract *x, struct slice bytes)
 {
     if (x->holds != FILE_NOT) {
         extract_file_hold(x, bytes);
@@ -128,7 +128,7 @@ static void decide(struct extract *x)
         extract_spend_on(x, SHARE_STRUCTURE); /* only its checksum is made */
     }
     if (head.n > mark) {
-        give(x, slice_from(head, mark));
+        give_to_reader(x, slice_from(head, mark));
     }
 }
 
@@ -153,7 +153,7 @@ void extract_leaf_data(struct extract *x, struct slice bytes)
         decide(x);
     }
     if (bytes.n > 0) {
-        give(x, bytes);
+        give_to_reader(x, bytes);
     }
 }
 

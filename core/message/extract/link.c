@@ -15,7 +15,8 @@ struct adding {
     bool has_room;
 };
 
-static bool add(const struct adding *a, enum feature_type type, struct slice text)
+static bool add_link_feature(const struct adding *a, enum feature_type type,
+                             struct slice text)
 {
     if (a->has_room || featureset_has(a->x->set, type, text)) {
         return featureset_add(a->x->set, type, text);
@@ -28,11 +29,11 @@ static void add_host(const struct adding *a, const struct host *host,
                      struct slice registrable)
 {
     if (host->kind != HOST_NAME) {
-        (void)add(a, FEATURE_url_ip, host->text);
-    } else if (add(a, FEATURE_url_host, host->text)) {
-        (void)add(a, FEATURE_url_domain, registrable);
+        (void)add_link_feature(a, FEATURE_url_ip, host->text);
+    } else if (add_link_feature(a, FEATURE_url_host, host->text)) {
+        (void)add_link_feature(a, FEATURE_url_domain, registrable);
         if (unwrap_is_shortener(host->text)) {
-            (void)add(a, FEATURE_url_shortener, host->text);
+            (void)add_link_feature(a, FEATURE_url_shortener, host->text);
         }
     } else {
         /* the message has had it */
@@ -83,11 +84,11 @@ static bool add_url(struct extract *x, const struct url *url)
         featureset_set_limit(x->set, LIMIT_FLAG(memory));
     }
     a.has_room = has_room(x, url, registrable);
-    (void)add(&a, FEATURE_url_exact, url->canonical);
+    (void)add_link_feature(&a, FEATURE_url_exact, url->canonical);
     add_host(&a, &url->host, registrable);
-    (void)add(&a, FEATURE_url, normal);
+    (void)add_link_feature(&a, FEATURE_url, normal);
     if (template.p != url->canonical.p) {
-        (void)add(&a, FEATURE_url_template, template);
+        (void)add_link_feature(&a, FEATURE_url_template, template);
     }
     return true;
 }

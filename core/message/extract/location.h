@@ -26,8 +26,8 @@ struct extract_place {
     char path[EXTRACT_PATH_MAX]; /* of the part at hand */
 };
 
-/* Later features are of this part (NULL: of the message itself), in the field header, or in its text
- * where header is empty. Parts come in the order of their numbers. */
+/* Later features are of this part (NULL: of the message itself), in the field header, or in its
+ * text where header is empty. Parts come in the order of their numbers. */
 void extract_place(struct extract *x, const struct mail_part *part,
                    struct slice header);
 

@@ -68,7 +68,8 @@ struct shingler {
 };
 
 /* A word; true when it ends a shingle. Shingles in which nothing is spoken (numbers, ids, URLs and
- * addresses, which differ from copy to copy and are alike in all mail) are none. sum may be NULL. */
+ * addresses, which differ from copy to copy and are alike in all mail) are none. sum may be
+ * NULL. */
 bool shingler_word(struct shingler *s, struct wordsum *sum,
                    const struct fold_word *word, uint64_t *retshingle);
 /* The next word does not follow the last one. */

@@ -155,7 +155,8 @@ static void scan_window(struct extract *x, size_t n)
     extract_cpu_step(x, n);
 }
 
-/* No program shows a NUL: the text before and behind it joins. HTML and RTF have their own rules. */
+/* No program shows a NUL: the text before and behind it joins. HTML and RTF have their own
+ * rules. */
 static size_t without_nul(char *p, size_t n)
 {
     size_t to = slice_find(slice_of(p, n), '\0');

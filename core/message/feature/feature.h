@@ -1,8 +1,12 @@
 /*
  * feature - a piece of a message: {type, text, flags}, in a set without duplicates.
  *
- * The types are one table, feature.def. Text is normalised as that table says, by the functions
- * of core/text; here it is only kept. A set belongs to one message and lives in its arena.
+ * The types are one table, feature.def. The functions of core/message/text and url bring texts into
+ * the normal form of the table. A set belongs to one message and lives in its arena. Files in
+ * reading order: feature.def, trait.def, limit.def (the tables), feature (the set), normalize,
+ * network, list_keys (keys of a feature in lists), list_entry, feature_value (values of people),
+ * ham_keys, feature_json.
+ * To add a type: a row in feature.def with a new number; its lookup column selects the keys.
  * Threads: one at a time.   Allocates: from the arena given.
  */
 #ifndef CORE_MESSAGE_FEATURE_FEATURE_H
@@ -104,8 +108,9 @@ void featureset_set_place(struct featureset *fs, struct slice part,
                           struct slice header);
 void featureset_set_offset(struct featureset *fs, size_t offset);
 /* Adds a copy of text unless {type, text} is there; empty text is ignored. Over the arena: not
- * added, LIMIT_FLAG(memory) is set. Over the cap: not added, LIMIT_FLAG(features) is set, and it goes
- * to featureset_overflow. Returns true when the feature is new, or may be new for want of room. */
+ * added, LIMIT_FLAG(memory) is set. Over the cap: not added, LIMIT_FLAG(features) is set, and it
+ * goes to featureset_overflow. Returns true when the feature is new, or may be new for want of
+ * room. */
 bool featureset_add(struct featureset *fs, enum feature_type type, struct slice text);
 
 /* Takes a feature for which a set has no room. text is borrowed for the call. */

@@ -13,8 +13,8 @@
 
 enum { HAM_KEYS_SCRATCH_BYTES = 256 * 1024 };
 
-/* Fills in keys and network of *ret from the features `from` on, until it is full; returns the first that was not
- * looked at. key: of the lists' digests. */
+/* Fills in keys and network of *ret from the features `from` on, until it is full; returns the
+ * first that was not looked at. key: of the lists' digests. */
 size_t ham_keys_gather(const struct featureset *features, size_t from,
                        const struct hashkey *key, struct arena *scratch,
                        struct ham_log_message *ret);

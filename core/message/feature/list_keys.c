@@ -85,7 +85,7 @@ struct keys {
     const struct feature_classes *asked; /* NULL: any */
 };
 
-static bool is_asked(const struct keys *k, enum feature_type class_type)
+static bool is_class_wanted(const struct keys *k, enum feature_type class_type)
 {
     return k->asked == NULL || feature_classes_have(k->asked, (uint16_t)class_type);
 }
@@ -93,7 +93,7 @@ static bool is_asked(const struct keys *k, enum feature_type class_type)
 static void add_key(struct keys *k, enum feature_type class_type,
                     enum feature_type report_type, struct slice text)
 {
-    if (!is_asked(k, class_type)) {
+    if (!is_class_wanted(k, class_type)) {
         return;
     }
     assert(k->n < FEATURE_KEYS_MAX);
@@ -108,7 +108,7 @@ static void add_networks(struct keys *k, enum feature_type report,
     size_t n = 0;
     bool v4 = host_ip_is_v4(addr);
     const uint8_t *lengths = v4 ? feature_prefixes_v4(&n) : feature_prefixes_v6(&n);
-    if (!is_asked(k, FEATURE_network)) {
+    if (!is_class_wanted(k, FEATURE_network)) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -143,7 +143,7 @@ static enum feature_type domain_type_of(enum feature_type type)
 
 static void add_domains(struct keys *k, enum feature_type report, struct slice name)
 {
-    if (!is_asked(k, FEATURE_domain)) {
+    if (!is_class_wanted(k, FEATURE_domain)) {
         return;
     }
     struct slice registrable = host_registrable(name);
@@ -280,7 +280,7 @@ static void add_address(struct keys *k, enum feature_type class_type,
                         enum feature_type report, struct slice address,
                         struct arena *scratch)
 {
-    if (!is_asked(k, class_type)) {
+    if (!is_class_wanted(k, class_type)) {
         return;
     }
     struct slice mailbox = mailbox_of(scratch, address);

@@ -1,15 +1,15 @@
 /*
  * list_keys - keys under which a feature may be listed, and the form of list entries.
  *
- * A feature of a message expands to keys {class, text}: an address to itself and the domains of
- * its host, a host to itself (class host) and each suffix down to its registrable domain (class
+ * A feature of a message expands to keys {class, text}: an address to itself and the domains of its
+ * host, a host to itself (class host) and each suffix down to its registrable domain (class
  * domain), an IP address to every prefix length that entries may have. List entries are stored
  * under exactly one such key. So "evil.example" listed as a domain is found in URLs, senders and
  * HELO alike, and a URL entry never widens to its host. A URL is sought in its normal form (class
  * url), as it was written (url_exact) and as its template; the classes derived from it, which cost
  * more or are rare, only where some list holds them (feature_derived_keys, ADR 45). An address is
- * sought as it was written and as the mailbox that it reaches (core/message/url/mailbox.h), under one class.
- * Threads: pure (libpsl's built-in list is constant).
+ * sought as it was written and as the mailbox that it reaches (core/message/url/mailbox.h), under
+ * one class. Threads: pure (libpsl's built-in list is constant).
  * Depends: text (host, url, urlkey, safebrowsing, address).
  */
 #ifndef CORE_MESSAGE_FEATURE_LIST_KEYS_H
@@ -49,8 +49,8 @@ enum {
 };
 /* The bit of a class of entries; 0: it is made without one. */
 unsigned feature_derived_bit(uint16_t class_type);
-/* The bits whose keys a list with these classes is asked for; `named`: classes that its `types` name. Of one that does not
- * know its classes, those that cost much only where they are named. */
+/* The bits whose keys a list with these classes is asked for; `named`: classes that its `types`
+ * name. Of one that does not know its classes, those that cost much only where they are named. */
 unsigned feature_derived(const struct feature_classes *held,
                          const struct feature_classes *named);
 
@@ -61,15 +61,15 @@ struct feature_key {
     struct slice text; /* points into the feature's text or the scratch arena */
 };
 
-/* Writes at most FEATURE_KEYS_MAX keys of classes that `asked` has (NULL: any), returns their number. Arena holds texts that
- * must be made (networks, mailboxes). */
+/* Writes at most FEATURE_KEYS_MAX keys of classes that `asked` has (NULL: any), returns their
+ * number. Arena holds texts that must be made (networks, mailboxes). */
 size_t feature_keys(const struct feature *f, const struct feature_classes *asked,
                     struct arena *scratch, struct feature_key ret[FEATURE_KEYS_MAX]);
 
-/* The keys of the kinds in `which` (FEATURE_EXPRESSIONS, ...). The expressions of Safe Browsing for a
- * URL are path prefixes on its host and on the host's suffixes down to the registrable domain. Private
- * suffixes count, so a listed folder of one customer on shared hosting hits no other customer.
- * 0 for other types than url and url_exact. Together with feature_keys of it at most
+/* The keys of the kinds in `which` (FEATURE_EXPRESSIONS, ...). The expressions of Safe Browsing for
+ * a URL are path prefixes on its host and on the host's suffixes down to the registrable domain.
+ * Private suffixes count, so a listed folder of one customer on shared hosting hits no other
+ * customer. 0 for other types than url and url_exact. Together with feature_keys of it at most
  * FEATURE_KEYS_MAX, and scratch gives less than FEATURE_EXPRESSIONS_BYTES. */
 size_t feature_derived_keys(const struct feature *f, unsigned which,
                             struct arena *scratch,
@@ -90,8 +90,8 @@ struct feature_entry {
 };
 /* Whether two addresses reach one mailbox (core/message/url/mailbox.h). */
 bool feature_same_mailbox(struct slice a, struct slice b);
-/* The entry in the form of such a list: a URL under the class of url_match. Other entries, and those
- * without `written`, stay as they are. Text in arena; {NULL, 0}: the arena is full. */
+/* The entry in the form of such a list: a URL under the class of url_match. Other entries, and
+ * those without `written`, stay as they are. Text in arena; {NULL, 0}: the arena is full. */
 struct feature_entry feature_entry_matched(const struct feature_entry *e,
                                            enum url_match match, struct arena *arena);
 

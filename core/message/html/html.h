@@ -7,6 +7,10 @@
  * ends in come too (browsers drop it, some mail clients do not). There is no tree, so no element is
  * foreign and "<![CDATA[" begins a comment. Scripting is off, so <noscript> holds tags. Line ends
  * become LF. Input is UTF-8, in chunks cut anywhere.
+ * Files in reading order: html (states of text and tags), html_tag, html_raw, html_comment,
+ * html_ref; then shown*.c: the text that a reader sees.
+ * To add a way to hide text: a property in shown_value.c, its effect in shown_open.c, and a row in
+ * tests/unit/html/test_shown.c.
  * Threads: one at a time.   Allocates: from the arena, once per tokenizer, less than
  * 2 * HTML_VALUE_MAX bytes.
  * Source: HTML standard, 13.2.3.5 and 13.2.5.

@@ -2,22 +2,27 @@
  * mail - RFC 5322 and MIME as a push parser: bytes in as they arrive, events out.
  *
  * Two ways in: a milter gives header fields and body chunks (mail_header, mail_end_of_headers,
- * mail_body); a file gives raw bytes (mail_raw), line ends LF, CRLF or CR, with or without an
- * mbox "From " line. Both end with mail_end and give the same events for the same message.
- * The stack is explicit. A limit sets its flag and bounds the cost, but all text is given: over a
- * limit attachments are skipped up to the next boundary, and text continues up to a share of its own
+ * mail_body); a file gives raw bytes (mail_raw), line ends LF, CRLF or CR, with or without an mbox
+ * "From " line. Both end with mail_end and give the same events for the same message. The stack is
+ * explicit. A limit sets its flag and bounds the cost, but all text is given: over a limit
+ * attachments are skipped up to the next boundary, and text continues up to a share of its own
  * (limits.decoded_bytes). The memory of a part is free again when it ends. A boundary over
  * MAIL_BOUNDARY_MAX is flagged and still used, a very long one by its beginning. The parts of
- * multiparts and messages nested deeper than limits.depth belong to the deepest container. A multipart
- * or message that cannot be taken apart (no boundary, encoded) is a leaf of its type. A line that is no
- * field ends a header and begins the body. Bodies of text parts come decoded from their transfer
- * encoding, in their own charset.
+ * multiparts and messages nested deeper than limits.depth belong to the deepest container. A
+ * multipart or message that cannot be taken apart (no boundary, encoded) is a leaf of its type. A
+ * line that is no field ends a header and begins the body. Bodies of text parts come decoded from
+ * their transfer encoding, in their own charset.
  *
  * Where readers differ, the events are the union: first the parts as most readers see them, then
  * other readings (is_extra) of ambiguous places. Such places are a second boundary, Content-Type or
  * Content-Transfer-Encoding with another value, boundary lines with more behind them, multiparts
  * without their boundary, encoded messages and multiparts, message/partial, and broken base64. Text
- * before the first and after the last boundary is a leaf too. At most MAIL_READINGS_MAX readings a message.
+ * before the first and after the last boundary is a leaf too. At most MAIL_READINGS_MAX readings a
+ * message.
+ * Files in reading order: mail (header fields, events), mail_lines (lines and boundaries), entity
+ * (the stack of parts), params (Content-Type), readings (ambiguous places).
+ * To add a reading: a function in readings.c that pushes it, and messages in
+ * tests/unit/mail/ambiguous.def.
  * Threads: one at a time.   Allocates: from the arena.   Depends: base, text.
  * Source: RFC 5322, 2045-2047, 2231; limits: ADR 0046.
  */

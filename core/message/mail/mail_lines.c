@@ -66,8 +66,8 @@ static bool matches(const struct mail *m, unsigned level, struct slice line,
     return false;
 }
 
-/* A line that is longer than is held may be a boundary that is as long. The innermost multipart that
- * is still open wins; one that was closed is opened again only
+/* A line that is longer than is held may be a boundary that is as long. The innermost multipart
+ * that is still open wins; one that was closed is opened again only
  * when nobody else claims the line. */
 static bool find_boundary(const struct mail *m, bool is_whole, unsigned *retlevel,
                           bool *retclosing)

@@ -4,6 +4,10 @@
  * *retknown is false. Never fails on content. Threads: any (converters are opened per call and
  * cached by ICU). Allocates: from the arena only when something had to be changed; otherwise input
  * is returned. A stream is on the heap.
+ *
+ * Files of the room in reading order: transfer (base64, quoted-printable), charset*, encoded_word,
+ * unfold, enriched; fold*, ascii (letters that look alike); script* (strings of scripts).
+ * To add a charset: a row in charset_name.c, and its bytes in tests/unit/text/test_charset.c.
  */
 #ifndef CORE_MESSAGE_TEXT_CHARSET_H
 #define CORE_MESSAGE_TEXT_CHARSET_H

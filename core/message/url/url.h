@@ -11,6 +11,11 @@
  * host, and with the hosts of host_parse_odd.
  * Source: WHATWG URL parsing; Google Safe Browsing canonicalisation (query kept, and the port,
  * which safebrowsing.h drops as its rules say).
+ * Files of the room in reading order: find, find_* (URLs and numbers in text), url, url_split,
+ * url_path, percent (the parser), host* (names and addresses), suffix, address, mailbox;
+ * url_normal, urlkey, safebrowsing (the forms under which lists have them), unwrap* (redirectors),
+ * weburl, longurl. To add a tracking parameter: a row in tracking.def. To add a shortener: a word
+ * in shortener.def.
  * Threads: any.   Allocates: from the arena.
  */
 #ifndef CORE_MESSAGE_URL_URL_H

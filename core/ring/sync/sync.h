@@ -185,7 +185,7 @@ struct sync_origin_stat {
     uint64_t quota_used; /* of the newest bucket */
     uint64_t seen_ms;    /* of the newest heartbeat or object */
     char name[OBJECT_NAME_BYTES + 1];
-    bool is_stale;     /* no heartbeat for 3 minutes */
+    bool is_stale;      /* no heartbeat for 3 minutes */
     bool is_distrusted; /* distrusted: it forked */
 };
 size_t sync_stat(struct sync *s, struct sync_origin_stat *ret, size_t most);

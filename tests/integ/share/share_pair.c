@@ -19,8 +19,8 @@
 #include "core/ring/sync/list_publisher.h"
 #include "core/ring/sync/peerlist.h"
 
-#include "tests/unit/sync/peerlist_whole.h"
 #include "tests/unit/list/list_change.h"
+#include "tests/unit/sync/peerlist_whole.h"
 #include "tests/unit/sync/syncring.h"
 
 enum { LEDGER_MAX = 1 << 20, STEPS = 9, IMPORT = 9000, TICKS = 3, SNAP_MAX = 1 << 24 };

@@ -31,7 +31,7 @@ static uint64_t hash_of(uint64_t i)
     return prng_mix(i + 1);
 }
 
-/* Keys and the day of their last sight, which door_find must not be behind. */
+/* Keys and the day of their last sight, which doorkeeper_find must not be behind. */
 static void check_known(const struct doorkeeper *d, const uint64_t *seen, uint64_t seed)
 {
     for (unsigned i = 0; i < KEYS; i++) {

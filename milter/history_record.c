@@ -60,7 +60,7 @@ static void count_urls(const struct config *config, const struct featureset *fea
 
     for (size_t i = 0; i < featureset_count(features); i++) {
         const struct feature *f = featureset_at(features, i);
-        enum rating worst = STANDING_CLEAN;
+        enum rating worst = RATING_CLEAN;
         for (size_t k = 0; f->type == FEATURE_url && k < ncalled; k++) {
             if (called[k].standing > worst && is_covered(f->text, called[k].value)) {
                 worst = called[k].standing;

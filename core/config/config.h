@@ -9,9 +9,9 @@
  * schema (the table of keys); family (groups with names); load, precheck, mistake*, apply, finish,
  * config_feeds, config_subscribe (a load step by step, config_internal.h); config_value, keywords,
  * arrays, form, render, unit (one value in and out); dump, advice, wiring (used by the commands).
- * Example of a change: a new key is one row of schema.def, one field here, and its text in
- * gillnet.conf and gillnet.conf(5); test_shipped names what is missing. A new word of a key is one
- * name in keywords.c.
+ * Example of a change: a new key is one row of schema.def, one field of its struct here or in
+ * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
+ * missing. A new word of a key is one name in keywords.c.
  * Threads: a loaded config is constant; acquire and release from any thread.
  * Depends: base.   Owns: every string in it.
  */

@@ -20,7 +20,8 @@
  *   local, show                        feeds in local files; the state of a feed as JSON
  *
  * To add a format: write NAME.c with a reader of lines or records that calls feed_emit (see
- * phishtank.c), add its row to format.def, and describe it in gillnet-feeds(7).
+ * phishtank.c), declare it in parser_internal.h, add its row to format.def, and describe it in
+ * gillnet-feeds(7). sniff.c recognises a format by its first lines.
  * Depends: base, url, feature.   Threads: one at a time.   ADR 0041.
  */
 #ifndef CORE_FEED_FEED_H

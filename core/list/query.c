@@ -229,7 +229,7 @@ static struct rating_result rate_value(const struct query *a)
             continue;
         }
         if (list_is_allowed(lists->config, m->key->text)) {
-            standing_allow(&sum);
+            rating_allow(&sum);
         }
         /* all peers count as one list, and none as a person here */
         bool is_own = m->list < lists->nown;

@@ -37,8 +37,7 @@ static double succession(uint64_t successes, uint64_t failures)
 struct rating_sum rating_begin(size_t nasked, size_t nlists)
 {
     double share = nlists == 0 ? 1.0 : (double)nasked / (double)nlists;
-    return (struct rating_sum){
-        .now = STANDING_CLEAN, .confidence = share, .doubt = 1.0};
+    return (struct rating_sum){.now = RATING_CLEAN, .confidence = share, .doubt = 1.0};
 }
 
 static void raise(struct rating_sum *s, enum rating to, double confidence)
@@ -65,7 +64,7 @@ static void add_confirmed(struct rating_sum *s, const struct rating_input *v)
     s->last_score = v->weight > s->last_score ? v->weight : s->last_score;
     double all = 1.0 - s->doubt * (1.0 - s->last);
     bool is_known = v->is_explicit || s->lists > 1;
-    raise(s, is_known ? STANDING_KNOWN_MALICIOUS : STANDING_MALICIOUS, all);
+    raise(s, is_known ? RATING_KNOWN_MALICIOUS : RATING_MALICIOUS, all);
 }
 
 void rating_add(struct rating_sum *s, const struct rating_input *v)
@@ -79,18 +78,18 @@ void rating_add(struct rating_sum *s, const struct rating_input *v)
         return;
     }
     if (v->answer == LIST_FALSE_POSITIVE) {
-        raise(s, STANDING_FALSE_POSITIVE, s->confidence);
+        raise(s, RATING_FALSE_POSITIVE, s->confidence);
     } else if (is_possible) {
-        raise(s, STANDING_SUSPICIOUS, succession(v->confirmed, v->false_positives));
+        raise(s, RATING_SUSPICIOUS, succession(v->confirmed, v->false_positives));
     } else if (v->is_shadow) {
-        raise(s, STANDING_SUSPICIOUS,
+        raise(s, RATING_SUSPICIOUS,
               v->is_explicit ? 1.0 : succession(v->listed, v->revoked));
     } else {
         add_confirmed(s, v);
     }
 }
 
-void standing_allow(struct rating_sum *s)
+void rating_allow(struct rating_sum *s)
 {
     s->is_allowed = true;
 }

@@ -23,7 +23,7 @@
 #include "core/list/list.h"
 
 enum rating {
-#define RATING(name, from_lists, when) STANDING_##name,
+#define RATING(name, from_lists, when) RATING_##name,
 #include "core/list/rating.def"
 #undef RATING
     RATING_COUNT
@@ -65,7 +65,7 @@ struct rating_sum {
 struct rating_sum rating_begin(size_t nasked, size_t nlists);
 void rating_add(struct rating_sum *s, const struct rating_input *v);
 /* Notes that the value is protected or allowed here. */
-void standing_allow(struct rating_sum *s);
+void rating_allow(struct rating_sum *s);
 
 struct rating_result {
     enum rating standing;

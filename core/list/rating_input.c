@@ -42,7 +42,7 @@ struct rating_result rating_of_hit(const struct rating_sources *v,
     struct rating_sum sum = rating_begin(1, 1);
 
     if (list_is_allowed(v->config, of->value)) {
-        standing_allow(&sum);
+        rating_allow(&sum);
     }
 
     for (size_t k = 0; k < hits->n; k++) {

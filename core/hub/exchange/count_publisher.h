@@ -1,7 +1,7 @@
 /*
  * count_publisher - publishes the counts of the local gillnetd each second.
  *
- * Depends: count, peer.   Threads: one.   Owns: its place in the counts.   ADR 0034.
+ * Depends: count, ring.   Threads: one.   Owns: its place in the counts.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_COUNT_PUBLISHER_H
 #define CORE_HUB_EXCHANGE_COUNT_PUBLISHER_H

@@ -14,7 +14,7 @@
  * peer_request, peer_server and its files; count_publisher.
  * To add a request between peers: its path in peer_request.c, its answer in peer_server_reply.c,
  * and a call in exchange_ask (exchange_round.c).
- * Depends: base, config, peer.   Threads: one.   Owns: its client.   ADR 0034.
+ * Depends: base, config, ring.   Threads: one.   Owns: its client.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_EXCHANGE_H
 #define CORE_HUB_EXCHANGE_EXCHANGE_H

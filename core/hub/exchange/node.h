@@ -4,7 +4,7 @@
  *
  * All are opened together, and opened again after a change of a file. `gillnet peer` changes the
  * files while the hub has closed them (hub_control.h, hold).
- * Depends: base, peer, store.   Threads: one.   Owns: STATE/peers while it is open.   ADR 0034.
+ * Depends: base, ring, store.   Threads: one.   Owns: STATE/peers while it is open.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_NODE_H
 #define CORE_HUB_EXCHANGE_NODE_H

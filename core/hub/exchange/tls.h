@@ -5,7 +5,7 @@
  * its key is a signing key that the manifest names, now, of an active member. No authority, no
  * name, no session that is taken up again, no early data. Who asks for the name TLS_JOIN_NAME may
  * show any key of that form, while an invitation is open: the join route is all it reaches.
- * Depends: base, peer, OpenSSL.   Threads: one.   ADR 0034, threats 2.12.
+ * Depends: base, ring, OpenSSL.   Threads: one.   ADR 0034, threats 2.12.
  */
 #ifndef CORE_HUB_EXCHANGE_TLS_H
 #define CORE_HUB_EXCHANGE_TLS_H

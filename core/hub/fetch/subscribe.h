@@ -4,7 +4,7 @@
  * The thread keeps large lists and slow web servers away from the event loop.
  * core/ring/publish/subscription.h decides which objects are valid. Works with a ring or without
  * one.
- * Depends: base, config, peer, libcurl.   Threads: its own; all functions from one other.   Owns:
+ * Depends: base, config, ring, libcurl.   Threads: its own; all functions from one other.   Owns:
  * STATE/peers/subscriptions and STATE/peers/origins.subscriptions.   ADR 0037.
  */
 #ifndef CORE_HUB_FETCH_SUBSCRIBE_H

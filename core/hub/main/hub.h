@@ -5,9 +5,11 @@
  * Without a ring it waits for one. gillnetd works the same whether it runs or not.
  * Reading order of the room: main, hub, hub_ring, hub_control, hub_status, hub_http, hub_metrics,
  * forms, join.
+ * Requests of the API are in core/hub/api/api.h, bytes of both HTTP listeners in
+ * core/hub/http/http_server.h.
  * To add a request of the control socket: a hook in struct control_hooks (hub_control.h), its name
  * in answer_line (hub_control.c), its answer in hub_status.c.
- * Depends: base, config, peer, count, libevent.   Threads: one (and libcurl's for names).   ADR
+ * Depends: base, config, ring, count, libevent.   Threads: one (and libcurl's for names).   ADR
  * 0034.
  */
 #ifndef CORE_HUB_MAIN_HUB_H

@@ -2,8 +2,8 @@
  * list_watcher - a snapshot of all lists that a thread keeps current, for the API and for metrics.
  *
  * The thread looks for changes on disk four times a second, as gillnetd does.
- * Depends: base, config, list.   Threads: acquire and release from any.   Owns: a listhold and its
- * thread.
+ * Depends: base, config, list.   Threads: acquire and release from any.   Owns: a list_manager and
+ * its thread.
  */
 #ifndef CORE_HUB_STATUS_LIST_WATCHER_H
 #define CORE_HUB_STATUS_LIST_WATCHER_H

@@ -27,7 +27,8 @@ enum status_board_section {
 };
 
 struct status_board;
-/* Every section is empty: an array, or null for BOARD_RING, {} for BOARD_HUB. NULL: no memory. */
+/* Every section is empty: an array, or null for STATUS_BOARD_RING, {} for STATUS_BOARD_HUB. NULL:
+ * no memory. */
 struct status_board *status_board_new(void);
 void status_board_free(struct status_board **b);
 

@@ -2,7 +2,9 @@
  * check - traits that the features of a whole message decide.
  *
  * To add one: the file check_NAME.c with the function, the row CHECK(NAME, help) in
- * core/message/feature/trait.def, and a test. Score it by a rule with trait = "NAME".
+ * core/message/feature/trait.def, and a test. Score it by a rule with trait = "NAME". Each address
+ * and name is a feature of its own; a check does not see which stood beside which. There is room
+ * for 64 traits (struct extract).
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_EXTRACT_CHECK_H

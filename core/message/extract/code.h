@@ -1,5 +1,6 @@
 /*
- * code - inside of core/extract: links in text for programs (scripts, event attributes, shortcuts).
+ * code - inside of core/message/extract: links in text for programs (scripts, event attributes,
+ * shortcuts).
  *
  * There are two passes. The first finds URLs with a scheme or "www." in the text as it stands. The
  * second reads the strings that the literals make (core/message/text/script.h). Half a link is not

@@ -1,9 +1,9 @@
 /*
- * extract_file - inside of core/extract: files that hold files, links or a message.
+ * extract_file - inside of core/message/extract: files that hold files, links or a message.
  *
  * The bytes of such a leaf are stored, and read after the leaf around it has ended. Files are read
  * one after the other; files in files follow. The bounds are the depth, the stored bytes and the
- * budget of core/archive.
+ * budget of core/message/archive.
  */
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_FILE_H
 #define CORE_MESSAGE_EXTRACT_EXTRACT_FILE_H

@@ -11,6 +11,7 @@
  *   link.c     URLs, addresses, phone numbers and wallets in text
  *   extract_html.c  HTML parts
  *   code.c, xml.c  scripts; office documents
+ *   external.c address of a message/external-body
  *   auth.c     Authentication-Results
  *   location.c place of features in the message
  *   share.c    processor time, shared out

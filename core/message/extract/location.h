@@ -1,5 +1,5 @@
 /*
- * location - inside of core/extract: where features stand, as `gillnet extract` tells.
+ * location - inside of core/message/extract: where features stand, as `gillnet extract` tells.
  * Threads: one at a time.   Allocates: nothing; the set keeps what a feature needs.
  */
 #ifndef CORE_MESSAGE_EXTRACT_LOCATION_H

@@ -1,6 +1,6 @@
 /*
- * xml - inside of core/extract: text and links in the XML of office documents and of the system's
- * small files.
+ * xml - inside of core/message/extract: text and links in the XML of office documents and of the
+ * system's small files.
  *
  * The runs of a paragraph, a cell or a string form one text. Links are read from codes of fields,
  * formulas, external relations and the few attributes that hold addresses. Attributes that name

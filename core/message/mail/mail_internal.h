@@ -1,5 +1,5 @@
 /*
- * mail_internal - the inside of core/mail, shared by its files only.
+ * mail_internal - the inside of core/message/mail, shared by its files only.
  *
  *   mail.c    the public functions; line ends to CRLF; header fields
  *   lines.c   lines: where fields, bodies and boundaries begin

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare the leaf parts that core/mail finds with those of GMime and of Python's email.
+"""Compare the leaf parts that core/message/mail finds with those of GMime and of Python's email.
 
 Usage: compare.py --ours PROGRAM [--gmime PROGRAM] [--show N] [FOLDER...]
 Folders: the SpamAssassin corpus (environment GILLNET_SA_CORPUS, else build/corpus/spamassassin)

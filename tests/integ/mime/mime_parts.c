@@ -1,4 +1,4 @@
-/* mime_parts FILE... - the leaf parts of messages as core/mail sees them; see leafsum.h. */
+/* mime_parts FILE... - the leaf parts of messages as core/message/mail sees them; see leafsum.h. */
 #include <stdio.h>
 
 #include "core/base/base.h"

@@ -234,7 +234,7 @@ class Hub(unittest.TestCase):
             holder.connect(path)
             holder.sendall(b"pause\n")
             self.assertEqual(holder.recv(100), b"ok paused\n")
-            self.assertIn("ring=held", a.control("ping"))
+            self.assertIn("ring=paused", a.control("ping"))
             self.assertIn("error another command", a.control("pause"))
             holder.close()
             until(lambda: "ring=open" in a.control("ping"), "the ring open", log=a.logs)

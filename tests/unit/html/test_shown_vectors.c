@@ -27,7 +27,7 @@ struct page {
         text; /* what is seen, a blank for each run of white space and between runs */
 };
 
-/* As mail programs take an address without a scheme, and as core/extract does. */
+/* As mail programs take an address without a scheme, and as core/message/extract does. */
 static void on_value(void *context, enum shown_value_kind kind, struct slice value)
 {
     struct page *page = context;

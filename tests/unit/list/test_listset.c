@@ -40,7 +40,8 @@ static enum list_answer look_text(struct set_fixture *x, enum feature_type type,
     return hits.n > 0 ? hits.v[0].answer : LIST_NO;
 }
 
-static void test_listhold_refresh__list_comes_and_grows__lookups_see_it(void **state)
+static void test_list_manager_refresh__list_comes_and_grows__lookups_see_it(
+    void **state)
 {
     struct set_fixture *x = *state;
     refresh(x);
@@ -328,7 +329,7 @@ static bool is_degraded(struct set_fixture *x)
     return is;
 }
 
-static void test_listhold_refresh__list_damaged__fault_then_last_good_then_healed(
+static void test_list_manager_refresh__list_damaged__fault_then_last_good_then_healed(
     void **state)
 {
     struct set_fixture *x = *state;
@@ -366,7 +367,7 @@ static void test_listhold_refresh__list_damaged__fault_then_last_good_then_heale
     buf_fini(&current);
 }
 
-static void test_listhold_refresh__folder_removed__list_gone(void **state)
+static void test_list_manager_refresh__folder_removed__list_gone(void **state)
 {
     struct set_fixture *x = *state;
     struct list_writer *w = open_writer(x->f);
@@ -383,7 +384,7 @@ static void test_listhold_refresh__folder_removed__list_gone(void **state)
     list_manager_free_retired(x->h);
 }
 
-static void test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve(
+static void test_list_manager_refresh__folder_of_all_lists_gone__former_ones_serve(
     void **state)
 {
     struct set_fixture *x = *state;
@@ -403,7 +404,7 @@ static void test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve(
     assert_int_equal(look(x, FEATURE_url_host, 1, NULL), LIST_CONFIRMED);
 }
 
-static void test_listhold_refresh__ring_keys_changed__lists_of_each_key_are_read(
+static void test_list_manager_refresh__ring_keys_changed__lists_of_each_key_are_read(
     void **state)
 {
     struct set_fixture *x = *state;
@@ -481,7 +482,7 @@ static void *look_until_stopped(void *context)
     return NULL;
 }
 
-static void test_listhold__threads_look_up_while_a_writer_publishes__never_back(
+static void test_list_manager__threads_look_up_while_a_writer_publishes__never_back(
     void **state)
 {
     struct set_fixture *x = *state;
@@ -515,7 +516,7 @@ static void test_listhold__threads_look_up_while_a_writer_publishes__never_back(
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SET_TEST(test_listhold_refresh__list_comes_and_grows__lookups_see_it),
+        SET_TEST(test_list_manager_refresh__list_comes_and_grows__lookups_see_it),
         SET_TEST(test_listset_lookup__one_domain_under_many_hosts__one_hit),
         SET_TEST(test_listset_lookup__types_and_enabled_configured__only_those),
         SET_TEST(test_listset_lookup__url_expressions__where_the_list_holds_them),
@@ -523,11 +524,15 @@ int main(void)
         SET_TEST(test_listset_lookup__classes_that_no_list_holds__are_not_asked),
         SET_TEST(test_listset_lookup__types_of_entries__meet_their_keys),
         SET_TEST(test_listset_lookup__absent_urls__end_in_the_filter),
-        SET_TEST(test_listhold_refresh__list_damaged__fault_then_last_good_then_healed),
-        SET_TEST(test_listhold_refresh__folder_removed__list_gone),
-        SET_TEST(test_listhold_refresh__folder_of_all_lists_gone__former_ones_serve),
-        SET_TEST(test_listhold_refresh__ring_keys_changed__lists_of_each_key_are_read),
-        SET_TEST(test_listhold__threads_look_up_while_a_writer_publishes__never_back),
+        SET_TEST(
+            test_list_manager_refresh__list_damaged__fault_then_last_good_then_healed),
+        SET_TEST(test_list_manager_refresh__folder_removed__list_gone),
+        SET_TEST(
+            test_list_manager_refresh__folder_of_all_lists_gone__former_ones_serve),
+        SET_TEST(
+            test_list_manager_refresh__ring_keys_changed__lists_of_each_key_are_read),
+        SET_TEST(
+            test_list_manager__threads_look_up_while_a_writer_publishes__never_back),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -1,5 +1,5 @@
 /*
- * record - the events of core/mail as text, for tests that compare them.
+ * record - the events of core/message/mail as text, for tests that compare them.
  *
  *   H NUMBER NAME=VALUE        number "-" for a field of the message
  *   + NUMBER DEPTH TYPE [charset=C] [disposition=D] [filename=F] [name=N] [extra]

@@ -1,5 +1,5 @@
 /*
- * text_test - helpers of the tests of core/text: an arena per test, comparing slices.
+ * text_test - helpers of the tests of core/message/text: an arena per test, comparing slices.
  */
 #ifndef TESTS_UNIT_TEXT_TEXT_TEST_H
 #define TESTS_UNIT_TEXT_TEXT_TEST_H

@@ -130,7 +130,7 @@ enum err contents_add(struct contents *c, struct slice path, uint64_t size, mode
     const struct slice copy =
         c->arena == NULL ? SLICE_NONE : arena_copy(c->arena, path);
     if (copy.p == NULL ||
-        !array_room(&c->v, &c->room, c->n + 1, CONTENTS_FILES_MAX, sizeof *c->v)) {
+        !array_room(&c->v, &c->room, c->n + 1, CONTENTS_FILES_MAX, sizeof(*c->v))) {
         return errinfo_nomem(reterr, CONTENTS_NAME);
     }
     c->v[c->n++] = (struct contents_file){

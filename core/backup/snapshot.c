@@ -29,7 +29,7 @@ static enum err walk_failed(struct walk *w, const char *path, const char *what)
 
 static enum err push_folder(struct walk *w, const char *path)
 {
-    if (!array_room(&w->dirs, &w->room, w->n + 1, SIZE_MAX, sizeof *w->dirs)) {
+    if (!array_room(&w->dirs, &w->room, w->n + 1, SIZE_MAX, sizeof(*w->dirs))) {
         return errinfo_nomem(w->err, path);
     }
     (void)snprintf(w->dirs[w->n++], sizeof(*w->dirs), "%s", path);

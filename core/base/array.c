@@ -20,12 +20,13 @@ bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t eac
     grown = grown < need ? need : grown;
     grown = grown > most ? most : grown;
     memcpy(&array, parray, sizeof(array)); /* the caller's pointer of any type */
-    array = reallocarray(array, grown, each);
-    if (array == NULL) {
+    void *larger = reallocarray(array, grown, each);
+    if (larger == NULL) {
         return false;
     }
-    memcpy(parray, &array, sizeof(array));
+    memcpy(parray, &larger, sizeof(larger));
     *room = grown;
+    /* cppcheck-suppress memleak ; the caller owns it */
     return true;
 }
 

@@ -125,11 +125,11 @@ static enum err listen_at(const char *private, const char *path, int backlog,
                           int *retfd, struct errinfo *reterr)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    (void)snprintf(un.sun_path, sizeof un.sun_path, "%s", private);
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s", private);
     *retfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t before = umask(0177);
     bool is_bound =
-        *retfd >= 0 && bind(*retfd, (const struct sockaddr *)&un, sizeof un) == 0;
+        *retfd >= 0 && bind(*retfd, (const struct sockaddr *)&un, sizeof(un)) == 0;
     umask(before);
     if (is_bound && listen(*retfd, backlog) == 0) {
         return ERR_OK;

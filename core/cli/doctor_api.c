@@ -33,9 +33,11 @@ static bool find_hub(const struct config *c, struct trial_user *ret)
 /* 0 or an errno. */
 static int open_to_read(const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int errnum = fd >= 0 ? 0 : errno;
 
-    return fd >= 0 ? 0 : errno; /* the process ends, which closes it */
+    fd_close(&fd);
+    return errnum;
 }
 
 /* The reason why the hub refuses a file that it can read; NULL: it does not. */

@@ -47,7 +47,7 @@ static int given_names(struct state_lists *s, char **names, struct slice **ret,
     while (names[n] != NULL) {
         n++;
     }
-    *ret = arena_array(s->arena, n, sizeof **ret);
+    *ret = arena_array(s->arena, n, sizeof(**ret));
     for (size_t i = 0; *ret != NULL && i < n; i++) {
         (*ret)[i] = slice_str(names[i]);
     }
@@ -96,7 +96,7 @@ int state_open_lists(struct cli *cli, char **names, struct state_lists *ret)
     if (status == 0 && (s.v == NULL || s.origin == NULL)) {
         status = cli_nomem();
     }
-    for (size_t i = 0; status == 0 && i < n; i++) {
+    for (size_t i = 0; status == 0 && s.v != NULL && i < n; i++) {
         struct errinfo info = {.code = ERR_OK};
         enum err e = list_reader_open(cli->config->state_dir, name[i], &cli->keys,
                                       &s.v[s.n], &info);

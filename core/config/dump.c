@@ -61,7 +61,7 @@ static void add_group(const struct dump *d, const struct schema_family *f,
     char key[DUMP_KEY_MAX];
 
     for (size_t i = 0; i < f->nrows; i++) {
-        (void)snprintf(key, sizeof key, "%s.%s", prefix, f->rows[i].path);
+        (void)snprintf(key, sizeof(key), "%s.%s", prefix, f->rows[i].path);
         add_line(d, key, &f->rows[i], base, origin->key[i]);
     }
 }
@@ -74,7 +74,7 @@ static void add_family(const struct dump *d, size_t family)
     for (size_t i = 0; i < family_count(d->c, family); i++) {
         void *base = family_at(d->c, family, i);
 
-        (void)snprintf(prefix, sizeof prefix, "%s.%s", f->group, *(char **)base);
+        (void)snprintf(prefix, sizeof(prefix), "%s.%s", f->group, *(char **)base);
         add_group(d, f, prefix, base, &d->c->origin->group[family][i]);
     }
 }

@@ -13,7 +13,7 @@ static char *array_of(const struct config *c, const struct schema_family *f)
 {
     char *v = NULL;
 
-    memcpy(&v, place_in(c, f->array), sizeof v);
+    memcpy(&v, place_in(c, f->array), sizeof(v));
     return v;
 }
 
@@ -34,23 +34,33 @@ void *family_defaults(const struct config *c, size_t family)
     return place_in(c, schema_families[family].defaults);
 }
 
+/* Room for n + 1 rows of the family, which the configuration owns; NULL: no memory. */
+static char *grow_rows(struct config *c, const struct schema_family *f, size_t n)
+{
+    char *v = reallocarray(array_of(c, f), n + 1, f->bytes);
+
+    if (v != NULL) {
+        memcpy(place_in(c, f->array), &v, sizeof(v));
+    }
+    return v;
+}
+
 bool family_add(struct config *c, size_t family, const char *name)
 {
     const struct schema_family *f = &schema_families[family];
     const size_t n = family_count(c, family);
-    char *v = reallocarray(array_of(c, f), n + 1, f->bytes);
+    char *v = grow_rows(c, f, n);
     struct config_group_origin *origins = NULL;
 
     if (v != NULL) {
-        memcpy(place_in(c, f->array), &v, sizeof v);
-        origins = reallocarray(c->origin->group[family], n + 1, sizeof *origins);
+        origins = reallocarray(c->origin->group[family], n + 1, sizeof(*origins));
     }
     if (origins == NULL) {
         return false;
     }
     c->origin->group[family] = origins;
     memset(v + n * f->bytes, 0, f->bytes);
-    memset(&origins[n], 0, sizeof *origins);
+    memset(&origins[n], 0, sizeof(*origins));
     char *copy = strdup(name);
     if (copy == NULL) {
         return false;

@@ -52,8 +52,9 @@ static void check_thresholds(const struct config *c, struct config_errors *error
     enum action milder = ACTION_ACCEPT;
 
     for (enum action a = ACTION_HEADER; a < ACTION_COUNT; a++) {
-        struct config_source source = key_source(
-            c, offsetof(struct config, threshold) + (size_t)a * sizeof c->threshold[0]);
+        struct config_source source =
+            key_source(c, offsetof(struct config, threshold) +
+                              (size_t)a * sizeof(c->threshold[0]));
 
         /* the administrator did not choose a default */
         if (source.file == 0 || c->threshold[a] == HUGE_VAL) {

@@ -152,13 +152,14 @@ static bool refuse_word(const struct value_place *place,
             least = edits;
             best = word.p;
         }
-        at += (size_t)snprintf(what + at, sizeof what - at, "%s\"%s\"",
+        at += (size_t)snprintf(what + at, sizeof(what) - at, "%s\"%s\"",
                                i == 0       ? "write "
                                : i + 1 == n ? " or "
                                             : ", ",
                                word.p);
     }
-    (void)snprintf(text, sizeof text, best != NULL ? "did you mean \"%s\"? %s" : "%s%s",
+    (void)snprintf(text, sizeof(text),
+                   best != NULL ? "did you mean \"%s\"? %s" : "%s%s",
                    best != NULL ? best : "", what);
     return value_refuse(place, setting, ERR_RANGE, text);
 }

@@ -211,7 +211,7 @@ static void set_defaults(struct load *l, const struct schema_row *rows, size_t n
         char text[VALUE_TEXT_MAX];
         config_t parsed;
 
-        (void)snprintf(text, sizeof text, "v = %s;", rows[i].default_text);
+        (void)snprintf(text, sizeof(text), "v = %s;", rows[i].default_text);
         config_init(&parsed);
         if (config_read_string(&parsed, text) == CONFIG_TRUE) {
             value_set(&place, config_setting_get_elem(config_root_setting(&parsed), 0));
@@ -310,7 +310,7 @@ bool config_load_or_print(const char *program, const char *file,
     }
     for (size_t i = 0; i < errors.n; i++) {
         (void)fprintf(stderr, "%s: %s\n", program,
-                      errinfo_format(&errors.v[i], line, sizeof line));
+                      errinfo_format(&errors.v[i], line, sizeof(line)));
     }
     config_errors_free(&errors);
     return false;

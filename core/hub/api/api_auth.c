@@ -108,7 +108,7 @@ static void read_rows(const char *path, struct slice text, struct row **retv,
     unsigned number = 0;
 
     *retn = 0;
-    *retv = calloc(API_TOKENS_MAX, sizeof **retv);
+    *retv = calloc(API_TOKENS_MAX, sizeof(**retv));
     while (text.n > 0 && *retv != NULL) {
         struct slice line = slice_trim(slice_cut(&text, '\n'));
 

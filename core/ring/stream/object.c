@@ -16,7 +16,7 @@ bool object_id_equal(const struct object_id *a, const struct object_id *b)
 
 struct object_id_hex object_id_hex(const struct object_id *id)
 {
-    struct object_id_hex hex;
+    struct object_id_hex hex = {.digits = ""};
     hex_print(id->b, OBJECT_ID_BYTES, hex.digits);
     return hex;
 }

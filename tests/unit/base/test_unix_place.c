@@ -39,9 +39,9 @@ static void test_listen__long_path__names_the_key(void **state)
     int fd = 7;
     (void)state;
 
-    memset(path, 'p', sizeof path);
+    memset(path, 'p', sizeof(path));
     path[0] = '/';
-    path[sizeof path - 1] = '\0';
+    path[sizeof(path) - 1] = '\0';
     assert_int_equal(
         unix_place_listen(&place, path, "hub.control_socket", 8, &fd, &why), ERR_LIMIT);
     assert_non_null(strstr(why.text, "set hub.control_socket to a shorter one"));

@@ -72,7 +72,7 @@ static void test_text__each_name__stands_for_its_text(void **state)
         bool in_value = i % 2 == 0;
         char what[HTML_REF_HELD];
 
-        (void)snprintf(what, sizeof what, "%.*s", SLICE_ARGS(names[i].key));
+        (void)snprintf(what, sizeof(what), "%.*s", SLICE_ARGS(names[i].key));
         check_text(what, text_of(names[i].key, true, in_value, dst), names[i].text);
         if (names[i].mark == '!') {
             check_text(what, text_of(names[i].key, false, in_value, dst),

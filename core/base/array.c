@@ -8,14 +8,16 @@ enum { ROOM_FIRST = 8 };
 bool array_room(void *parray, size_t *room, size_t need, size_t most, size_t each)
 {
     void *array = NULL;
-    size_t grown = *room > most / 2 ? most : 2 * *room;
+    size_t grown = 0;
 
     if (need <= *room) {
         return true;
     }
+    most = most < SIZE_MAX / each ? most : SIZE_MAX / each;
     if (need > most) {
         return false;
     }
+    grown = *room > most / 2 ? most : 2 * *room;
     grown = grown < ROOM_FIRST ? ROOM_FIRST : grown;
     grown = grown < need ? need : grown;
     grown = grown > most ? most : grown;

@@ -198,6 +198,7 @@ class Hub(unittest.TestCase):
             try:
                 self.assertIn("ring=none", b.control("ping"))
                 self.assertIn("no ring yet", b.control("status"))
+                until(lambda: b.hub_lines("state=none"), "the line about no ring", log=b.logs)
                 self.assertEqual(len(b.hub_lines("state=none")), 1)
                 self.assertEqual(b.run("hub", "--once", rc=78).count("no ring yet"), 1)
                 a.hub()

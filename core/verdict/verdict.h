@@ -30,6 +30,7 @@
 #include "core/count/message.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
+#include "core/verdict/identity/identity.h"
 
 enum { VERDICT_SYMBOLS_MAX = 64, VERDICT_SYMBOL_NAME = 48 };
 
@@ -61,6 +62,9 @@ struct verdict_context {
     const uint8_t *client_addr; /* 16 bytes or NULL */
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
+    const struct identity *identity;     /* who sent it; NULL: nothing is known */
+    bool is_outgoing;                    /* of a login or a trusted network */
+    uint64_t bytes;                      /* headers and body */
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 

@@ -4,7 +4,8 @@
 
 enum {
     HIDDEN_MIN = 300,   /* bytes; newsletters hide a line for the list of messages */
-    COMMENTS_MIN = 1000 /* bytes */
+    COMMENTS_MIN = 1000, /* bytes */
+    WORDS_FEW = 30       /* a sentence or two */
 };
 
 /* Text that a reader sees: of the HTML where there is one. */
@@ -33,6 +34,11 @@ bool check_text_short_link(const struct facts *facts)
 {
     return has_text_part(facts) && has_link(facts) &&
            count_seen_text(facts) < FACTS_SHOWN_FEW;
+}
+
+bool check_text_few_words(const struct facts *facts)
+{
+    return facts->nwords > 0 && facts->nwords < WORDS_FEW;
 }
 
 bool check_image_only(const struct facts *facts)

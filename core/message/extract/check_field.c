@@ -36,8 +36,9 @@ bool check_to_missing(const struct facts *facts)
 
 bool check_to_is_from(const struct facts *facts)
 {
-    for (size_t i = 0; i < facts->nnamed; i++) {
-        if (featureset_has(facts->set, FEATURE_from, facts->named[i])) {
+    const struct feature *from = facts_first(facts, FEATURE_from);
+    for (size_t i = 0; from != NULL && i < facts->nnamed; i++) {
+        if (slice_eq_nocase(from->text, facts->named[i])) {
             return true;
         }
     }
@@ -77,6 +78,11 @@ bool check_mime_version_missing(const struct facts *facts)
            facts->fields[NOTED_MIME_VERSION] == 0;
 }
 
+bool check_priority_high(const struct facts *facts)
+{
+    return facts->is_urgent;
+}
+
 bool check_priority_no_mailer(const struct facts *facts)
 {
     return facts->is_urgent && facts->fields[NOTED_MAILER] == 0;
@@ -87,6 +93,13 @@ bool check_message_id_elsewhere(const struct facts *facts)
     const struct feature *id = facts_first(facts, FEATURE_message_id_domain);
     const struct feature *from = facts_first(facts, FEATURE_from_domain);
     return id != NULL && from != NULL && !slice_is_at_or_below(id->text, from->text);
+}
+
+bool check_envelope_elsewhere(const struct facts *facts)
+{
+    const struct feature *envelope = facts_first(facts, FEATURE_envelope_domain);
+    const struct feature *from = facts_first(facts, FEATURE_from_domain);
+    return envelope != NULL && from != NULL && !slice_eq(envelope->text, from->text);
 }
 
 bool check_from_lookalike(const struct facts *facts)

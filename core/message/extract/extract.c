@@ -316,6 +316,7 @@ struct featureset *extract_finish(struct extract *x)
     add_body_digest(x);
     if (x->imprint != NULL) {
         x->facts.texts_differ = fingerprint_texts_differ(x->imprint);
+        x->facts.nwords = fingerprint_words(x->imprint);
         fingerprint_finish(x->imprint, x->set, x->scratch,
                            mailing_list_key(&x->list, x->set), x->was_stopped);
         teach(x);

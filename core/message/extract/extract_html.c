@@ -327,11 +327,21 @@ static void add_text_traits(struct extract *x, const struct shown_text *text)
     }
 }
 
+/* Without the blanks before it. */
+static size_t seen_bytes(struct slice text)
+{
+    size_t n = 0;
+    while (n < text.n && (unsigned char)text.p[n] <= ' ') {
+        n++;
+    }
+    return text.n - n;
+}
+
 /* How much is shown, hidden and left out. */
 static void note_text(struct extract *x, const struct shown_text *text)
 {
     const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
-    size_t n = x->is_shown ? slice_trim(text->text).n : 0;
+    size_t n = x->is_shown ? seen_bytes(text->text) : 0;
     if (text->where == SHOWN_COMMENT) {
         x->facts.comments += n;
     } else if (text->where == SHOWN_BODY) {
@@ -339,6 +349,28 @@ static void note_text(struct extract *x, const struct shown_text *text)
     } else {
         /* for programs */
     }
+}
+
+static bool is_letter(char c)
+{
+    return ASCII_IS(c, ASCII_ALPHA);
+}
+
+/* "v<!-- x -->iagra": a reader sees one word. */
+static void note_split(struct extract *x, const struct html_token *token)
+{
+    struct facts *f = &x->facts;
+    if (token->kind == HTML_COMMENT) {
+        f->is_split = f->is_in_word;
+        return;
+    }
+    bool is_text = token->kind == HTML_TEXT && token->value.n > 0;
+    if (is_text && f->is_split && is_letter(token->value.p[0]) &&
+        ++f->nsplit == EXTRACT_SPLIT_MIN) {
+        extract_trait(x, TRAIT_text_split);
+    }
+    f->is_split = false;
+    f->is_in_word = is_text && is_letter(token->value.p[token->value.n - 1]);
 }
 
 /* Pictures, and fields that hide what is typed. */
@@ -441,6 +473,7 @@ static void on_html(void *context, const struct html_token *token)
             extract_shown_tag(x, token->tag);
         }
         note_token(x, token);
+        note_split(x, token);
         shown_take(x->shown, token);
         extract_code_token(x, token);
     }

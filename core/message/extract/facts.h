@@ -56,23 +56,27 @@ struct facts {
     bool is_reply;    /* the subject begins with "Re:" */
     bool has_subject; /* that is not empty */
     size_t nnamed;
-    struct slice named[FACTS_NAMED_MAX];
+    struct slice named[FACTS_NAMED_MAX]; /* in lower case */
     struct slice date; /* the first of each */
     struct slice received;
     struct slice mailer;
     struct slice message_id;
     struct slice boundary;
 
-    /* bytes, without blanks at the ends of runs */
+    /* bytes, without blanks before runs */
     uint64_t shown;
     uint64_t hidden;
     uint64_t comments;
     uint64_t plain;
+    size_t nwords; /* as the fingerprints count them */
     unsigned npictures;
     unsigned nattachments;
     bool has_html;
     bool has_plain;    /* a plain text, empty or not */
     bool texts_differ; /* the alternatives */
+    unsigned nsplit;   /* words with a comment in them */
+    bool is_in_word;   /* the last token of HTML is text that ends in a letter, */
+    bool is_split;     /* and a comment */
 };
 
 /* Looks through set, which has all features now. */

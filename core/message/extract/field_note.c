@@ -1,12 +1,10 @@
 /* field_note - notes fields of the message itself for the checks, and decides traits of each. */
-#include "core/base/uninitialized.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/mail/params.h"
-#include "core/message/text/encoded_word.h"
+#include "core/message/text/ascii.h"
 #include "core/message/trait/field_trait.h"
 #include "core/message/trait/mail_date.h"
 #include "core/message/trait/mailer_trait.h"
-#include "core/message/url/address.h"
 
 /* The first value of a field. */
 static void keep_first(struct extract *x, struct slice *kept, struct slice value)
@@ -16,17 +14,39 @@ static void keep_first(struct extract *x, struct slice *kept, struct slice value
     }
 }
 
+static bool is_of_address(char c)
+{
+    return ASCII_IS(c, ASCII_ATEXT) || c == '.';
+}
+
+static struct slice copy_lower(struct arena *arena, struct slice text)
+{
+    char *p = arena_bytes(arena, text.n);
+    for (size_t i = 0; p != NULL && i < text.n; i++) {
+        p[i] = ASCII_LOWER(text.p[i]);
+    }
+    return slice_of(p, p != NULL ? text.n : 0);
+}
+
+/* Addresses as they stand, in lower case: those of odd forms are not compared with others. */
 static void note_named(struct extract *x, struct slice value)
 {
     struct facts *f = &x->facts;
-    struct address list[FACTS_NAMED_MAX] UNINITIALIZED;
-    size_t room = FACTS_NAMED_MAX - f->nnamed;
-    size_t n = room > 0 ? address_list_parse(x->scratch, value, list, room, NULL) : 0;
-    for (size_t i = 0; i < n; i++) {
-        f->named[f->nnamed] = arena_copy(x->arena, list[i].text);
+    size_t i = slice_find(value, '@');
+    while (i < value.n && f->nnamed < FACTS_NAMED_MAX) {
+        size_t begin = i;
+        size_t end = i + 1;
+        while (begin > 0 && is_of_address(value.p[begin - 1])) {
+            begin--;
+        }
+        while (end < value.n && is_of_address(value.p[end])) {
+            end++;
+        }
+        f->named[f->nnamed] =
+            copy_lower(x->arena, slice_of(value.p + begin, end - begin));
         f->nnamed += f->named[f->nnamed].n > 0;
+        i = end + slice_find(slice_from(value, end), '@');
     }
-    arena_reset(x->scratch);
 }
 
 /* "1 (Highest)", "urgent", "High". */

@@ -439,6 +439,13 @@ static size_t choose(const struct fingerprint *p, struct text *rettexts[2])
     return n;
 }
 
+size_t fingerprint_words(const struct fingerprint *p)
+{
+    struct text *texts[2] = {NULL, NULL};
+    (void)choose(p, texts);
+    return words_of(texts[0]) + words_of(texts[1]);
+}
+
 static void add_texts(struct fingerprint *p, struct featureset *set, bool is_cut)
 {
     struct text *texts[2] = {NULL, NULL};

@@ -63,6 +63,8 @@ void imprint_line(struct fingerprint *p, struct slice line);
 void fingerprint_text(struct fingerprint *p, struct slice text);
 /* A start tag of HTML. */
 void fingerprint_tag(struct fingerprint *p, struct slice name);
+/* Words of the text that counts; call it before fingerprint_finish. */
+size_t fingerprint_words(const struct fingerprint *p);
 /* The plain text of a multipart/alternative has hardly a word of its HTML, and both have
  * FINGERPRINT_BOTH_MIN different ones. */
 bool fingerprint_texts_differ(const struct fingerprint *p);

@@ -76,7 +76,15 @@ static void on_subject(struct extract *x, struct slice value)
 
 static void on_from(struct extract *x, struct slice value)
 {
+    size_t before = featureset_count(x->set);
     add_addresses(x, FEATURE_from, FEATURE_from_domain, value);
+    struct slice name = sender_name_broken(value);
+    bool is_one = slice_find(slice_from(value, slice_find(value, '@') + 1), '@') ==
+                  value.n - slice_find(value, '@') - 1;
+    if (name.n > 0 && is_one && featureset_count(x->set) > before) {
+        extract_trait(x, TRAIT_name_broken);
+        add_text(x, FEATURE_display_name, name);
+    }
 }
 
 static void on_reply_to(struct extract *x, struct slice value)

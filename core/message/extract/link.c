@@ -150,8 +150,7 @@ static void add_address_traits(struct extract *x, struct slice text)
 /* Traits that the normal form no longer shows. */
 static void add_url_traits(struct extract *x, struct slice text, const struct url *url)
 {
-    size_t scheme = slice_find_slice(text, SLICE_LIT("//"));
-    struct slice rest = slice_from(text, scheme < text.n ? scheme + 2 : 0);
+    struct slice rest = link_behind_scheme(text);
     size_t at = slice_find(rest, '@');
     if (at < rest.n && slice_find(rest, '/') > at && slice_find(rest, '?') > at &&
         slice_find(rest, '#') > at && slice_find(rest, '\\') > at) {

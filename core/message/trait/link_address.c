@@ -2,6 +2,7 @@
 
 #include "core/base/base64.h"
 #include "core/message/text/ascii.h"
+#include "core/message/trait/link_trait.h"
 
 static bool is_local_char(char c)
 {
@@ -53,6 +54,9 @@ static bool take_around(struct slice s, size_t at, size_t nat, struct link_addre
 
 static bool find_plain(struct slice s, struct link_address *ret)
 {
+    if (slice_find(s, '@') == s.n && slice_find(s, '%') == s.n) {
+        return false; /* as nearly all */
+    }
     for (size_t i = 0; i < s.n; i++) {
         bool is_escaped =
             s.p[i] == '%' && i + 2 < s.n && s.p[i + 1] == '4' && s.p[i + 2] == '0';
@@ -153,8 +157,7 @@ static bool find_coded(struct slice s, struct link_address *ret)
 
 bool link_address_find(struct slice link, struct link_address *ret)
 {
-    size_t scheme = slice_find_slice(link, SLICE_LIT("//"));
-    struct slice rest = slice_from(link, scheme < link.n ? scheme + 2 : 0);
+    struct slice rest = link_behind_scheme(link);
     size_t path = 0;
     while (path < rest.n && rest.p[path] != '/' && rest.p[path] != '?' &&
            rest.p[path] != '#') {

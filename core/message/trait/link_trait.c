@@ -18,6 +18,12 @@ static size_t count_byte(struct slice s, char c)
     return n;
 }
 
+/* The registrable domain is one that a hosting service gives away below its own. */
+static bool is_of_hosting(struct slice host, struct slice registrable)
+{
+    return suffix_registered(host) < registrable.n;
+}
+
 void link_host_traits(struct slice host, struct slice registrable, struct traits *ret)
 {
     struct slice rest = host;
@@ -36,77 +42,77 @@ void link_host_traits(struct slice host, struct slice registrable, struct traits
                     count_byte(label, '-') >= LINK_HYPHENS_MIN);
         traits_note(ret, TRAIT_url_host_random, look_is_random(label));
     }
-    size_t registered = suffix_registered(host);
-    struct slice owner = slice_from(host, host.n - registered);
     traits_note(ret, TRAIT_url_domain_random,
-                registered > 0 && look_is_random(look_owner_label(owner)));
+                look_is_random(look_owner_label(registrable)) &&
+                    !is_of_hosting(host, registrable));
     traits_note(ret, TRAIT_url_host_labels, before >= LINK_LABELS_MIN);
     traits_note(ret, TRAIT_url_host_idn, has_idn);
     traits_note(ret, TRAIT_url_host_lookalike, has_idn && look_is_lookalike_host(host));
 }
 
-static struct slice last_component(struct slice path)
+struct slice link_behind_scheme(struct slice text)
 {
-    size_t i = path.n;
-    while (i > 0 && path.p[i - 1] != '/') {
-        i--;
-    }
-    return slice_from(path, i);
+    size_t i = slice_find(text, '/');
+    return i + 1 < text.n && text.p[i + 1] == '/' ? slice_from(text, i + 2) : text;
 }
 
-static bool has_end(struct slice name, const char *const *ends, size_t n)
+/* The end of the last component of a path, without its dot; empty: it has none. */
+static struct slice path_end(struct slice path)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (slice_has_suffix_nocase(name, slice_str(ends[i]))) {
+    size_t i = path.n;
+    while (i > 0 && path.p[i - 1] != '/' && path.p[i - 1] != '.') {
+        i--;
+    }
+    return i > 0 && path.p[i - 1] == '.' ? slice_from(path, i) : SLICE_NONE;
+}
+
+static bool is_end(struct slice end, const char *const *ends, size_t n)
+{
+    for (size_t i = 0; end.n > 0 && i < n; i++) {
+        if (ASCII_LOWER(end.p[0]) == ends[i][0] &&
+            slice_eq_nocase(end, slice_str(ends[i]))) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_resource(struct slice name)
+static bool is_resource(struct slice end)
 {
-    static const char *const ends[] = {".png",   ".jpg", ".jpeg", ".gif", ".webp",
-                                       ".svg",   ".css", ".ico",  ".pdf", ".woff",
-                                       ".woff2", ".ttf", ".bmp",  ".mp4"};
-    return has_end(name, ends, LENGTH(ends));
+    static const char *const ends[] = {"png",  "jpg", "jpeg", "gif", "webp",  "svg", "css",
+                                       "ico",  "pdf", "woff", "ttf", "woff2", "bmp", "mp4"};
+    return is_end(end, ends, LENGTH(ends));
 }
 
-/* Folders of a site's own programs: pages for visitors lie elsewhere. */
-static bool is_in_site_folder(struct slice path)
+/* Folders of a site's own programs and certificates: pages for visitors lie elsewhere. */
+static bool is_in_site_folder(struct slice path, struct slice end)
 {
-    static const char *const folders[] = {"/wp-content/", "/wp-includes/",
-                                          "/wp-admin/",   "/.well-known/",
-                                          "/cgi-sys/",    "/tmp/"};
-    for (size_t i = 0; i < LENGTH(folders); i++) {
-        if (slice_find_slice(path, slice_str(folders[i])) < path.n) {
-            return !is_resource(path);
-        }
-    }
-    return false;
+    bool is_in = slice_find_slice(path, SLICE_LIT("/wp-")) < path.n ||
+                 slice_find_slice(path, SLICE_LIT("/.well-known/")) < path.n;
+    return is_in && !is_resource(end);
 }
 
 /* A script that is called without a question. */
-static bool is_bare_script(struct slice name, struct slice query)
+static bool is_bare_script(struct slice end, struct slice query)
 {
-    static const char *const ends[] = {".php", ".cgi", ".pl", ".jsp", ".asp", ".aspx"};
-    return query.n == 0 && has_end(name, ends, LENGTH(ends));
+    static const char *const ends[] = {"php", "cgi", "pl", "jsp", "asp", "aspx"};
+    return query.n == 0 && is_end(end, ends, LENGTH(ends));
 }
 
 /* What a browser saves and a system runs; scripts of pages are none. */
-static bool is_program(struct slice name)
+static bool is_program(struct slice end)
 {
-    static const char *const ends[] = {".exe",  ".scr",  ".pif", ".bat", ".cmd", ".vbs",
-                                       ".vbe",  ".jse",  ".wsf", ".hta", ".lnk", ".iso",
-                                       ".vhd",  ".vhdx", ".jar", ".ps1", ".msi", ".apk",
-                                       ".appx", ".msix", ".xll", ".iqy"};
-    return has_end(name, ends, LENGTH(ends));
+    static const char *const ends[] = {"exe", "scr", "pif", "bat",  "cmd", "vbs", "vbe", "jse",
+                                       "wsf", "hta", "lnk", "iso",  "vhd", "vhdx", "jar", "ps1",
+                                       "msi", "apk", "appx", "msix", "xll", "iqy"};
+    return is_end(end, ends, LENGTH(ends));
 }
 
 /* "http://" behind the beginning, escaped or not. */
 static bool has_url_inside(struct slice rest)
 {
-    if (slice_find_slice(rest, SLICE_LIT("http")) == rest.n) {
+    bool may_have = slice_find(rest, ':') < rest.n || slice_find(rest, '%') < rest.n;
+    if (!may_have || slice_find_slice(rest, SLICE_LIT("http")) == rest.n) {
         return false;
     }
     return slice_find_slice(rest, SLICE_LIT("://")) < rest.n ||
@@ -140,13 +146,12 @@ static bool is_escaped_needlessly(struct slice text)
 
 void link_path_traits(struct slice text, const struct url *url, struct traits *ret)
 {
-    struct slice name = last_component(url->path);
-    size_t scheme = slice_find_slice(text, SLICE_LIT("//"));
-    struct slice rest = slice_from(text, scheme < text.n ? scheme + 2 : 0);
+    struct slice end = path_end(url->path);
+    struct slice rest = link_behind_scheme(text);
     traits_note(ret, TRAIT_url_port, url->port != 0);
-    traits_note(ret, TRAIT_url_site_folder, is_in_site_folder(url->path));
-    traits_note(ret, TRAIT_url_bare_script, is_bare_script(name, url->query));
-    traits_note(ret, TRAIT_url_runs, is_program(name));
+    traits_note(ret, TRAIT_url_site_folder, is_in_site_folder(url->path, end));
+    traits_note(ret, TRAIT_url_bare_script, is_bare_script(end, url->query));
+    traits_note(ret, TRAIT_url_runs, is_program(end));
     traits_note(ret, TRAIT_url_nested, has_url_inside(rest));
     traits_note(ret, TRAIT_url_escaped, is_escaped_needlessly(text));
 }

@@ -16,6 +16,8 @@ enum {
     LINK_ESCAPES_MIN = 3  /* letters and digits written as %XX, which no program does */
 };
 
+/* Without "scheme://", if it has one. */
+struct slice link_behind_scheme(struct slice text);
 /* Of a host that is a name; registrable: its registrable domain. */
 void link_host_traits(struct slice host, struct slice registrable, struct traits *ret);
 /* Of the rest. text: the link as it stands. */

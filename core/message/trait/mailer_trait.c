@@ -117,7 +117,7 @@ static bool fits_boundary(const struct program *program, struct slice boundary)
 
 void mailer_traits(const struct mailer_facts *facts, struct traits *ret)
 {
-    for (size_t i = 0; i < LENGTH(programs); i++) {
+    for (size_t i = 0; facts->mailer.n > 0 && i < LENGTH(programs); i++) {
         const struct program *p = &programs[i];
         if (slice_has_prefix_nocase(facts->mailer, slice_str(p->name))) {
             bool has_boundary = facts->boundary.n > 0 && !facts->is_of_list;

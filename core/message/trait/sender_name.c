@@ -59,3 +59,17 @@ void sender_name_traits(struct arena *scratch, struct slice raw, struct slice na
                 is_ascii && slice_find_slice(raw, SLICE_LIT("=?")) < raw.n);
     traits_note(ret, TRAIT_name_folded, !is_ascii && subject_is_folded(name));
 }
+
+struct slice sender_name_broken(struct slice field)
+{
+    bool is_quoted = false;
+    bool is_list = false;
+    size_t angle = 0;
+    for (size_t i = 0; i < field.n; i++) {
+        char c = field.p[i];
+        is_quoted = is_quoted != (c == '"');
+        is_list = is_list || (!is_quoted && (c == ',' || c == ';'));
+        angle = c == '<' && !is_quoted ? i : angle;
+    }
+    return is_list ? slice_trim(slice_head(field, angle)) : SLICE_NONE;
+}

@@ -15,4 +15,8 @@
 void sender_name_traits(struct arena *scratch, struct slice raw, struct slice name,
                         struct slice domain, struct traits *ret);
 
+/* The words before the last address of a From field, as programs show it that do not take it apart;
+ * of one with a list separator outside quotes, else empty. */
+struct slice sender_name_broken(struct slice field);
+
 #endif

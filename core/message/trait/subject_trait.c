@@ -74,6 +74,14 @@ static bool has_gap(struct slice raw)
     return run >= SUBJECT_GAP_MIN;
 }
 
+static bool has_marks(struct slice text)
+{
+    return slice_find_slice(text, SLICE_LIT("!!")) < text.n ||
+           slice_find_slice(text, SLICE_LIT("??")) < text.n ||
+           slice_find_slice(text, SLICE_LIT("$$")) < text.n ||
+           (slice_find(text, '!') < text.n && slice_find(text, '$') < text.n);
+}
+
 /* The last of several words. */
 static struct slice last_word(struct slice text)
 {
@@ -90,6 +98,7 @@ void subject_traits(struct slice raw, struct slice text, struct traits *ret)
     bool is_ascii = charset_is_ascii(text);
     traits_note(ret, TRAIT_subject_caps, is_in_capitals(text));
     traits_note(ret, TRAIT_subject_spaced, is_spaced(text));
+    traits_note(ret, TRAIT_subject_marks, has_marks(text));
     traits_note(ret, TRAIT_subject_gap, has_gap(text));
     traits_note(ret, TRAIT_subject_random, look_is_random(last_word(text)));
     traits_note(ret, TRAIT_subject_encoded,

@@ -19,6 +19,9 @@ static bool is_named_ascii(struct slice charset)
 /* Charsets of languages that do not write ASCII. iso-2022-jp is ASCII by its bytes. */
 static bool is_of_other_script(struct slice charset)
 {
+    if (charset.n == 0 || (charset.p[0] | ' ') == 'u') { /* utf-8, us-ascii */
+        return false;
+    }
     static const char *const names[] = {
         "koi8-",        "gb2312",       "gbk",          "gb18030",      "big5",
         "euc-",         "ks_c_5601",    "shift_jis",    "windows-1251", "windows-1253",
@@ -44,15 +47,35 @@ void text_bytes_traits(const struct text_bytes *text, struct traits *ret)
                     !slice_has_prefix_nocase(text->charset, SLICE_LIT("iso-2022")));
 }
 
-/* Text comes with CRLF, and decoded text with what it has. */
+/* Line ends are CRLF, or LF in decoded text. Only every TEXT_BLANK_LINES-th byte is looked at until
+ * one is of a line end. */
+static bool has_blank_lines(struct slice text)
+{
+    size_t i = TEXT_BLANK_LINES;
+    while (i < text.n) {
+        if (text.p[i] != '\n' && text.p[i] != '\r') {
+            i += TEXT_BLANK_LINES;
+            continue;
+        }
+        size_t begin = i;
+        size_t ends = 0;
+        while (begin > 0 && (text.p[begin - 1] == '\n' || text.p[begin - 1] == '\r')) {
+            begin--;
+        }
+        for (i = begin; i < text.n && (text.p[i] == '\n' || text.p[i] == '\r'); i++) {
+            ends += text.p[i] == '\n';
+        }
+        if (ends > TEXT_BLANK_LINES) {
+            return true;
+        }
+        i += TEXT_BLANK_LINES;
+    }
+    return false;
+}
+
 void text_piece_traits(struct slice text, struct traits *ret)
 {
-    static const char crlf[2 * (TEXT_BLANK_LINES + 1) + 1] =
-        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
-    static const char lf[TEXT_BLANK_LINES + 2] = "\n\n\n\n\n\n\n\n\n\n\n\n\n";
-    traits_note(ret, TRAIT_text_blank_lines,
-                slice_find_slice(text, slice_str(crlf)) < text.n ||
-                    slice_find_slice(text, slice_str(lf)) < text.n);
+    traits_note(ret, TRAIT_text_blank_lines, has_blank_lines(text));
 }
 
 bool script_is_obfuscated(struct slice text)

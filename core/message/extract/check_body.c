@@ -3,7 +3,7 @@
 #include "core/message/trait/file_trait.h"
 
 enum {
-    HIDDEN_MIN = 300,   /* bytes; newsletters hide a line for the list of messages */
+    HIDDEN_MIN = 300,    /* bytes; newsletters hide a line for the list of messages */
     COMMENTS_MIN = 1000, /* bytes */
     WORDS_FEW = 30       /* a sentence or two */
 };

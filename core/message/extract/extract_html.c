@@ -361,16 +361,19 @@ static void note_split(struct extract *x, const struct html_token *token)
 {
     struct facts *f = &x->facts;
     if (token->kind == HTML_COMMENT) {
-        f->is_split = f->is_in_word;
+        f->is_split = is_letter(f->text_end);
         return;
     }
-    bool is_text = token->kind == HTML_TEXT && token->value.n > 0;
-    if (is_text && f->is_split && is_letter(token->value.p[0]) &&
-        ++f->nsplit == EXTRACT_SPLIT_MIN) {
-        extract_trait(x, TRAIT_text_split);
+    char end = '\0';
+    if (token->kind == HTML_TEXT && token->value.n > 0) {
+        if (f->is_split && is_letter(token->value.p[0]) &&
+            ++f->nsplit == EXTRACT_SPLIT_MIN) {
+            extract_trait(x, TRAIT_text_split);
+        }
+        end = token->value.p[token->value.n - 1];
     }
+    f->text_end = end;
     f->is_split = false;
-    f->is_in_word = is_text && is_letter(token->value.p[token->value.n - 1]);
 }
 
 /* Pictures, and fields that hide what is typed. */
@@ -378,9 +381,9 @@ static void note_token(struct extract *x, const struct html_token *token)
 {
     if (token->kind == HTML_START_TAG) {
         x->facts.npictures += x->is_shown && slice_eq(token->tag, SLICE_LIT("img"));
-    } else if (token->kind == HTML_ATTRIBUTE &&
-               slice_eq(token->name, SLICE_LIT("type")) &&
+    } else if (token->name.n == sizeof "type" - 1 &&
                slice_eq(token->tag, SLICE_LIT("input")) &&
+               slice_eq(token->name, SLICE_LIT("type")) &&
                slice_eq_nocase(slice_trim(token->value), SLICE_LIT("password"))) {
         extract_trait(x, TRAIT_html_password);
     } else {
@@ -472,8 +475,12 @@ static void on_html(void *context, const struct html_token *token)
         if (token->kind == HTML_START_TAG) {
             extract_shown_tag(x, token->tag);
         }
-        note_token(x, token);
-        note_split(x, token);
+        if (token->kind == HTML_ATTRIBUTE || token->kind == HTML_START_TAG) {
+            note_token(x, token);
+        }
+        if (token->kind != HTML_ATTRIBUTE && token->kind != HTML_TAG_END) {
+            note_split(x, token);
+        }
         shown_take(x->shown, token);
         extract_code_token(x, token);
     }

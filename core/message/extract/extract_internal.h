@@ -56,7 +56,8 @@ enum {
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
     EXTRACT_SCRATCH = 4 * 1024 * 1024, /* per URL, field or window */
     EXTRACT_CPU_FIND = 256,            /* bytes that cost as much as one find in text */
-    EXTRACT_SPLIT_MIN = 3, /* words that comments split; an editor leaves one at times */
+    EXTRACT_SPLIT_MIN =
+        3, /* words that comments split; an editor leaves one at times */
     EXTRACT_HIDDEN_MIN =
         8 /* bytes of hidden text that set the trait; less is spacing */
 };

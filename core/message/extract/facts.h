@@ -57,7 +57,7 @@ struct facts {
     bool has_subject; /* that is not empty */
     size_t nnamed;
     struct slice named[FACTS_NAMED_MAX]; /* in lower case */
-    struct slice date; /* the first of each */
+    struct slice date;                   /* the first of each */
     struct slice received;
     struct slice mailer;
     struct slice message_id;
@@ -75,8 +75,9 @@ struct facts {
     bool has_plain;    /* a plain text, empty or not */
     bool texts_differ; /* the alternatives */
     unsigned nsplit;   /* words with a comment in them */
-    bool is_in_word;   /* the last token of HTML is text that ends in a letter, */
-    bool is_split;     /* and a comment */
+    char
+        text_end; /* the last byte, if the last token of HTML but comments is text; or 0 */
+    bool is_split; /* a comment stands behind a letter */
 };
 
 /* Looks through set, which has all features now. */

@@ -12,7 +12,7 @@ enum {
     /* Servers try for five days; a note that was written offline is older at times. */
     DATE_BEHIND_SECONDS = 6 * 86400,
     DATE_AHEAD_SECONDS = 12 * 3600, /* a clock in the wrong zone */
-    BOUNDARY_DIGITS_MIN = 6         /* a boundary of so many digits and nothing else */
+    BOUNDARY_DIGITS_MIN = 6         /* digits, and nothing else but hyphens */
 };
 
 void message_id_traits(struct slice value, struct traits *ret);

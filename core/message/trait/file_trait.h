@@ -8,7 +8,7 @@
 
 #include "core/message/trait/trait.h"
 
-/* name: in the normal form of attachment_name. in_archive: it is an entry. */
+/* name is in the normal form of attachment_name. in_archive: the name is that of an entry. */
 void file_traits(struct slice name, bool in_archive, struct traits *ret);
 
 /* A system that opens a file of this name runs it, installs it, or mounts it as a disk. */

@@ -82,7 +82,10 @@ static bool put_byte(char dst[LINK_ADDRESS_MAX], size_t *n, unsigned byte)
 static size_t decode_hex(struct slice s, char dst[LINK_ADDRESS_MAX])
 {
     size_t n = 0;
-    for (size_t i = 0; i + 1 < s.n; i += 2) {
+    if (s.n % 2 != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < s.n; i += 2) {
         int high = hex_digit_value(s.p[i]);
         int low = hex_digit_value(s.p[i + 1]);
         if (high < 0 || low < 0 || !put_byte(dst, &n, (unsigned)(high * 16 + low))) {

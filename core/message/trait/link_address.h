@@ -1,5 +1,5 @@
 /*
- * link_address - an e-mail address that a link carries: whom it was sent to.
+ * link_address - the e-mail address that a link carries.
  *
  * As it is, percent-encoded, in base64 of either alphabet, or in hexadecimal digits; in the path,
  * the query or the fragment.

@@ -79,8 +79,9 @@ static bool is_end(struct slice end, const char *const *ends, size_t n)
 
 static bool is_resource(struct slice end)
 {
-    static const char *const ends[] = {"png",  "jpg", "jpeg", "gif", "webp",  "svg", "css",
-                                       "ico",  "pdf", "woff", "ttf", "woff2", "bmp", "mp4"};
+    static const char *const ends[] = {"png", "jpg",   "jpeg", "gif", "webp",
+                                       "svg", "css",   "ico",  "pdf", "woff",
+                                       "ttf", "woff2", "bmp",  "mp4"};
     return is_end(end, ends, LENGTH(ends));
 }
 
@@ -99,12 +100,12 @@ static bool is_bare_script(struct slice end, struct slice query)
     return query.n == 0 && is_end(end, ends, LENGTH(ends));
 }
 
-/* What a browser saves and a system runs; scripts of pages are none. */
+/* Files that a browser saves and a system runs. Scripts of pages are not among them. */
 static bool is_program(struct slice end)
 {
-    static const char *const ends[] = {"exe", "scr", "pif", "bat",  "cmd", "vbs", "vbe", "jse",
-                                       "wsf", "hta", "lnk", "iso",  "vhd", "vhdx", "jar", "ps1",
-                                       "msi", "apk", "appx", "msix", "xll", "iqy"};
+    static const char *const ends[] = {
+        "exe", "scr", "pif",  "bat", "cmd", "vbs", "vbe", "jse",  "wsf",  "hta", "lnk",
+        "iso", "vhd", "vhdx", "jar", "ps1", "msi", "apk", "appx", "msix", "xll", "iqy"};
     return is_end(end, ends, LENGTH(ends));
 }
 

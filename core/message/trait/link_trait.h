@@ -1,5 +1,5 @@
 /*
- * link_trait - traits of the form of a link: its host, port, path, and what it carries.
+ * link_trait - traits of the form of a link: host, port, path and the links inside it.
  *
  * Threads: any.   Allocates: nothing.
  */

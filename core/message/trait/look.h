@@ -14,9 +14,9 @@ enum {
     LOOK_CHANGES_MIN = 5,
     /* "rechtsschutz" has 7 consonants on end, 2 vowels of 12 letters; "freshrpms" has 6, 1 of 9. */
     LOOK_CONSONANTS_MIN = 6,
-    LOOK_VOWEL_SHARE = 10,  /* fewer than one vowel in so many letters */
+    LOOK_VOWEL_SHARE = 10,  /* letters for each vowel, at least */
     LOOK_HEX_MIN = 12,      /* hexadecimal digits alone, ... */
-    LOOK_HEX_DIGITS_MIN = 3 /* ... so many of them 0 to 9, and a letter */
+    LOOK_HEX_DIGITS_MIN = 3 /* ... 0 to 9 among them, beside a letter */
 };
 
 /* True for ASCII letters and digits that no language, name or count would put so. */
@@ -29,7 +29,7 @@ bool look_is_lookalike(struct slice label);
 bool look_is_lookalike_host(struct slice host);
 
 /* True if both are one domain, or differ in the public suffix alone ("shop.de", "shop.co.uk").
- * Both are registrable domains. */
+ * domain and other are registrable domains. */
 bool look_is_same_owner(struct slice domain, struct slice other);
 /* The label of a registrable domain before its public suffix. */
 struct slice look_owner_label(struct slice domain);

@@ -51,7 +51,7 @@ void sender_name_traits(struct arena *scratch, struct slice raw, struct slice na
                         struct slice domain, struct traits *ret)
 {
     struct claim c = {.scratch = scratch, .own = host_registrable(domain), .ret = ret};
-    if (slice_find(name, '.') < name.n) { /* no address and no host is without */
+    if (slice_find(name, '.') < name.n) { /* each address and host has one */
         find_in_text(name, FIND_IN_PROSE, on_claim, &c);
     }
     bool is_ascii = charset_is_ascii(name);

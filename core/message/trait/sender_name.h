@@ -11,7 +11,8 @@
 #include "core/base/arena.h"
 #include "core/message/trait/trait.h"
 
-/* raw: as the field has it. name: decoded, UTF-8. domain: host of the address, in normal form. */
+/* raw is the name as the field has it, name the same decoded to UTF-8. domain is the host of the
+ * address, in normal form. */
 void sender_name_traits(struct arena *scratch, struct slice raw, struct slice name,
                         struct slice domain, struct traits *ret);
 

@@ -12,10 +12,10 @@ enum {
     SUBJECT_CAPS_MIN = 10, /* letters; fewer are an abbreviation or a name */
     SUBJECT_SPACED_MIN =
         4,              /* letters that stand alone, one after the other: "l i k e" */
-    SUBJECT_GAP_MIN = 6 /* blanks on end: what follows them is out of sight */
+    SUBJECT_GAP_MIN = 6 /* blanks on end; the text behind them is out of sight */
 };
 
-/* raw: as the field has it. text: decoded, UTF-8. */
+/* raw is the subject as the field has it, text the same decoded to UTF-8. */
 void subject_traits(struct slice raw, struct slice text, struct traits *ret);
 
 /* Begins with "Re:". */

@@ -15,7 +15,7 @@ enum {
     TEXT_CHARSET_LONG = 40 /* bytes; less is a greeting */
 };
 
-/* What is known of a text part when it ends. */
+/* Figures of a text part that has ended. */
 struct text_bytes {
     struct slice charset; /* as declared */
     bool is_base64;

@@ -2,7 +2,7 @@
  * trait - traits that one value of a message decides: a name, a field, a link, a file name.
  *
  * Each function looks at one value and adds what it finds to a struct traits. Limits are named
- * constants with their reason. No function goes by the name of a product, a sender or a country.
+ * constants with their reason. No trait is of one sender or one campaign.
  * A trait that needs the whole message is a check (core/message/extract/check.h).
  *
  * Files in reading order: trait (the set), look (shapes of words and hosts), sender_name,

@@ -309,7 +309,8 @@ static const struct row {
      FROM HTML "\nsee<!--" LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG "-->"},
     {"comments_much", false, FROM HTML "\nsee<!--" LONG LONG "-->"},
     {"text_blank_lines", true, FROM "\na\n\n\n\n\n\n\n\n\n\n\n\n\nb\n"},
-    {"text_blank_lines", false, FROM "\na\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\n"},
+    {"text_blank_lines", false,
+     FROM "\na\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\n"},
     {"text_blank_lines", false, FROM "\na\n\n\n\n\n\n\n\n\n\n\n\nb\n"},
     {"charset_lies", true,
      FROM

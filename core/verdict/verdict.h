@@ -15,8 +15,8 @@
  * or `protected` covers, gives no symbol. Bulk rules come last, for messages that no allow rule
  * accepts: a rule whose counts are met exactly becomes BULK_NAME with its score. Bulk scores lead
  * to bulk_alone at most; a harsher action needs a score that reaches it without them.
- * Files in reading order: verdict (lists, limits, signs, score), allow (senders with proof), peers
- * (quorum and weight), bulk (counts), explain (the result as JSON).
+ * Files in reading order: verdict (limits, traits, score), list_symbols, allow (senders with
+ * proof), peers (quorum and weight), bulk (counts), explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.

@@ -2,7 +2,8 @@
  * check - traits that the features of a whole message decide.
  *
  * To add one: the file check_NAME.c with the function, the row CHECK(NAME, help) in
- * core/message/feature/trait.def, and a test. Score it by a rule with trait = "NAME". Each address
+ * core/message/feature/trait.def, and a test. A value that is no feature yet needs a row in
+ * feature.def first. Score it by a rule with trait = "NAME". Each address
  * and name is a feature of its own; a check does not see which stood beside which. There is room
  * for 64 traits (struct extract).
  * Threads: pure.   Allocates: nothing.

@@ -8,6 +8,7 @@ static const struct {
 } rows[] = {
     {"free money", "some FREE \r\n\t  Money here", true},
     {"free money", "freemoney", false},
+    {"free money here", "free\xc2\xa0\xe2\x80\x83money \xe3\x80\x80here", true},
     {"^free", "  free", true},
     {"gr\xc3\xbc\xc3\x9f" "e", "viele GR\xc3\x9c\xc3\x9f" "E an alle", true},
     {"\xd0\xb2\xd1\x8b\xd0\xb8\xd0\xb3", "\xd0\x92\xd0\xab\xd0\x98\xd0\x93\xd0\xa0", true},

@@ -113,16 +113,19 @@ static void on_list_id(struct extract *x, struct slice value)
     struct slice id = feature_normal_list_id(x->scratch, value);
     featureset_add(x->set, FEATURE_list_id, slice_head(id, LIST_ID_MAX));
     mailing_list_id(&x->list, id);
+    conversation_list(x, value);
 }
 
 static void on_list_address(struct extract *x, struct slice value)
 {
     mailing_list_address(&x->list, value);
+    conversation_list(x, value);
 }
 
 static void on_precedence(struct extract *x, struct slice value)
 {
     mailing_list_precedence(&x->list, value);
+    conversation_precedence(x, value);
 }
 
 static void on_mailer(struct extract *x, struct slice value)
@@ -165,8 +168,12 @@ static const struct field fields[] = {
     {{"Content-Location", 16}, LINKS_MARKED, NULL},
     {{"Content-Base", 12}, LINKS_MARKED, NULL},
     {{"Content-Type", 12}, LINKS_EXTERNAL, NULL},
-    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NULL},
+    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, conversation_unsubscribe},
     {{"Message-ID", 10}, LINKS_NONE, on_message_id},
+    {{"In-Reply-To", 11}, LINKS_NONE, conversation_reply_to_id},
+    {{"References", 10}, LINKS_NONE, conversation_references},
+    {{"Auto-Submitted", 14}, LINKS_NONE, conversation_auto_submitted},
+    {{"List-Post", 9}, LINKS_NONE, conversation_list_post},
     {{"Authentication-Results", 22}, LINKS_NONE, extract_auth_field},
     {{"Return-Path", 11}, LINKS_NONE, on_return_path},
     {{"List-Id", 7}, LINKS_NONE, on_list_id},

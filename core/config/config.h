@@ -106,6 +106,20 @@ struct config_count {
     struct config_strings distinct_types; /* feature types with distinct counts */
 };
 
+enum account_action { ACCOUNT_WARN, ACCOUNT_HOLD, ACCOUNT_DEFER };
+
+/* Of each login that sends. */
+struct config_account {
+    unsigned recipients; /* strangers a day, at most */
+    enum account_action action;
+};
+
+/* Scores of what is known of a sender; 0 or less. */
+struct config_identity {
+    double correspondent_score;
+    double answer_score;
+};
+
 struct config {
     char *file; /* the main file */
     char *state_dir;
@@ -128,7 +142,10 @@ struct config {
 
     size_t ntrusted_networks;
     struct ipnet *trusted_networks; /* not examined */
-    bool skip_authenticated;        /* messages of logged-in clients are not examined */
+    bool outgoing; /* mail of logins and trusted networks is outgoing; false: logins are
+                      examined as others are, trusted networks left alone */
+    struct config_account account;
+    struct config_identity identity;
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 

@@ -28,6 +28,7 @@ enum schema_kind {
     SCHEMA_LOG_LEVEL,
     SCHEMA_LOG_FORMAT, /* bool: json */
     SCHEMA_ON_ERROR,
+    SCHEMA_ACCOUNT_ACTION,
     SCHEMA_FILTER_MEMORY,
     SCHEMA_FILTER_LAYOUT,
     SCHEMA_URL_MATCH,  /* enum list_url_match */

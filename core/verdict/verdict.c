@@ -131,6 +131,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     list_symbols_add(&j);
     judge_limits(&j);
     if (ret->allow == NULL) {
+        credit_judge(&j);
         judge_traits(&j);
         judge_bulk(&j);
     }

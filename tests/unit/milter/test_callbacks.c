@@ -381,7 +381,8 @@ static void test_body__of_a_message_that_is_not_examined__skip(void **state)
     memset(body, 'x', sizeof(body));
     begin(
         *state,
-        "trusted_networks = [\"192.0.2.0/24\"];\nlimits: { message_bytes = \"1K\"; };\n",
+        "trusted_networks = [\"192.0.2.0/24\"];\noutgoing = false;\n"
+        "limits: { message_bytes = \"1K\"; };\n",
         10);
     for (size_t i = 0; i < 4; i++) {
         unsigned long steps = 0;

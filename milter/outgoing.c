@@ -36,7 +36,8 @@ struct recipients {
 };
 _Static_assert((int)ACCOUNT_RECIPIENTS >= (int)EXTRACT_RECIPIENTS, "of one message");
 
-static bool is_ours(const struct config *config, struct slice from, struct slice domain)
+static bool is_own_domain(const struct config *config, struct slice from,
+                          struct slice domain)
 {
     if (slice_eq_nocase(proof_domain_of(from), domain)) {
         return true;
@@ -65,7 +66,7 @@ static void sort_recipients(const struct message *m, const struct featureset *fe
     *ret = (struct recipients){.from = from != NULL ? from->text : SLICE_NONE};
     for (size_t i = 0; i < n; i++) {
         const struct slice domain = proof_domain_of(rcpt[i]);
-        if (is_ours(m->config, ret->from, domain)) {
+        if (is_own_domain(m->config, ret->from, domain)) {
             continue;
         }
         ret->outside[ret->n++] = rcpt[i];
@@ -88,9 +89,9 @@ static void say_account(const struct message *m, const struct account_numbers *n
              " messages=%" PRIu64 " first=%" PRIu64 " bounces=%" PRIu64
              " action=%s: account %s sends to %" PRIu64
              " strangers; see whether its password was stolen",
-             user, n->strangers, m->config->account.recipients,
-             n->recipients, n->messages, n->firsts, n->bounces,
-             actions[m->config->account.action], user, n->strangers);
+             user, n->strangers, m->config->account.recipients, n->recipients,
+             n->messages, n->firsts, n->bounces, actions[m->config->account.action],
+             user, n->strangers);
 }
 
 static enum outgoing_answer judge_account(const struct message *m,
@@ -124,7 +125,7 @@ static struct slice bare_id(struct slice id)
     return slice_trim(slice_head(id, slice_find(id, '>')));
 }
 
-static void learn(const struct message *m, const struct recipients *r)
+static void learn_recipients(const struct message *m, const struct recipients *r)
 {
     const struct extract_conversation *v = extract_conversation(m->extract);
     const struct contacts_sent sent = {.from = r->from,
@@ -164,7 +165,7 @@ enum outgoing_answer outgoing_learn(struct message *m)
     stats_add(STAT_outgoing_strangers, r.nstrangers);
     enum outgoing_answer answer = judge_account(m, &r);
     if (answer == OUTGOING_PASS) {
-        learn(m, &r);
+        learn_recipients(m, &r);
     }
     count_apart(m, features);
     return answer;
@@ -187,9 +188,10 @@ void outgoing_note_answer(const struct identity_case *c, bool is_clean)
 static void on_fault(const char *text)
 {
     if (text != NULL) {
-        log_error("event=correspondents error: %s; what is learnt stays in memory and in "
-                  "its log until this is mended",
-                  text);
+        log_error(
+            "event=correspondents error: %s; what is learnt stays in memory and in "
+            "its log until this is mended",
+            text);
     }
     stats_fault(FAULT_CONTACTS, text);
 }
@@ -213,7 +215,7 @@ static void show_accounts(void)
     stats_fault(FAULT_ACCOUNT, above > 0 ? text : NULL);
 }
 
-static void on_tick(void)
+static void show_numbers(void)
 {
     struct contacts_numbers n;
     struct errinfo why;
@@ -243,7 +245,8 @@ static void open_accounts(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why = {.code = ERR_OK};
-    enum err e = path_make(path, &why, "%s/" CONTACTS_DIR "/accounts", config->state_dir);
+    enum err e =
+        path_make(path, &why, "%s/" CONTACTS_DIR "/accounts", config->state_dir);
 
     THEN(e, accounts_open(path, &stores.accounts, &why));
     if (e != ERR_OK) {
@@ -253,7 +256,8 @@ static void open_accounts(const struct config *config)
 
 void outgoing_open(const struct config *config, const struct keyring *keys)
 {
-    static const struct contacts_hooks hooks = {.on_tick = on_tick, .on_fault = on_fault};
+    static const struct contacts_hooks hooks = {.on_tick = show_numbers,
+                                                .on_fault = on_fault};
     struct errinfo why = {.code = ERR_OK};
     enum err e = contacts_open(config->state_dir, keys, &stores.contacts, &why);
 

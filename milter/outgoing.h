@@ -1,10 +1,11 @@
 /*
- * outgoing - mail of logins and trusted networks: counted apart, learnt from, never judged or marked.
+ * outgoing - mail of logins and trusted networks: counted apart, learnt from, never judged or
+ * marked.
  *
- * Its features are counted under the prefix OUTGOING_PREFIX. Its recipients become correspondents, unless
- * the message is automatic, of a list, or of a login that is held; recipients in the sender's own
- * domain, or in `protected`, do not. Recipients that the sender's domain never wrote to are the
- * strangers of the login (core/verdict/account/account.h).
+ * Its features are counted under the prefix OUTGOING_PREFIX. Its recipients become correspondents,
+ * unless the message is automatic, of a list, or of a login that is held; recipients in the
+ * sender's own domain, or in `protected`, do not. Recipients that the sender's domain never wrote
+ * to are the strangers of the login (core/verdict/account/account.h).
  * Threads: the callback's; outgoing_tick in the thread of the store.   ADR 0062, 0063.
  */
 #ifndef MILTER_OUTGOING_H
@@ -25,8 +26,8 @@ void outgoing_note_answer(const struct identity_case *c, bool is_clean);
 /* Whether the envelope sender is empty. */
 bool message_is_bounce(const struct message *m);
 
-/* Opens the store and the numbers of logins in the state folder, and gives them to the service. What
- * cannot be opened is logged and told as a fault; then nothing is learnt. */
+/* Opens the store and the numbers of logins in the state folder, and gives them to the service.
+ * What cannot be opened is logged and told as a fault; then nothing is learnt. */
 void outgoing_open(const struct config *config, const struct keyring *keys);
 /* After the last callback. */
 void outgoing_close(void);

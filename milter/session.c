@@ -133,8 +133,8 @@ void session_begin_message(struct session *s, const char *mail_from,
     }
     m->mail_from = arena_copy(m->arena, slice_str(mail_from));
     m->user = arena_copy(m->arena, slice_head(slice_str(user), SESSION_TEXT_MAX));
-    m->is_outgoing = (m->skip == SKIP_LOGIN || m->skip == SKIP_NETWORK) &&
-                     m->config->outgoing;
+    m->is_outgoing =
+        (m->skip == SKIP_LOGIN || m->skip == SKIP_NETWORK) && m->config->outgoing;
     if (m->skip == SKIP_NONE || m->is_outgoing) {
         begin_extract(s, m);
     }

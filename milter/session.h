@@ -66,7 +66,7 @@ struct message {
     uint64_t count_us;
     uint64_t bytes; /* body bytes seen, for messages that are not examined */
     struct slice mail_from;
-    struct slice user; /* the login; empty: none */
+    struct slice user;                /* the login; empty: none */
     struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
     struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;

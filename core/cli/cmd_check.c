@@ -13,7 +13,7 @@ struct check {
     struct messages_envelope envelope;
     struct list_manager *hold;
     struct contacts *contacts; /* NULL: there is no key */
-    struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
+    struct hits_view *hits;    /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
     bool is_counting;
     struct count_publisher counts;
@@ -160,16 +160,16 @@ static void say_uncounted(const struct check *c)
 static void identify(const struct check *c, const struct message *m,
                      const struct message_counts *counts, struct identity *ret)
 {
-    const struct identity_case sender = {
-        .features = m->features,
-        .auth = m->auth,
-        .conversation = m->conversation,
-        .counts = counts,
-        .contacts = c->contacts,
-        .rcpt = m->rcpt,
-        .nrcpt = m->nrcpt,
-        .has_empty_sender =
-            c->envelope.from != NULL && strcmp(c->envelope.from, "<>") == 0};
+    const struct identity_case sender = {.features = m->features,
+                                         .auth = m->auth,
+                                         .conversation = m->conversation,
+                                         .counts = counts,
+                                         .contacts = c->contacts,
+                                         .rcpt = m->rcpt,
+                                         .nrcpt = m->nrcpt,
+                                         .has_empty_sender =
+                                             c->envelope.from != NULL &&
+                                             strcmp(c->envelope.from, "<>") == 0};
 
     identity_make(&sender, ret);
 }

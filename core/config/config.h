@@ -5,13 +5,13 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub (the structs); schema.def, feed.def, subscribe.def and
- * schema (the table of keys); family (groups with names); load, precheck, mistake*, apply, finish,
- * config_feeds, config_subscribe (a load step by step, config_internal.h); config_value, keywords,
- * arrays, form, render, unit (one value in and out); dump, advice, wiring (used by the commands).
- * Example of a change: a new key is one row of schema.def, one field of its struct here or in
- * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
- * missing. A new word of a key is one name in keywords.c.
+ * Files in reading order: config, config_hub, config_sender (the structs); schema.def, feed.def,
+ * subscribe.def and schema (the table of keys); family (groups with names); load, precheck,
+ * mistake*, apply, finish, config_feeds, config_subscribe (a load step by step, config_internal.h);
+ * config_value, keywords, arrays, form, render, unit (one value in and out); dump, advice, wiring
+ * (used by the commands). Example of a change: a new key is one row of schema.def, one field of its
+ * struct here or in config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped
+ * names what is missing. A new word of a key is one name in keywords.c.
  * Threads: a loaded config is constant; acquire and release from any thread.
  * Depends: base.   Owns: every string in it.
  */
@@ -23,6 +23,7 @@
 #include "core/base/log.h"
 #include "core/base/slice.h"
 #include "core/config/config_hub.h"
+#include "core/config/config_sender.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
@@ -104,20 +105,6 @@ struct config_count {
     char *prefix;       /* goes before every value that is counted: "in" */
     double noise_floor; /* a window whose canaries read more is not used for verdicts */
     struct config_strings distinct_types; /* feature types with distinct counts */
-};
-
-enum account_action { ACCOUNT_WARN, ACCOUNT_HOLD, ACCOUNT_DEFER };
-
-/* Of each login that sends. */
-struct config_account {
-    unsigned recipients; /* strangers a day, at most */
-    enum account_action action;
-};
-
-/* Scores of what is known of a sender; 0 or less. */
-struct config_identity {
-    double correspondent_score;
-    double answer_score;
 };
 
 struct config {

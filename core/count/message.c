@@ -117,8 +117,8 @@ static void gather_features(struct counting *c)
 {
     size_t n = featureset_count(c->features);
     struct message_counts *ret = c->ret;
-    const struct slice prefix =
-        slice_str(c->facts->prefix != NULL ? c->facts->prefix : c->config->count.prefix);
+    const struct slice prefix = slice_str(
+        c->facts->prefix != NULL ? c->facts->prefix : c->config->count.prefix);
 
     if (n > COUNT_FEATURES_MAX) {
         n = COUNT_FEATURES_MAX;

@@ -96,7 +96,8 @@ static const char *sender_rule(const struct config *config, const struct feature
     if (has_address(&config->allow_addresses, f->text)) {
         return "address";
     }
-    return has_domain(&config->allow_domains, proof_domain_of(f->text)) ? "domain" : NULL;
+    return has_domain(&config->allow_domains, proof_domain_of(f->text)) ? "domain"
+                                                                        : NULL;
 }
 
 const char *allow_by_config(const struct allow_case *c, struct slice *retvalue)
@@ -171,9 +172,9 @@ bool allow_by_hit(const struct allow_case *c, const struct list_hit *hit)
         if (f->type != type) {
             continue;
         }
-        bool is_meant = is_address
-                            ? is_same_address(hit->value, f->text)
-                            : slice_is_at_or_below(proof_domain_of(f->text), hit->value);
+        bool is_meant =
+            is_address ? is_same_address(hit->value, f->text)
+                       : slice_is_at_or_below(proof_domain_of(f->text), hit->value);
         if (is_meant && is_authentic(c, f)) {
             return true;
         }

@@ -25,8 +25,8 @@ void credit_judge(struct judging *j)
     const struct identity *i = j->facts.context->identity;
     const struct config_identity *scores = &j->facts.config->identity;
     const struct feature *from = featureset_first(j->facts.features, FEATURE_from);
-    bool is_known = identity_has(i, IDENTITY_correspondent) &&
-                    identity_has(i, IDENTITY_proved);
+    bool is_known =
+        identity_has(i, IDENTITY_correspondent) && identity_has(i, IDENTITY_proved);
     bool is_answer = identity_has(i, IDENTITY_answer) &&
                      !identity_has(i, IDENTITY_dmarc_fail) &&
                      !identity_has(i, IDENTITY_spf_fail);
@@ -38,7 +38,8 @@ void credit_judge(struct judging *j)
     double answer = is_answer && !is_void ? scores->answer_score : 0;
     double known = is_known && !is_void ? scores->correspondent_score : 0;
     if (is_answer) { /* the stronger of the two counts */
-        verdict_add_symbol(j->v, "", "ANSWER", answer <= known ? answer : 0, from->text);
+        verdict_add_symbol(j->v, "", "ANSWER", answer <= known ? answer : 0,
+                           from->text);
     }
     if (is_known) {
         verdict_add_symbol(j->v, "", "KNOWN_CORRESPONDENT",

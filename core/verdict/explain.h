@@ -26,8 +26,8 @@ struct explain_case {
     uint64_t time_us; /* that the message took */
 };
 
-/* {file, action, score, identity, symbols, features, lists, counts, limits, time_us}, and unproved where
- * allow names a sender that nothing proves; NULL without memory. */
+/* {file, action, score, identity, symbols, features, lists, counts, limits, time_us}, and unproved
+ * where allow names a sender that nothing proves; NULL without memory. */
 json_t *explain_json(const struct explain_case *c);
 
 #endif

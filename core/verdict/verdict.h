@@ -12,11 +12,11 @@
  * sender follows the same rules; a URL, attachment, body or subject there removes that value from
  * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
- * or `protected` covers, gives no symbol. A known correspondent or an answer then takes
- * score away (credit, ADR 0062). Bulk rules come last, for messages that no allow rule accepts: a rule whose counts are met exactly becomes BULK_NAME with its score. Bulk scores lead
- * to bulk_alone at most; a harsher action needs a score that reaches it without them.
- * Files in reading order: verdict (lists, limits, signs, score), allow (senders with proof), credit
- * (known senders), peers
+ * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
+ * (credit, ADR 0062). Bulk rules come last, for messages that no allow rule accepts: a rule whose
+ * counts are met exactly becomes BULK_NAME with its score. Bulk scores lead to bulk_alone at most;
+ * a harsher action needs a score that reaches it without them. Files in reading order: verdict
+ * (lists, limits, signs, score), allow (senders with proof), credit (known senders), peers
  * (quorum and weight), bulk (counts), explain (the result as JSON).
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before

@@ -154,10 +154,11 @@ static enum auth_result result_of(struct slice word)
     static const struct {
         struct slice word;
         enum auth_result result;
-    } words[] = {{{"pass", 4}, AUTH_PASS},           {{"fail", 4}, AUTH_FAIL},
-                 {{"hardfail", 8}, AUTH_FAIL},       {{"softfail", 8}, AUTH_SOFTFAIL},
-                 {{"neutral", 7}, AUTH_NEUTRAL},     {{"policy", 6}, AUTH_POLICY},
-                 {{"temperror", 9}, AUTH_TEMPERROR}, {{"permerror", 9}, AUTH_PERMERROR}};
+    } words[] = {
+        {{"pass", 4}, AUTH_PASS},           {{"fail", 4}, AUTH_FAIL},
+        {{"hardfail", 8}, AUTH_FAIL},       {{"softfail", 8}, AUTH_SOFTFAIL},
+        {{"neutral", 7}, AUTH_NEUTRAL},     {{"policy", 6}, AUTH_POLICY},
+        {{"temperror", 9}, AUTH_TEMPERROR}, {{"permerror", 9}, AUTH_PERMERROR}};
 
     for (size_t i = 0; i < LENGTH(words); i++) {
         if (slice_eq_nocase(word, words[i].word)) {
@@ -178,8 +179,7 @@ static void take_spf(struct extract *x, enum auth_result result, const struct re
     }
     auth->spf = result;
     auth->spf_pass = result == AUTH_PASS;
-    auth->spf_domain =
-        result == AUTH_PASS ? domain_of(x, r->mailfrom) : SLICE_NONE;
+    auth->spf_domain = result == AUTH_PASS ? domain_of(x, r->mailfrom) : SLICE_NONE;
 }
 
 static void add_signer(struct extract_auth *auth, struct slice domain)

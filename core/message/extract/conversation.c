@@ -1,11 +1,12 @@
 /* conversation - what the header says of other messages and of mailing lists. */
-#include "core/message/extract/extract_internal.h"
+#include "core/message/extract/conversation.h"
+
 #include "core/message/url/address.h"
 
 enum {
-    ID_MAX = 998,         /* bytes of a Message-ID: a line of a message has no more */
-    REPLIES = 4,          /* Message-IDs of In-Reply-To that are kept */
-    NAMED = 256 /* Message-IDs of one field that are read */
+    ID_MAX = 998, /* bytes of a Message-ID: a line of a message has no more */
+    REPLIES = 4,  /* Message-IDs of In-Reply-To that are kept */
+    NAMED = 256   /* Message-IDs of one field that are read */
 };
 
 /* The text of the next <...> in *rest; false: there is none. */

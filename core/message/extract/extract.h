@@ -90,11 +90,12 @@ enum { EXTRACT_REFERENCES = 16 };
 /* What the header says of the messages and lists that this one belongs to; as its sender wrote it.
  * Texts are in the arena. */
 struct extract_conversation {
-    bool is_automatic;    /* Auto-Submitted, or a Precedence that no person's mail has */
-    bool is_list;         /* a field of mailing lists */
+    bool is_automatic; /* Auto-Submitted, or a Precedence that no person's mail has */
+    bool is_list;      /* a field of mailing lists */
     bool has_unsubscribe; /* List-Unsubscribe */
     unsigned nreferences;
-    struct slice reference[EXTRACT_REFERENCES]; /* Message-IDs without <>: of In-Reply-To, then
+    struct slice
+        reference[EXTRACT_REFERENCES]; /* Message-IDs without <>: of In-Reply-To, then
                                                    the last ones of References */
     struct slice list_post; /* address of List-Post in normal form, or empty */
 };

@@ -239,15 +239,6 @@ void extract_shown_tag(struct extract *x, struct slice name);
 /* skim.c: links of a window of text by their form: text behind "//", "www." and href. */
 void extract_skim(struct extract *x, struct slice text);
 
-/* conversation.c: fields that name other messages and lists. */
-void conversation_reply_to_id(struct extract *x, struct slice value);
-void conversation_references(struct extract *x, struct slice value);
-void conversation_auto_submitted(struct extract *x, struct slice value);
-void conversation_precedence(struct extract *x, struct slice value);
-void conversation_list(struct extract *x, struct slice value);
-void conversation_list_post(struct extract *x, struct slice value);
-void conversation_unsubscribe(struct extract *x, struct slice value);
-
 /* auth.c: one Authentication-Results value; fields of servers not trusted are ignored. */
 void extract_auth_field(struct extract *x, struct slice value);
 

@@ -1,4 +1,5 @@
 #include "core/base/uninitialized.h"
+#include "core/message/extract/conversation.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/feature/normalize.h"
 #include "core/message/text/encoded_word.h"

@@ -61,7 +61,7 @@ static void set_user(struct account *a, struct slice user)
 }
 
 /* Yesterday's numbers go. */
-static void turn(struct account *a, uint64_t s)
+static void begin_day(struct account *a, uint64_t s)
 {
     if (a->day != s / DAY_S) {
         a->n = (struct account_numbers){.messages = 0};
@@ -156,7 +156,7 @@ bool accounts_add(struct accounts *a, const struct account_mail *mail, uint64_t 
     pthread_mutex_lock(&a->lock);
     struct account *one = account_of(a, mail->user);
     if (one != NULL) {
-        turn(one, now_s());
+        begin_day(one, now_s());
         is_news = add(one, mail, most);
         *ret = one->n;
         a->is_changed = true;
@@ -172,7 +172,7 @@ void accounts_add_bounce(struct accounts *a, struct slice address)
     pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < a->n; i++) {
         if (a->v[i].from == hash) {
-            turn(&a->v[i], now_s());
+            begin_day(&a->v[i], now_s());
             a->v[i].n.bounces++;
             a->is_changed = true;
         }

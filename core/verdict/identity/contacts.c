@@ -204,8 +204,8 @@ static void flush(struct batch *b)
 }
 
 /* Not again what was learnt these days. */
-static void learn(struct batch *b, enum contact_kind kind, struct slice x,
-                  struct slice y)
+static void learn_entry(struct batch *b, enum contact_kind kind, struct slice x,
+                        struct slice y)
 {
     const uint64_t key = key_of(&b->c->keys->ring[0], kind, x, y);
     const uint64_t before = value_of(b->c, key);
@@ -215,7 +215,8 @@ static void learn(struct batch *b, enum contact_kind kind, struct slice x,
         day + CONTACT_REFRESH_DAYS > b->today) {
         return;
     }
-    b->v[b->n++] = (struct contact_entry){key, b->today * CONTACT_KINDS + (uint32_t)kind};
+    b->v[b->n++] =
+        (struct contact_entry){key, b->today * CONTACT_KINDS + (uint32_t)kind};
     if (b->n == BATCH) {
         flush(b);
     }
@@ -231,11 +232,12 @@ enum err contacts_learn_sent(struct contacts *c, const struct contacts_sent *sen
         if (has(c, CONTACT_LIST, rcpt, SLICE_NONE)) {
             continue;
         }
-        learn(&b, CONTACT_PERSON, sent->from, rcpt);
-        learn(&b, CONTACT_SITE, site, rcpt);
-        learn(&b, CONTACT_DOMAIN, organisation_of(proof_domain_of(rcpt)), SLICE_NONE);
+        learn_entry(&b, CONTACT_PERSON, sent->from, rcpt);
+        learn_entry(&b, CONTACT_SITE, site, rcpt);
+        learn_entry(&b, CONTACT_DOMAIN, organisation_of(proof_domain_of(rcpt)),
+                    SLICE_NONE);
         if (sent->message_id.n > 0) {
-            learn(&b, CONTACT_MESSAGE, sent->message_id, rcpt);
+            learn_entry(&b, CONTACT_MESSAGE, sent->message_id, rcpt);
         }
     }
     flush(&b);
@@ -246,7 +248,7 @@ static enum err learn_one(struct contacts *c, enum contact_kind kind, struct sli
 {
     struct batch b = {.c = c, .today = contact_today(), .result = ERR_OK};
 
-    learn(&b, kind, text, SLICE_NONE);
+    learn_entry(&b, kind, text, SLICE_NONE);
     flush(&b);
     return b.result;
 }
@@ -294,10 +296,9 @@ static enum err open_known(struct contacts *c, struct errinfo *reterr)
     size_t n = 0;
     enum err e = contacts_files(c->dir, "known", number, &n, reterr);
 
-    return e == ERR_OK && n > 0
-               ? contacts_known_open(c->dir, number[n - 1], &c->keys->node, &c->known,
-                                     reterr)
-               : e;
+    return e == ERR_OK && n > 0 ? contacts_known_open(c->dir, number[n - 1],
+                                                      &c->keys->node, &c->known, reterr)
+                                : e;
 }
 
 static enum err read_files(struct contacts *c, struct errinfo *reterr)
@@ -408,8 +409,8 @@ void contacts_close(struct contacts **pc)
 void contacts_numbers(struct contacts *c, struct contacts_numbers *ret)
 {
     pthread_mutex_lock(&c->lock);
-    *ret = (struct contacts_numbers){.recent =
-                                         tally_used(&c->recent) + tally_used(&c->frozen),
+    *ret = (struct contacts_numbers){.recent = tally_used(&c->recent) +
+                                               tally_used(&c->frozen),
                                      .dropped = c->dropped,
                                      .bytes = c->log_bytes,
                                      .is_volatile = c->is_volatile};

@@ -1,18 +1,18 @@
 /*
  * contacts - whom people here wrote to, which Message-IDs went to whom, whose mail was seen before.
  *
- * Nothing readable is kept: an entry is 64 bits of a digest under the digest key and the day on which
- * it was last learnt. Entries of correspondents and of sender domains stay 180 days, those of
+ * Nothing readable is kept: an entry is 64 bits of a digest under the digest key and the day on
+ * which it was last learnt. Entries of correspondents and of sender domains stay 180 days, those of
  * Message-IDs 60 days; at most CONTACTS_MOST in all, then the oldest go first. ASCII case does not
  * matter in addresses.
  *
  * Files in STATE/identity: known.N, a run (core/store/run.h) of all entries up to some time, and
  * log.N, entries of 16 bytes appended by write(2) since then: what was appended before a reply is
- * there after kill -9. A thread folds logs into the next known.N and syncs the log every 5 seconds. A
- * log belongs to the process that has it locked; those of dead processes are folded too, and
- * repeating one changes nothing. Each look-up asks the entries in memory, then a filter of
- * known.N, and only if that says "perhaps" known.N itself: the answer is exact.
- * Threads: any; learning and looking up never wait for the disk to sync, and never call back.
+ * there after kill -9. A thread folds logs into the next known.N and syncs the log every 5 seconds.
+ * A log belongs to the process that has it locked; those of dead processes are folded too, and
+ * repeating one changes nothing. Each look-up asks the entries in memory, then a filter of known.N,
+ * and only if that says "perhaps" known.N itself: the answer is exact. Threads: any; learning and
+ * looking up never wait for the disk to sync, and never call back.
  * Depends: base, filter, store.   Owns: its files and memory.   ADR 0062.
  */
 #ifndef CORE_VERDICT_IDENTITY_CONTACTS_H
@@ -24,9 +24,9 @@
 
 #define CONTACTS_DIR "identity"
 enum {
-    CONTACTS_DAYS = 180,        /* of correspondents and sender domains */
-    CONTACTS_MESSAGE_DAYS = 60, /* of Message-IDs */
-    CONTACTS_MOST = 4000000,    /* entries on disk, about 9 bytes each */
+    CONTACTS_DAYS = 180,          /* of correspondents and sender domains */
+    CONTACTS_MESSAGE_DAYS = 60,   /* of Message-IDs */
+    CONTACTS_MOST = 4000000,      /* entries on disk, about 9 bytes each */
     CONTACTS_MOST_RECENT = 400000 /* entries in memory, until they are folded */
 };
 
@@ -56,7 +56,7 @@ enum err contacts_fold(struct contacts *c, struct errinfo *reterr);
 
 /* A message from here. */
 struct contacts_sent {
-    struct slice from;       /* our address */
+    struct slice from;        /* our address */
     const struct slice *rcpt; /* theirs */
     size_t nrcpt;
     struct slice message_id; /* without <>, or empty */

@@ -1,8 +1,8 @@
 /*
  * contacts_file - logs of the store, and opening what was folded.
  *
- * A log is records of 16 bytes, little-endian: key u64, value u32, checksum u32 of these 12 bytes. The
- * first one is the header: MAGIC, VERSION. A record that the file ends within is not there; a
+ * A log is records of 16 bytes, little-endian: key u64, value u32, checksum u32 of these 12 bytes.
+ * The first one is the header: MAGIC, VERSION. A record that the file ends within is not there; a
  * damaged one is left out.
  */
 #include <sys/file.h>
@@ -85,9 +85,9 @@ static void put_record(uint8_t dst[CONTACT_RECORD], uint64_t key, uint32_t value
 
 static bool get_record(const uint8_t *p, struct contact_entry *ret)
 {
-    *ret = (struct contact_entry){le_get(p, sizeof(ret->key)),
-                                  (uint32_t)le_get(p + sizeof(ret->key),
-                                                   sizeof(ret->value))};
+    *ret = (struct contact_entry){
+        le_get(p, sizeof(ret->key)),
+        (uint32_t)le_get(p + sizeof(ret->key), sizeof(ret->value))};
     return le_get(p + SUMMED, sizeof(uint32_t)) == checksum32(slice_of(p, SUMMED));
 }
 
@@ -116,8 +116,9 @@ enum err contacts_log_make(const char *dir, int *retfd, uint64_t *retnumber,
     *retfd = -1;
     for (unsigned i = 0; e == ERR_OK && *retfd < 0 && i < TRIES; i++, next++) {
         THEN(e, contacts_path(path, dir, "log", next, reterr));
-        *retfd = e == ERR_OK ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL |
-                                              O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+        *retfd = e == ERR_OK ? open(path,
+                                    O_WRONLY | O_APPEND | O_CREAT | O_EXCL |
+                                        O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
                                     LOG_MODE)
                              : -1;
         if (e == ERR_OK && *retfd < 0 && errno != EEXIST) {
@@ -199,7 +200,8 @@ static enum err read_records(int fd, const char *path, contacts_entry_fn *fn,
         }
     } while (goes_on && n == (size_t)READ_RECORDS * CONTACT_RECORD);
     free(bytes);
-    return n == 0 && errno != 0 ? errinfo_errno(reterr, path, "cannot be read") : ERR_OK;
+    return n == 0 && errno != 0 ? errinfo_errno(reterr, path, "cannot be read")
+                                : ERR_OK;
 }
 
 enum err contacts_log_read(const char *dir, uint64_t number, contacts_entry_fn *fn,
@@ -207,10 +209,11 @@ enum err contacts_log_read(const char *dir, uint64_t number, contacts_entry_fn *
 {
     char path[FILE_PATH_MAX];
     enum err e = contacts_path(path, dir, "log", number, reterr);
-    int fd = e == ERR_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) : -1;
+    int fd =
+        e == ERR_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) : -1;
 
     if (e != ERR_OK || fd < 0) {
-        return e != ERR_OK      ? e
+        return e != ERR_OK       ? e
                : errno == ENOENT ? ERR_NOT_FOUND
                                  : errinfo_errno(reterr, path, "cannot be read");
     }
@@ -251,7 +254,8 @@ static void make_filter(struct contacts_known *k, const struct hashkey *key)
     struct bloom *b = &k->filter;
 
     b->layout = BLOOM_ONE_LINE;
-    if (bloom_size(b->layout, n > 0 ? n : 1, FILTER_ERROR, &b->nlines, &b->k) != ERR_OK) {
+    if (bloom_size(b->layout, n > 0 ? n : 1, FILTER_ERROR, &b->nlines, &b->k) !=
+        ERR_OK) {
         return;
     }
     b->words = aligned_alloc(BLOOM_LINE_BYTES, b->nlines * BLOOM_LINE_BYTES);

@@ -55,7 +55,8 @@ static enum err load_dead_logs(struct fold *f)
         }
         e = contacts_log_read(c->dir, number[i], on_log_entry, c, &is_locked, f->err);
         e = e == ERR_NOT_FOUND ? ERR_OK : e;
-        if (e == ERR_OK && !is_locked && tally_used(&c->recent) < CONTACTS_MOST_RECENT) {
+        if (e == ERR_OK && !is_locked &&
+            tally_used(&c->recent) < CONTACTS_MOST_RECENT) {
             f->log[f->nlogs++] = number[i];
         }
     }
@@ -129,7 +130,8 @@ static void next_old(struct merge *m)
     m->has_old = e == ERR_OK;
 }
 
-static void merge_begin(struct merge *m, const struct fold *f, struct run_cursor *cursor)
+static void merge_begin(struct merge *m, const struct fold *f,
+                        struct run_cursor *cursor)
 {
     const struct contacts_known *known = f->c->known;
 
@@ -142,8 +144,7 @@ static void merge_begin(struct merge *m, const struct fold *f, struct run_cursor
 
 static bool merge_step(struct merge *m, struct run_record *ret)
 {
-    const struct contact_entry *e =
-        m->at < m->f->n ? &m->f->v[m->at] : NULL;
+    const struct contact_entry *e = m->at < m->f->n ? &m->f->v[m->at] : NULL;
 
     if (!m->has_old && e == NULL) {
         return false;
@@ -238,8 +239,8 @@ static void forget_frozen(struct contacts *c)
     tally_fini(&gone);
 }
 
-/* known.N as it is on disk now: another process may have folded since. A damaged one makes room; its
- * entries are lost. */
+/* known.N as it is on disk now: another process may have folded since. A damaged one makes room;
+ * its entries are lost. */
 static enum err take_newest(struct fold *f, uint64_t *retnumber)
 {
     struct contacts *c = f->c;
@@ -341,7 +342,7 @@ enum err contacts_fold(struct contacts *c, struct errinfo *reterr)
 
 /* ---- the thread ---- */
 
-static void tell(struct contacts *c, const struct errinfo *why)
+static void tell_fault(struct contacts *c, const struct errinfo *why)
 {
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 
@@ -380,7 +381,7 @@ static uint64_t fold_in_time(struct contacts *c, uint64_t next_us)
     if (e == ERR_LOCKED) { /* the gillnetd before us still runs */
         return now + (uint64_t)TICK_S * 1000000;
     }
-    tell(c, e == ERR_OK ? NULL : &why);
+    tell_fault(c, e == ERR_OK ? NULL : &why);
     return now + (e == ERR_OK ? FOLD_US : RETRY_US);
 }
 
@@ -392,8 +393,8 @@ static bool sleep_tick(struct contacts *c)
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += TICK_S;
     pthread_mutex_lock(&c->lock);
-    while (!c->ends &&
-           pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC, &until) == 0) {
+    while (!c->ends && pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC,
+                                              &until) == 0) {
     }
     bool ends = c->ends;
     pthread_mutex_unlock(&c->lock);

@@ -47,16 +47,16 @@ struct contacts {
     pthread_t thread;
     bool has_thread;
     bool ends;
-    bool is_dirty;    /* the log has entries that are not synced */
-    bool is_volatile; /* the log is not written any more */
-    bool is_faulty;   /* told by on_fault; the thread's */
-    struct filelock folding;  /* held while this process folds */
-    int log;          /* -1: none */
+    bool is_dirty;           /* the log has entries that are not synced */
+    bool is_volatile;        /* the log is not written any more */
+    bool is_faulty;          /* told by on_fault; the thread's */
+    struct filelock folding; /* held while this process folds */
+    int log;                 /* -1: none */
     uint64_t log_number;
     uint64_t log_bytes;
     uint64_t dropped;
-    struct tally recent; /* learnt since the last fold began */
-    struct tally frozen; /* being folded */
+    struct tally recent;          /* learnt since the last fold began */
+    struct tally frozen;          /* being folded */
     struct contacts_known *known; /* NULL: nothing was folded */
 };
 
@@ -74,7 +74,8 @@ bool contact_put(struct tally *t, uint64_t key, uint64_t value);
 enum err contacts_log_make(const char *dir, int *retfd, uint64_t *retnumber,
                            struct errinfo *reterr);
 /* Appends; on failure nothing of it is in the file, or the file is not to be used any more. */
-bool contacts_log_append(int fd, uint64_t size, const struct contact_entry *v, size_t n);
+bool contacts_log_append(int fd, uint64_t size, const struct contact_entry *v,
+                         size_t n);
 enum { CONTACT_RECORD = 16 };
 
 typedef bool contacts_entry_fn(void *context, const struct contact_entry *entry);

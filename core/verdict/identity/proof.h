@@ -1,9 +1,9 @@
 /*
  * proof - what Authentication-Results prove about the domain of From.
  *
- * Anybody can write any From. A domain is proved by a DMARC pass for it, or by a good DKIM signature
- * of it or of a domain between it and its registrable domain. With several From domains nothing is
- * proved: nobody knows which one the results are about (RFC 7489, 6.6.1).
+ * Anybody can write any From. A domain is proved by a DMARC pass for it, or by a good DKIM
+ * signature of it or of a domain between it and its registrable domain. With several From domains
+ * nothing is proved: nobody knows which one the results are about (RFC 7489, 6.6.1).
  * Threads: pure.   Allocates: nothing.   Source: RFC 7489 3.1 (alignment), RFC 8601.
  */
 #ifndef CORE_VERDICT_IDENTITY_PROOF_H

@@ -93,7 +93,8 @@ static void test_accounts_add__strangers__count_once_a_day(void **state)
     assert_int_equal(n.messages, 1);
 }
 
-static void test_accounts_add__too_many__is_said_at_the_limit_and_when_doubled(void **state)
+static void test_accounts_add__too_many__is_said_at_the_limit_and_when_doubled(
+    void **state)
 {
     struct site *s = *state;
     struct account_numbers n;
@@ -145,7 +146,8 @@ static void test_accounts_open__another_file__is_refused(void **state)
     struct site *s = *state;
     struct errinfo why = {.code = ERR_OK};
     accounts_close(&s->a);
-    assert_int_equal(file_write_atomic(s->path, SLICE_LIT("hello\n"), 0640, &why), ERR_OK);
+    assert_int_equal(file_write_atomic(s->path, SLICE_LIT("hello\n"), 0640, &why),
+                     ERR_OK);
     assert_int_equal(accounts_open(s->path, &s->a, &why), ERR_CORRUPT);
     assert_non_null(strstr(why.text, "remove it"));
 }

@@ -47,8 +47,7 @@ static const struct mistake_row rows[] = {
     {"add_headers = off;", 1, "add_headers", "add_headers = false;"},
     {"add_headers = \"no\";", 1, "add_headers", "add_headers = false;"},
     {"outgoing = 1;", 1, "outgoing", "outgoing = true;"},
-    {"outgoing = \"on\";", 1, "outgoing",
-     "outgoing = true;"},
+    {"outgoing = \"on\";", 1, "outgoing", "outgoing = true;"},
     /* brackets */
     {"lists = [ {\n name = \"a\"; } ];", 1, "lists",
      "lists = ( { name = \"...\"; } );"},

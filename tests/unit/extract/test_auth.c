@@ -45,15 +45,16 @@ static const char *auth_of(const char *text, size_t ntrusted, char line[256])
 /* "spf dkim dmarc arc, signers", each the name of its result. */
 static const char *results_of(const char *text, char line[256])
 {
-    static const char *const names[] = {"absent",  "none",   "pass",      "fail",     "softfail",
-                                        "neutral", "policy", "temperror", "permerror"};
+    static const char *const names[] = {"absent", "none",      "pass",
+                                        "fail",   "softfail",  "neutral",
+                                        "policy", "temperror", "permerror"};
     struct arena *arena = arena_new(ARENA);
     struct extract *x = extract_new(arena, &limits, trusted, 2);
     extract_raw(x, slice_str(text));
     (void)extract_finish(x);
     const struct extract_auth *a = extract_auth(x);
-    size_t n = (size_t)snprintf(line, 256, "%s %s %s %s%s", names[a->spf], names[a->dkim],
-                                names[a->dmarc], names[a->arc],
+    size_t n = (size_t)snprintf(line, 256, "%s %s %s %s%s", names[a->spf],
+                                names[a->dkim], names[a->dmarc], names[a->arc],
                                 a->has_results ? "" : " no results");
     for (unsigned i = 0; i < a->nsigners; i++) {
         n += (size_t)snprintf(line + n, 256 - n, " %.*s", SLICE_ARGS(a->signer[i]));
@@ -137,15 +138,19 @@ static void test_auth__every_result__is_kept(void **state)
         {AR "mx.our.example; none\n\n", "absent absent absent absent"},
         {AR "evil.example; spf=pass; dkim=pass header.d=a.example; arc=pass\n\n",
          "absent absent absent absent no results"},
-        {AR "mx.our.example; dkim=fail header.d=a.example; dkim=pass header.d=b.example;"
-            " dkim=pass header.d=c.example; dkim=pass header.d=b.example\n\n",
+        {AR
+         "mx.our.example; dkim=fail header.d=a.example; dkim=pass header.d=b.example;"
+         " dkim=pass header.d=c.example; dkim=pass header.d=b.example\n\n",
          "absent pass absent absent b.example c.example"},
         /* a HELO name proves nothing about the sender, wherever it stands */
-        {AR "mx.our.example; spf=pass smtp.helo=a.example; spf=fail smtp.mailfrom=b.example\n\n",
+        {AR
+         "mx.our.example; spf=pass smtp.helo=a.example; spf=fail smtp.mailfrom=b.example\n\n",
          "fail absent absent absent"},
-        {AR "mx.our.example; spf=fail smtp.mailfrom=b.example; spf=pass smtp.helo=a.example\n\n",
+        {AR
+         "mx.our.example; spf=fail smtp.mailfrom=b.example; spf=pass smtp.helo=a.example\n\n",
          "fail absent absent absent"},
-        {AR "mx.our.example; spf=pass smtp.helo=a.example\n\n", "pass absent absent absent"},
+        {AR "mx.our.example; spf=pass smtp.helo=a.example\n\n",
+         "pass absent absent absent"},
         /* a field below says nothing more of what one above spoke about */
         {AR "mx.our.example; dkim=none; arc=none\n" AR
             "mx.our.example; dkim=pass header.d=b.example; arc=pass; dmarc=pass\n\n",

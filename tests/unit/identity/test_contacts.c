@@ -101,7 +101,8 @@ static void assert_known(struct contacts *c)
     assert_false(contacts_has_domain(c, SLICE_LIT("our.example")));
 }
 
-static void test_contacts_learn__sent_mail__is_found_before_and_after_a_fold(void **state)
+static void test_contacts_learn__sent_mail__is_found_before_and_after_a_fold(
+    void **state)
 {
     struct site *s = *state;
     send(s->store, "ann@our.example", "bob@mail.their.example", "0@our.example");
@@ -142,7 +143,8 @@ static void test_contacts_view__beside_the_owner__sees_log_and_run(void **state)
 static void test_contacts_learn__a_known_list__makes_no_correspondent(void **state)
 {
     struct site *s = *state;
-    assert_int_equal(contacts_learn_list(s->store, SLICE_LIT("talk@list.example")), ERR_OK);
+    assert_int_equal(contacts_learn_list(s->store, SLICE_LIT("talk@list.example")),
+                     ERR_OK);
     send(s->store, "ann@our.example", "talk@list.example", "1@our.example");
     assert_false(wrote(s->store, "ann@our.example", "talk@list.example"));
     assert_false(sent_id(s->store, "1@our.example", "talk@list.example"));
@@ -170,7 +172,8 @@ static void test_contacts__its_days_are_over__is_forgotten(void **state)
     assert_int_equal(n.folded, 0);
 }
 
-static void test_contacts_learn__written_to_again__stays_for_its_time_from_then(void **state)
+static void test_contacts_learn__written_to_again__stays_for_its_time_from_then(
+    void **state)
 {
     struct site *s = *state;
     send(s->store, "ann@our.example", "bob@their.example", "");
@@ -249,7 +252,8 @@ static void test_contacts_open__a_damaged_record__the_others_serve(void **state)
     damage(s, "log.", 20); /* the pair of addresses of the second */
     s->store = open_store(s);
     assert_true(wrote(s->store, "ann@our.example", "bob@their.example"));
-    assert_true(wrote(s->store, "ann@our.example", "carl@their.example")); /* of the domain */
+    assert_true(
+        wrote(s->store, "ann@our.example", "carl@their.example")); /* of the domain */
 }
 
 static void test_contacts_open__a_torn_record__is_not_there(void **state)
@@ -360,7 +364,8 @@ static unsigned kill_at_random(struct site *s, unsigned first)
     return next;
 }
 
-static void test_contacts__kill_9_at_random_points__nothing_acknowledged_is_lost(void **state)
+static void test_contacts__kill_9_at_random_points__nothing_acknowledged_is_lost(
+    void **state)
 {
     enum { LATELY = 5000 };
     struct site *s = *state;

@@ -64,8 +64,9 @@ static void words_of(struct contacts *store, const struct mail *m, char ret[WORD
     struct arena *arena = arena_new(ARENA);
     struct extract *x = extract_new(arena, &limits, trusted, 1);
     const struct feature text = {.type = FEATURE_text};
-    struct counted counted = {
-        .feature = &text, .has_distinct = true, .distinct = {[DISTINCT_SENDER] = m->senders}};
+    struct counted counted = {.feature = &text,
+                              .has_distinct = true,
+                              .distinct = {[DISTINCT_SENDER] = m->senders}};
     const struct message_counts counts = {.n = m->senders > 0, .v = &counted};
     struct identity identity;
     size_t used = 0;
@@ -97,8 +98,8 @@ static void words_of(struct contacts *store, const struct mail *m, char ret[WORD
     arena_free(&arena);
 }
 
-#define AR   "Authentication-Results: mx.our.example; "
-#define FROM "From: Bob <bob@mail.their.example>\n"
+#define AR          "Authentication-Results: mx.our.example; "
+#define FROM        "From: Bob <bob@mail.their.example>\n"
 #define UNSUBSCRIBE "List-Unsubscribe: <https://their.example/u>\n"
 
 static void test_identity_make__header_and_results__give_the_words(void **state)
@@ -113,39 +114,47 @@ static void test_identity_make__header_and_results__give_the_words(void **state)
          "results spf_fail dkim_fail dmarc_fail"},
         {{AR "spf=none; dkim=none; dmarc=none; arc=pass\n" FROM "\n", false, 0, false},
          "results arc_pass"},
-        {{AR "spf=pass smtp.mailfrom=x.example; dkim=temperror\n" FROM "\n", false, 0, false},
+        {{AR "spf=pass smtp.mailfrom=x.example; dkim=temperror\n" FROM "\n", false, 0,
+          false},
          "results spf_pass"},
         {{AR "spf=pass smtp.mailfrom=b@out.their.example\n" FROM "\n", false, 0, false},
          "results spf_pass aligned"},
         {{AR "dmarc=pass header.from=mail.their.example\n" FROM "\n", false, 0, false},
          "results dmarc_pass proved =their.example"},
         /* the signature of a mail provider beside the one of the sender, in any order */
-        {{AR "dkim=pass header.d=their.example; dkim=pass header.d=esp.example\n" FROM "\n",
+        {{AR "dkim=pass header.d=their.example; dkim=pass header.d=esp.example\n" FROM
+             "\n",
           false, 0, false},
          "results dkim_pass aligned proved =their.example"},
-        {{AR "dkim=pass header.d=esp.example; dkim=pass header.d=their.example\n" FROM "\n",
+        {{AR "dkim=pass header.d=esp.example; dkim=pass header.d=their.example\n" FROM
+             "\n",
           false, 0, false},
          "results dkim_pass aligned proved =their.example"},
-        {{AR "dkim=pass header.d=esp.example; dkim=fail header.d=their.example\n" FROM "\n",
+        {{AR "dkim=pass header.d=esp.example; dkim=fail header.d=their.example\n" FROM
+             "\n",
           false, 0, false},
          "results dkim_pass"},
         /* a sister proves that it is the same organisation, not that it may write this From */
         {{AR "dkim=pass header.d=shop.their.example\n" FROM "\n", false, 0, false},
          "results dkim_pass aligned"},
-        {{AR "dkim=pass header.d=their.example\nFrom: a@their.example, b@x.example\n\n", false,
-          0, false},
+        {{AR "dkim=pass header.d=their.example\nFrom: a@their.example, b@x.example\n\n",
+          false, 0, false},
          "results dkim_pass"},
         {{FROM "\n", true, 0, false}, "bounce automatic"},
-        {{FROM "Auto-Submitted: auto-replied (vacation)\n\n", false, 0, false}, "automatic"},
+        {{FROM "Auto-Submitted: auto-replied (vacation)\n\n", false, 0, false},
+         "automatic"},
         {{FROM "Auto-Submitted: no\n\n", false, 0, false}, ""},
         {{FROM "Precedence: bulk\n\n", false, 0, false}, "automatic"},
         {{FROM "List-Id: <l.their.example>\n\n", false, 0, false}, "automatic"},
         /* a newsletter: proved, with a way out, and a text of this sender alone */
-        {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 1, false},
+        {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 1,
+          false},
          "results dkim_pass aligned proved newsletter =their.example"},
-        {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 2, false},
+        {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 2,
+          false},
          "results dkim_pass aligned proved =their.example"},
-        {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 0, false},
+        {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 0,
+          false},
          "results dkim_pass aligned proved =their.example"},
         {{AR "dkim=pass header.d=their.example\n" FROM "\n", false, 1, false},
          "results dkim_pass aligned proved =their.example"},
@@ -171,7 +180,8 @@ static void assert_words(struct contacts *store, const char *text, const char *w
     }
 }
 
-static void test_identity_make__we_wrote_to_it__is_correspondent_and_answer(void **state)
+static void test_identity_make__we_wrote_to_it__is_correspondent_and_answer(
+    void **state)
 {
     struct site *s = *state;
     const struct slice to = SLICE_LIT("bob@mail.their.example");
@@ -182,14 +192,16 @@ static void test_identity_make__we_wrote_to_it__is_correspondent_and_answer(void
     assert_words(s->store, FROM "\n", "first_contact");
     assert_int_equal(contacts_learn_sent(s->store, &sent), ERR_OK);
     assert_words(s->store, FROM "\n", "correspondent");
-    assert_words(s->store, FROM "In-Reply-To: <7.q@our.example>\n\n", "correspondent answer");
+    assert_words(s->store, FROM "In-Reply-To: <7.q@our.example>\n\n",
+                 "correspondent answer");
     assert_words(s->store, FROM "In-Reply-To: <7.Q@our.example>\n\n", "correspondent");
     assert_words(s->store,
                  FROM "References: <1@x> <2@x>\n <3@x><7.q@our.example> <5@x>\n\n",
                  "correspondent answer");
     /* the address, not the domain, and only one */
     assert_words(s->store,
-                 "From: carl@mail.their.example\nIn-Reply-To: <7.q@our.example>\n\n", "");
+                 "From: carl@mail.their.example\nIn-Reply-To: <7.q@our.example>\n\n",
+                 "");
     assert_words(s->store,
                  "From: bob@mail.their.example, c@mail.their.example\n"
                  "In-Reply-To: <7.q@our.example>\n\n",
@@ -231,7 +243,8 @@ static void test_identity_learn__accepted_mail__ends_the_first_contact(void **st
 }
 
 /* Only a list that proves its domain keeps an address from becoming a correspondent. */
-static void test_identity_learn__list_post__counts_with_proof_of_its_domain(void **state)
+static void test_identity_learn__list_post__counts_with_proof_of_its_domain(
+    void **state)
 {
     static const struct {
         const char *signer;

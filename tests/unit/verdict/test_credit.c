@@ -41,7 +41,9 @@ static void test_credit__words_and_hits__give_the_score(void **state)
         const char *category = rows[i].category;
         b->found.n = 0;
         if (category != NULL) {
-            list->category = *category == 'p' ? phish : *category == 'm' ? malware : spam;
+            list->category = *category == 'p'   ? phish
+                             : *category == 'm' ? malware
+                                                : spam;
             add_hit(b, 0, FEATURE_url_domain, "evil.example");
         }
         list->shadow = rows[i].is_shadow;

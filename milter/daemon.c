@@ -18,6 +18,7 @@
 #include "milter/control.h"
 #include "milter/libmilter.h"
 #include "milter/message_log.h"
+#include "milter/outgoing.h"
 #include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
@@ -357,6 +358,9 @@ static int open_sockets(const struct config *config,
     }
     open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
+    if (daemon_state.has_keys) {
+        outgoing_open(config, &daemon_state.keys);
+    }
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -413,6 +417,7 @@ static void tear_down(void)
     scan_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
+        outgoing_close();
         service_fini();
         list_manager_free(&daemon_state.lists);
         lookup_stats_close(&daemon_state.hits);

@@ -12,7 +12,8 @@ struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct list_manager *hold;
-    struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
+    struct contacts *contacts; /* NULL: there is no key */
+    struct hits_view *hits;    /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
     bool is_counting;
     struct count_publisher counts;
@@ -26,6 +27,7 @@ struct outcome {
     struct verdict verdict;
     struct list_hits hits;
     struct message_counts counts;
+    struct identity identity;
 };
 
 static const char *silence_name(const struct list_hit *h)
@@ -43,10 +45,26 @@ static bool print_outcome_json(const struct check *c, const struct listset *set,
                                          .hits = &o->hits,
                                          .voices = &c->voices,
                                          .counts = &o->counts,
+                                         .identity = &o->identity,
                                          .counts_are_exact =
                                              counts_are_exact(&c->counts),
                                          .time_us = clock_mono_us() - m->start_mono_us};
     return json_line(explain_json(&explain));
+}
+
+static void print_identity(const struct identity *identity)
+{
+    const char *before = "  sender: ";
+
+    for (unsigned w = 0; w < IDENTITY_WORDS; w++) {
+        if (identity_has(identity, (enum identity_word)w)) {
+            printf("%s%s", before, identity_name(w));
+            before = ", ";
+        }
+    }
+    if (identity->words != 0) {
+        (void)putchar('\n');
+    }
 }
 
 static void print_outcome_text(const struct check *c, const struct listset *set,
@@ -67,6 +85,7 @@ static void print_outcome_text(const struct check *c, const struct listset *set,
                               : "no Authentication-Results field of a server in "
                                 "trusted_authserv proves it");
     }
+    print_identity(&o->identity);
     for (size_t i = 0; i < v->nsymbols; i++) {
         printf("  %s %g ", v->symbols[i].name, v->symbols[i].score);
         text_print(stdout, v->symbols[i].detail, EVIDENCE_SHOWN);
@@ -138,6 +157,23 @@ static void say_uncounted(const struct check *c)
         stderr);
 }
 
+static void identify(const struct check *c, const struct message *m,
+                     const struct message_counts *counts, struct identity *ret)
+{
+    const struct identity_case sender = {.features = m->features,
+                                         .auth = m->auth,
+                                         .conversation = m->conversation,
+                                         .counts = counts,
+                                         .contacts = c->contacts,
+                                         .rcpt = m->rcpt,
+                                         .nrcpt = m->nrcpt,
+                                         .has_empty_sender =
+                                             c->envelope.from != NULL &&
+                                             strcmp(c->envelope.from, "<>") == 0};
+
+    identity_make(&sender, ret);
+}
+
 static int check_message(void *context, struct arena *arena, const struct message *m)
 {
     struct check *c = context;
@@ -148,10 +184,12 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
         .auth = m->auth,
         .counts = &o.counts,
+        .identity = &o.identity,
         .text = m->text,
         .bytes = m->bytes};
 
     count_or_look(c, arena, m, &o.counts);
+    identify(c, m, &o.counts, &o.identity);
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
@@ -177,6 +215,19 @@ static void say_no_lists(const struct check *c)
     list_manager_release(c->hold, &lists);
 }
 
+/* Without the store the sender is judged by its results alone. */
+static int open_contacts(struct check *c)
+{
+    struct errinfo info = {.code = ERR_OK};
+
+    if (contacts_view(c->cli->config->state_dir, &c->cli->keys, &c->contacts, &info) !=
+        ERR_OK) {
+        (void)cli_fail(&info);
+        cli_say("correspondents are not known to this command");
+    }
+    return 0;
+}
+
 static int open_lists(struct check *c)
 {
     struct errinfo info = {.code = ERR_OK};
@@ -197,7 +248,7 @@ static int open_lists(struct check *c)
         return cli_fail(&info);
     }
     say_no_lists(c);
-    return 0;
+    return has_keys ? open_contacts(c) : 0;
 }
 
 int cmd_check(struct cli *cli, int argc, char **argv)
@@ -223,6 +274,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
     int closed = counts_close(&c.counts);
     say_uncounted(&c);
     list_manager_free(&c.hold);
+    contacts_close(&c.contacts);
     lookup_stats_view_free(&c.hits);
     return closed > status ? closed : status;
 }

@@ -4,7 +4,7 @@
 static bool allow_is_idle(const struct config *c)
 {
     return c->allow_domains.n + c->allow_addresses.n > 0 &&
-           c->trusted_authserv.n == 0 && c->skip_authenticated;
+           c->trusted_authserv.n == 0 && c->outgoing;
 }
 
 static bool never_ages(const struct config_list *list)

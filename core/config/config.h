@@ -5,7 +5,8 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_rule (the structs); schema.def, feed.def,
+ * Files in reading order: config, config_hub, config_rule, config_sender (the
+ * structs); schema.def, feed.def,
  * subscribe.def, condition.def and schema (the table of keys); family (groups with names); load,
  * shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe, finish_rules (a load
  * step by step, config_internal.h); config_value, keywords, arrays, form, render, unit, condition
@@ -25,6 +26,7 @@
 #include "core/base/slice.h"
 #include "core/config/config_hub.h"
 #include "core/config/config_rule.h"
+#include "core/config/config_sender.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
@@ -109,7 +111,10 @@ struct config {
 
     size_t ntrusted_networks;
     struct ipnet *trusted_networks; /* not examined */
-    bool skip_authenticated;        /* messages of logged-in clients are not examined */
+    bool outgoing; /* mail of logins and trusted networks is outgoing; false: logins are
+                      examined as others are, trusted networks left alone */
+    struct config_account account;
+    struct config_identity identity;
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 
@@ -137,7 +142,8 @@ struct config {
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    bool shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
+    bool
+        shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
     size_t nrules;
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */

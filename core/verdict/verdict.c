@@ -149,6 +149,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     list_symbols_add(&j);
     judge_limits(&j);
     if (ret->allow == NULL) {
+        credit_judge(&j);
         judge_rules(&j);
     }
     if (arena_is_full(arena)) {

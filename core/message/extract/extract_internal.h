@@ -86,6 +86,7 @@ struct extract {
     struct slice message_id;
     struct mailing_list list;
     struct extract_auth auth;
+    struct extract_conversation conversation;
     struct traits traits; /* that the set has */
     struct facts facts;
     unsigned auth_seen; /* methods that an earlier field spoke about */

@@ -192,6 +192,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     };
     judge_message(m, features, &context, begin_us, ret);
     ham_record_message(features, ret);
+    judged_add(m->config, &counts, verdict_judgements(m->config, ret, &context));
     return reply_shortfall(m->config, ret);
 }
 

@@ -115,6 +115,7 @@ static char *explain(const struct judging *j, struct featureset *features,
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));
     service_voices(j->config, &voices);
     json_t *object =
         explain_json(&(struct explain_case){.file = SLICE_LIT("-"),

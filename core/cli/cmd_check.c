@@ -153,6 +153,8 @@ static int check_message(void *context, struct arena *arena, const struct messag
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
+    judged_add(c->cli->config, &o.counts,
+               verdict_judgements(c->cli->config, &o.verdict, &facts));
     bool is_printed = !c->cli->json || print_outcome_json(c, lists, m, &o);
     if (!c->cli->json) {
         print_outcome_text(c, lists, m, &o);

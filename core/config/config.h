@@ -104,6 +104,7 @@ struct config_count {
     char *prefix;       /* goes before every value that is counted: "in" */
     double noise_floor; /* a window whose canaries read more is not used for verdicts */
     struct config_strings distinct_types; /* feature types with distinct counts */
+    struct config_strings judged_types;   /* whose values' judgements are counted */
 };
 
 struct config {

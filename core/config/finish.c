@@ -206,18 +206,28 @@ static void check_rule_distinct(const struct config *c, size_t rule,
     }
 }
 
+/* The names are a key of c; each must be a counted type. */
+static void check_counted(const struct config *c, const struct config_strings *names,
+                          const char *key, const struct config_types *types,
+                          struct config_errors *errors)
+{
+    size_t offset = (size_t)((const char *)names - (const char *)c);
+
+    for (size_t i = 0; i < names->n; i++) {
+        if (!types->is_counted(slice_str(names->v[i]))) {
+            refuse_uncounted(c, key_source(c, offset), key, names->v[i], errors);
+        }
+    }
+}
+
 /* A built-in rule whose distinct counts a file removes rests without an error. */
 static void check_rules(struct config *c, const struct config_types *types,
                         struct config_errors *errors)
 {
-    const struct config_strings *names = &c->count.distinct_types;
-
-    for (size_t i = 0; types != NULL && i < names->n; i++) {
-        if (!types->is_counted(slice_str(names->v[i]))) {
-            refuse_uncounted(
-                c, key_source(c, offsetof(struct config, count.distinct_types)),
-                "count.distinct_types", names->v[i], errors);
-        }
+    if (types != NULL) {
+        check_counted(c, &c->count.distinct_types, "count.distinct_types", types,
+                      errors);
+        check_counted(c, &c->count.judged_types, "count.judged_types", types, errors);
     }
     for (size_t i = 0; i < c->nrules; i++) {
         check_rule_type(c, i, types != NULL ? types->is_counted : NULL, errors);

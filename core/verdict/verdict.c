@@ -134,6 +134,7 @@ void verdict_make(const struct config *config, const struct featureset *features
         judge_traits(&j);
         judge_bulk(&j);
     }
+    ret->firm = ret->score - j.unsure;
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);
     }

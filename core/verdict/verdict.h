@@ -27,7 +27,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
@@ -43,6 +43,8 @@ struct symbol {
 struct verdict {
     enum action action;
     double score;
+    double firm; /* of score: without rules on judgements (core/count/judged.h), and without
+                  * peers that lack a quorum */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
@@ -71,6 +73,14 @@ struct verdict_context {
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+
+/* How the message is counted for its values: bits 1U << JUDGED_GOOD and so on, for judged_add.
+ * Bad: its firm score reaches the mildest threshold, and it is marked or worse. Good: accepted, in
+ * full examined, and the firm score is below half of that threshold. Mail between these two is
+ * neither, and so is mail that an allow rule accepts (the rule says nothing about the values in
+ * other mail) and outgoing mail (a forged sender would inherit its good name). */
+unsigned verdict_judgements(const struct config *config, const struct verdict *v,
+                            const struct verdict_context *context);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);

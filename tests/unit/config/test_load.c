@@ -202,6 +202,8 @@ static const struct bad bad_rows[] = {
     {"count = { noise_floor = 0; };", "from 1e-06 to 1"},
     {"count = { distinct_types = [ \"txt\" ]; };",
      "not a feature type that is counted"},
+    {"count = { judged_types = [ \"from\", \"bare_host\" ]; };",
+     "count.judged_types: \"bare_host\" is not a feature type that is counted"},
     {"bulk_alone = \"accept\";", "\"reject\" or \"discard\""},
     {"rules = { name = \"a\"; };", "write rules = ("},
     {"rules = ( 3 );", "each rule as a group"},

@@ -79,6 +79,8 @@ void config_finish(struct config *c, const struct config_types *types,
 /* Part of it: each subscription has urls, key and lists; no two have the same publisher, and no two
  * lists of one are the same list here. */
 void config_finish_subscriptions(struct config *c, struct config_errors *errors);
+/* Part of it: each setting of a user can be read, and is about a rule that exists. */
+void config_finish_users(struct config *c, struct config_errors *errors);
 /* Part of it: an enabled feed has a url, each list holds one feed, types are known. */
 void config_finish_feeds(struct config *c, const struct config_types *types,
                          struct config_errors *errors);

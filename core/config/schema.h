@@ -82,6 +82,10 @@ enum {
     SCHEMA_FEED_KEYS = 0
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/feed.def"
+    ,
+    SCHEMA_USER_KEYS = 0
+#define CONFIG_USER_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/user.def"
 };
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -94,6 +98,7 @@ enum {
     SCHEMA_RULES,
     SCHEMA_SUBSCRIPTIONS,
     SCHEMA_FEEDS,
+    SCHEMA_USERS,
     SCHEMA_FAMILIES
 };
 enum { SCHEMA_FAMILY_KEYS_MAX = 32 };
@@ -120,7 +125,7 @@ const char *schema_nearest(const char *group, const char *name);
 
 /* Whether some key lies below this path ("limits" is a group). */
 bool schema_is_group(const char *path);
-/* The family of that name: lists, rules, subscribe or feeds; NULL: there is none. */
+/* The family of that name: lists, rules, subscribe, feeds or users; NULL: there is none. */
 const struct schema_family *schema_family(const char *group);
 
 /* The row of a key in a group ("" outside of all); NULL: there is none. */

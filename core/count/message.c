@@ -142,7 +142,7 @@ static size_t members_of(const struct counting *c, unsigned kind, struct slice o
 
     if (kind == DISTINCT_RCPT) {
         *ret = c->facts->rcpt;
-        return c->facts->nrcpt;
+        return c->facts->nrcpt < COUNT_RCPT_MAX ? c->facts->nrcpt : COUNT_RCPT_MAX;
     }
     if (kind == DISTINCT_NETWORK) {
         f = featureset_first(c->features, FEATURE_client_net);

@@ -25,7 +25,11 @@ enum count_distinct {
 const char *count_distinct_name(
     unsigned kind); /* "recipients", "networks", "senders" */
 
-enum { COUNT_PAIRS_MAX = 512, COUNT_FEATURES_MAX = 1024 };
+enum {
+    COUNT_PAIRS_MAX = 512,
+    COUNT_RCPT_MAX = 256, /* recipients of one message that become pairs */
+    COUNT_FEATURES_MAX = 1024
+};
 
 /* One counted feature of a message. */
 struct counted {

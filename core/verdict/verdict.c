@@ -22,6 +22,17 @@ static struct symbol *next_symbol(struct verdict *v)
     return last;
 }
 
+void verdict_symbol_name(char *text)
+{
+    for (char *p = text; *p != '\0'; p++) {
+        if (*p >= 'a' && *p <= 'z') {
+            *p = (char)(*p - 'a' + 'A');
+        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
+            *p = '_';
+        }
+    }
+}
+
 void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
                         double score, struct slice detail)
 {
@@ -35,13 +46,7 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
     }
     (void)snprintf(s->name, sizeof(s->name), "%s%s", prefix, name);
     s->detail = detail;
-    for (char *p = s->name; *p != '\0'; p++) {
-        if (*p >= 'a' && *p <= 'z') {
-            *p = (char)(*p - 'a' + 'A');
-        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
-            *p = '_';
-        }
-    }
+    verdict_symbol_name(s->name);
 }
 
 static void on_bulk_symbol(void *context, const char *prefix, const char *name,
@@ -49,6 +54,7 @@ static void on_bulk_symbol(void *context, const char *prefix, const char *name,
 {
     struct judging *j = context;
     verdict_add_symbol(j->v, prefix, name, score, detail);
+    j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_BULK;
 }
 
 /* A limit that honest mail never meets is evidence. However many are met, it is one trick. */

@@ -42,6 +42,13 @@ double verdict_required(const struct config *config, enum action action)
     return required;
 }
 
+double verdict_threshold(const struct config *config, const struct verdict *v)
+{
+    return v != NULL && v->required > 0
+               ? v->required
+               : verdict_required(config, v != NULL ? v->action : ACTION_ACCEPT);
+}
+
 /* A message of which something was not looked at is not called good. */
 static bool is_whole(const struct verdict *v)
 {

@@ -161,7 +161,8 @@ static bool has_conditions(const struct checking *k)
 static void check_rule(const struct checking *k)
 {
     const struct config_rule *r = &k->c->rules[k->rule];
-    struct config_source least = rule_source(k, offsetof(struct config_rule, any_least));
+    struct config_source least =
+        rule_source(k, offsetof(struct config_rule, any_least));
 
     if (*r->type == '\0' && *r->trait == '\0' && !has_conditions(k)) {
         refuse(k, rule_source(k, offsetof(struct config_rule, type)), ERR_NOT_FOUND,
@@ -179,21 +180,30 @@ static void check_rule(const struct checking *k)
     check_conditions(k, &r->none);
 }
 
+/* The names are the key of c at offset; each must be a counted type. */
+static void check_counted(const struct checking *k, size_t offset, const char *key)
+{
+    const struct config_strings *names =
+        (const struct config_strings *)(const void *)((const char *)k->c + offset);
+    struct config_source at = config_key_source(k->c, offset);
+
+    for (size_t i = 0; k->types != NULL && i < names->n; i++) {
+        if (!k->types->is_counted(slice_str(names->v[i]))) {
+            config_errors_add(k->errors, ERR_NOT_FOUND, config_file_name(k->c, at.file),
+                              at.line, "%s: \"%s\" " NOT_COUNTED, key, names->v[i]);
+        }
+    }
+}
+
 void config_finish_rules(struct config *c, const struct config_types *types,
                          struct config_errors *errors)
 {
     struct checking k = {c, types, errors, 0};
-    const struct config_strings *names = &c->count.distinct_types;
-    struct config_source at =
-        config_key_source(c, offsetof(struct config, count.distinct_types));
 
-    for (size_t i = 0; types != NULL && i < names->n; i++) {
-        if (!types->is_counted(slice_str(names->v[i]))) {
-            config_errors_add(errors, ERR_NOT_FOUND, config_file_name(c, at.file),
-                              at.line, "count.distinct_types: \"%s\" " NOT_COUNTED,
-                              names->v[i]);
-        }
-    }
+    check_counted(&k, offsetof(struct config, count.distinct_types),
+                  "count.distinct_types");
+    check_counted(&k, offsetof(struct config, count.judged_types),
+                  "count.judged_types");
     for (; k.rule < c->nrules; k.rule++) {
         check_rule(&k);
     }

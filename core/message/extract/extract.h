@@ -108,7 +108,9 @@ struct extract_conversation {
     struct slice list_post; /* address of List-Post in normal form, or empty */
 };
 
-enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept, to count different ones */
+enum {
+    EXTRACT_RECIPIENTS = 1000
+}; /* that are kept, to count different ones and for their settings */
 
 struct extract;
 

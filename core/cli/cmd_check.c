@@ -265,7 +265,7 @@ static int open_lists(struct check *c)
     if (c->users == NULL) {
         return cli_nomem();
     }
-    int status = cli_status(users_refresh(c->users, &info), &info);
+    status = cli_status(users_refresh(c->users, &info), &info);
     return status == 0 && has_keys ? open_contacts(c) : status;
 }
 

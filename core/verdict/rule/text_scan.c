@@ -59,16 +59,15 @@ static bool flush(struct rule_text *t)
  * space, too. */
 static size_t white_length(struct slice s)
 {
-    static const struct slice wide[] = {
-        SLICE_LIT("\xc2\xa0"), SLICE_LIT("\xe2\x80\xaf"), SLICE_LIT("\xe3\x80\x80")};
+    static const char *const wide[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe3\x80\x80"};
     unsigned char c = (unsigned char)s.p[0];
 
     if (c < 0x80) {
         return c == ' ' || (c >= '\t' && c <= '\r');
     }
     for (size_t i = 0; i < LENGTH(wide); i++) {
-        if (slice_has_prefix(s, wide[i])) {
-            return wide[i].n;
+        if (slice_has_prefix(s, slice_str(wide[i]))) {
+            return strlen(wide[i]);
         }
     }
     bool is_general = slice_has_prefix(s, SLICE_LIT("\xe2\x80")) && s.n > 2 &&

@@ -308,7 +308,8 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     /* no key outside of the schema */
     assert_int_equal(items, SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
                                 SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
-                                SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS);
+                                SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS +
+                                SCHEMA_USER_KEYS);
     buf_fini(&item);
     free(page);
 }
@@ -332,7 +333,8 @@ static void test_schema__when_printed__then_one_row_a_key(void **state)
     }
     assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
                                SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
-                               SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS);
+                               SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS +
+                                SCHEMA_USER_KEYS);
     buf_fini(&text);
 }
 

@@ -81,12 +81,6 @@ struct config_list {
     enum list_url_match url_match;
 };
 
-/* A user or a domain with settings of its own. */
-struct config_user {
-    char *name; /* "user@domain" or "@domain", as user_name_tidy makes it */
-    struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
-};
-
 struct config_count {
     unsigned messages_per_day; /* what counting is sized for; 0: no counting */
     enum count_unit unit;

@@ -87,6 +87,7 @@ static void on_rule_symbol(void *context, const struct rule_symbol *s)
         j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_BULK;
         j->of_counts += s->score;
     }
+    j->of_judgements += s->is_of_judgements ? s->score : 0;
     if (s->rule != SIZE_MAX) {
         keep_hit(j, s);
     }
@@ -160,7 +161,7 @@ void verdict_make(const struct config *config, const struct featureset *features
         credit_judge(&j);
         judge_rules(&j);
     }
-    ret->firm = ret->score - j.unsure;
+    ret->firm = ret->score - j.unsure - j.of_judgements;
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);
     }

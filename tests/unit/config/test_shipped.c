@@ -163,7 +163,9 @@ static void test_shipped__when_the_examples_are_taken__then_they_load(void **sta
     }
     c = confdir_load(confdir_put_bytes("gillnet.conf", examples.p, examples.n));
     assert_int_equal(c->nlists, 4);
-    assert_int_equal(c->nrules, 4);
+    assert_string_equal(c->rules[c->nrules - 1].name, "cut_short");
+    assert_int_equal(c->rule_groups[c->nrule_groups - 1].cap, 2.5);
+    assert_string_equal(c->value_sets[c->nvalue_sets - 1].name, "partners");
     assert_int_equal(c->ntrusted_networks, 2);
     assert_int_equal(c->protected_domains.n, 2);
     assert_int_equal(c->nfeeds, 2);

@@ -141,6 +141,9 @@ static void on_peers_symbol(void *context, const struct peers_symbol *s)
     verdict_add_symbol(j->v, "LIST_", s->name, score,
                        make_detail(j->arena, s->note, s->hit, 0));
     j->unsure += s->has_quorum ? 0 : score;
+    if (!s->has_quorum) {
+        j->v->symbols[j->v->nsymbols - 1].part = VERDICT_UNSURE;
+    }
 }
 
 static void judge_peers(struct judging *j)

@@ -49,6 +49,7 @@ static void on_bulk_symbol(void *context, const char *prefix, const char *name,
 {
     struct judging *j = context;
     verdict_add_symbol(j->v, prefix, name, score, detail);
+    j->v->symbols[j->v->nsymbols - 1].part = VERDICT_BULK;
 }
 
 /* A limit that honest mail never meets is evidence. However many are met, it is one trick. */
@@ -81,18 +82,12 @@ static void judge_traits(struct judging *j)
     }
 }
 
-static enum action milder(enum action a, enum action b)
-{
-    return a < b ? a : b;
-}
-
-/* After the lists. Their score alone may lead to any action, together with that of bulk rules to
- * bulk_alone at most, and with values that lack a quorum of peers only to a header. */
+/* After the lists. */
 static void judge_bulk(struct judging *j)
 {
     const struct config *config = j->facts.config;
-    double lists = j->v->score - j->unsure;
-    enum action alone = config_action(config, lists);
+    struct verdict *v = j->v;
+    struct verdict_scale scale;
     struct bulk_case c = {.facts = &j->facts,
                           .deadline_mono_us = j->facts.context->deadline_mono_us,
                           .arena = j->arena,
@@ -100,12 +95,11 @@ static void judge_bulk(struct judging *j)
                           .is_exempt = list_symbols_is_exempt,
                           .context = j};
 
-    j->v->limits |= bulk_judge(&c);
-    enum action together =
-        milder(config_action(config, j->v->score - j->unsure), config->bulk_alone);
-    enum action all = milder(config_action(config, j->v->score), ACTION_HEADER);
-    alone = alone > together ? alone : together;
-    j->v->action = alone > all ? alone : all;
+    v->firm = v->score - j->unsure;
+    v->limits |= bulk_judge(&c);
+    v->sure = v->score - j->unsure;
+    verdict_scale_of(config, &scale);
+    v->action = verdict_action(&scale, v->score, v->sure, v->firm);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the facts of one judgement, each its own */

@@ -34,15 +34,25 @@
 
 enum { VERDICT_SYMBOLS_MAX = 64, VERDICT_SYMBOL_NAME = 48 };
 
+/* Which part of the score a symbol is in; the number is on disk (core/verdict/journal). */
+enum verdict_part {
+    VERDICT_FIRM,  /* may lead to any action */
+    VERDICT_BULK,  /* to bulk_alone at most */
+    VERDICT_UNSURE /* a value of peers without a quorum: to a header at most */
+};
+
 struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
+    enum verdict_part part;
 };
 
 struct verdict {
     enum action action;
     double score;
+    double sure; /* of it without VERDICT_UNSURE */
+    double firm; /* of VERDICT_FIRM alone */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *
@@ -71,6 +81,16 @@ struct verdict_context {
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+
+/* The thresholds of an action, and of what bulk rules alone may lead to. */
+struct verdict_scale {
+    double threshold[ACTION_COUNT]; /* HUGE_VAL: off */
+    enum action bulk_alone;
+};
+void verdict_scale_of(const struct config *config, struct verdict_scale *ret);
+/* The action of a score, of which sure and firm are parts (struct verdict). */
+enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
+                           double firm);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);

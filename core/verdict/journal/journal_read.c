@@ -4,7 +4,7 @@
 #include "core/verdict/journal/journal_internal.h"
 #include "core/verdict/journal/pending.h"
 
-enum { US_PER_S = 1000000, REPORTS_MAX = 1 << 26 };
+enum { US_PER_S = 1000000, REPORTS_MAX = 1 << 26, FRAMES_MAX = 1 << 24 };
 
 /* One call of journal_read. */
 struct reading {
@@ -14,6 +14,8 @@ struct reading {
     struct record *record;
     uint64_t last_number;
     bool is_stopped;
+    struct slice *frames; /* of one file, to give them backwards */
+    size_t room;
 };
 
 static void note_damage(struct reading *r, const char *path, const char *what)
@@ -36,9 +38,6 @@ static bool give(struct reading *r, const char *path, struct slice frame)
     const struct journal_query *q = r->q;
 
     r->numbers->records++;
-    if (q->is_wanted != NULL && !q->is_wanted(q->context, frame)) {
-        return true;
-    }
     if (!record_parse(frame, r->record)) {
         note_damage(r, path, "a record is of no form that this version knows");
         return true;
@@ -49,6 +48,35 @@ static bool give(struct reading *r, const char *path, struct slice frame)
         return true;
     }
     return q->fn == NULL || q->fn(q->context, r->record, r->names);
+}
+
+static void note_walk(struct reading *r, const char *path, const struct journal_walk *w)
+{
+    char what[96];
+
+    if (w->damaged > 0) {
+        (void)snprintf(what, sizeof(what), "%llu damaged places, the first at byte %llu",
+                       (unsigned long long)w->damaged,
+                       (unsigned long long)(w->damaged_at + JOURNAL_HEAD));
+        note_damage(r, path, what);
+        r->numbers->damaged += w->damaged - 1;
+    }
+}
+
+static void give_reversed(struct reading *r, const char *path, struct slice frames)
+{
+    struct journal_walk w = journal_walk_begin(frames);
+    struct slice frame;
+    size_t n = 0;
+
+    while (journal_walk_next(&w, &frame) &&
+           array_room(&r->frames, &r->room, n + 1, FRAMES_MAX, sizeof(*r->frames))) {
+        r->frames[n++] = frame;
+    }
+    while (!r->is_stopped && n > 0) {
+        r->is_stopped = !give(r, path, r->frames[--n]);
+    }
+    note_walk(r, path, &w);
 }
 
 /* above: frames of this number and less were given already. */
@@ -65,17 +93,7 @@ static void give_frames(struct reading *r, const char *path, struct slice frames
             r->is_stopped = !give(r, path, frame);
         }
     }
-    if (w.damaged > 0) {
-        char what[96];
-        (void)snprintf(what, sizeof(what), "%llu damaged places, the first at byte %llu",
-                       (unsigned long long)w.damaged,
-                       (unsigned long long)(w.damaged_at + JOURNAL_HEAD));
-        note_damage(r, path, what);
-        r->numbers->damaged += w.damaged - 1;
-    }
-    if (!r->is_stopped && r->q->fn != NULL) {
-        r->is_stopped = !r->q->fn(r->q->context, NULL, r->names);
-    }
+    note_walk(r, path, &w);
 }
 
 static enum err give_file(struct reading *r, const char *dir,
@@ -99,7 +117,11 @@ static enum err give_file(struct reading *r, const char *dir,
     if (journal_head_parse(bytes, path, r->names, &why) == ERR_OK) {
         r->numbers->files++;
         r->numbers->bytes += m.n;
-        give_frames(r, path, slice_from(bytes, JOURNAL_HEAD), 0);
+        if (r->q->newest_first) {
+            give_reversed(r, path, slice_from(bytes, JOURNAL_HEAD));
+        } else {
+            give_frames(r, path, slice_from(bytes, JOURNAL_HEAD), 0);
+        }
     } else {
         note_damage(r, path, why.text);
     }
@@ -143,7 +165,11 @@ static void give_ring(struct reading *r, const struct ring_copy *ring)
     if (!r->is_stopped && ring->frames.n > 0 &&
         journal_head_parse(buf_slice(&ring->head), ring->path, r->names, NULL) ==
             ERR_OK) {
-        give_frames(r, ring->path, buf_slice(&ring->frames), r->last_number);
+        if (r->q->newest_first) {
+            give_reversed(r, ring->path, buf_slice(&ring->frames));
+        } else {
+            give_frames(r, ring->path, buf_slice(&ring->frames), r->last_number);
+        }
         r->numbers->waiting = r->numbers->records - before;
     }
 }
@@ -199,6 +225,7 @@ enum err journal_read(const struct journal_query *q, struct journal_numbers *ret
                             : errinfo_errno(reterr, dir, "cannot read the journal");
     }
     THEN(e, read_all(&r, dir, reterr));
+    free(r.frames);
     free(r.names);
     free(r.record);
     return e;
@@ -212,7 +239,7 @@ static bool add_report(void *context, const struct record *r,
     struct journal_reports *all = context;
 
     (void)names;
-    if (r == NULL || r->kind != RECORD_REPORT) {
+    if (r->kind != RECORD_REPORT) {
         return true;
     }
     if (!array_room(&all->v, &all->room, all->n + 1, REPORTS_MAX, sizeof(*all->v))) {

@@ -11,8 +11,7 @@
 #include "core/verdict/journal/journal_head.h"
 #include "core/verdict/journal/record.h"
 
-/* A record, and the names of its file; both until the function returns. NULL: the end of a file.
- * False stops. */
+/* A record, and the names of its file; both until the function returns. False stops. */
 typedef bool journal_read_fn(void *context, const struct record *r,
                              const struct journal_names *names);
 
@@ -20,10 +19,8 @@ struct journal_query {
     const char *state_dir;
     uint64_t since_us; /* 0: from the beginning */
     uint64_t until_us; /* 0: to the end */
-    bool newest_first; /* file by file; the records of one file still come in their order */
+    bool newest_first;
     bool wants_reports; /* instead of messages */
-    /* Quickly tells whether a frame is of interest; NULL: all are. */
-    bool (*is_wanted)(const void *context, struct slice frame);
     journal_read_fn *fn;
     void *context;
 };

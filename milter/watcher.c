@@ -7,8 +7,8 @@
 #include "core/base/footprint.h"
 #include "core/base/keyring.h"
 #include "core/base/log.h"
-#include "core/message/feature/feature.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/rule/rule.h"
 
 #include "milter/daemon.h"
 #include "milter/message_log.h"
@@ -173,12 +173,9 @@ static void show_config(const struct config *fresh, struct buf *ret)
 
 static enum err load_config(struct buf *ret)
 {
-    static const struct config_types types = {.is_sought = feature_is_sought,
-                                              .is_counted = feature_is_counted,
-                                              .is_trait = trait_is_known};
     struct config *fresh = NULL;
     struct config_errors errors = {.n = 0};
-    if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
+    if (ruleset_load(watch.config_file, &fresh, &errors) != ERR_OK) {
         return refuse_reload(&errors, ret);
     }
     log_set_level(fresh->log_level);

@@ -167,7 +167,9 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .is_authenticated = c->envelope.is_authenticated,
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
         .auth = m->auth,
-        .counts = &o.counts};
+        .counts = &o.counts,
+        .text = m->text,
+        .bytes = m->bytes};
 
     count_or_look(c, arena, m, &o.counts);
     const struct listset *lists = list_manager_acquire(c->hold);
@@ -226,8 +228,9 @@ static int open_lists(struct check *c)
 
 static int check_files(struct check *c, char **paths)
 {
-    int status = open_lists(c);
+    int status = cli_rules(c->cli);
 
+    THEN(status, open_lists(c));
     THEN(status, counts_open(c->cli, c->is_counting, &c->counts));
     THEN(status, messages_each(c->cli, &c->envelope, paths, check_message, c));
     int closed = counts_close(&c->counts);
@@ -263,7 +266,7 @@ int explain_files(struct cli *cli, char **paths)
     struct check c = {.cli = cli, .sources = &sources, .names = names};
     struct buf head;
 
-    int status = cli_config(cli);
+    int status = cli_rules(cli);
     buf_init(&head, JOURNAL_HEAD);
     journal_head_print(0, &head);
     if (status == 0 &&

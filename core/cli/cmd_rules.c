@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
-#include "core/verdict/verdict.h"
+#include "core/verdict/journal/replay.h"
 
 /* One rule. */
 struct row {
@@ -24,16 +24,6 @@ struct tally {
     size_t n;
     uint64_t messages;
 };
-
-static void name_symbol(struct row *row)
-{
-    const char *prefix = *row->rule->type == '\0' ? "TRAIT_" : "BULK_";
-
-    (void)snprintf(row->symbol, sizeof(row->symbol), "%s%s", prefix, row->rule->name);
-    for (char *p = row->symbol; *p != '\0'; p++) {
-        *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p == '-' ? '_' : *p;
-    }
-}
 
 /* Whether another symbol than this one raised the score. */
 static bool has_other(const struct record *r, const struct record_symbol *than)
@@ -125,7 +115,7 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     int status =
         cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"), &argc, argv);
 
-    THEN(status, cli_config(cli));
+    THEN(status, cli_rules(cli));
     THEN(status, journal_period(since, NULL, &q));
     if (status != 0) {
         return status;
@@ -137,7 +127,7 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     }
     for (size_t i = 0; i < t.n; i++) {
         t.v[i].rule = &cli->config->rules[i];
-        name_symbol(&t.v[i]);
+        replay_symbol(t.v[i].rule, t.v[i].symbol);
     }
     q.state_dir = cli->config->state_dir;
     enum err e = journal_reports_read(q.state_dir, &reports, &why);

@@ -3,8 +3,7 @@
 enum { TYPES_MAX = 256 };
 _Static_assert((int)RECORD_WINDOWS == (int)COUNT_WINDOWS &&
                    (int)RECORD_DISTINCTS == (int)DISTINCT_KINDS &&
-                   (int)RECORD_THRESHOLDS == (int)ACTION_COUNT &&
-                   (int)RECORD_SYMBOLS == (int)VERDICT_SYMBOLS_MAX,
+                   (int)RECORD_THRESHOLDS == (int)ACTION_COUNT,
                "the record has the form of the verdict");
 
 static bool trait_number(struct slice name, uint16_t *ret)
@@ -168,6 +167,27 @@ void journal_gather(const struct journal_case *c, struct arena *arena,
     }
 }
 
+/* Those that score come first, so that a full record lacks others. */
+static void gather_symbols(const struct config *config, const struct verdict *v,
+                           bool with_score, struct record *ret)
+{
+    for (size_t i = 0; i < v->nsymbols; i++) {
+        const struct symbol *s = &v->symbols[i];
+        if ((s->score != 0) != with_score) {
+            continue;
+        }
+        if (ret->nsymbols == RECORD_SYMBOLS) {
+            ret->is_cut = true;
+            return;
+        }
+        ret->symbol[ret->nsymbols++] =
+            (struct record_symbol){.name = slice_str(s->name),
+                                   .score = s->score,
+                                   .part = (uint8_t)s->part,
+                                   .detail = shown(config, s->detail)};
+    }
+}
+
 void journal_gather_verdict(const struct config *config, const struct verdict *v,
                             enum action done, struct record *ret)
 {
@@ -185,12 +205,6 @@ void journal_gather_verdict(const struct config *config, const struct verdict *v
     memcpy(ret->threshold, scale.threshold, sizeof(ret->threshold));
     ret->allow = slice_str(v->allow);
     ret->limits = v->limits;
-    ret->nsymbols = v->nsymbols;
-    for (size_t i = 0; i < v->nsymbols; i++) {
-        const struct symbol *s = &v->symbols[i];
-        ret->symbol[i] = (struct record_symbol){.name = slice_str(s->name),
-                                                .score = s->score,
-                                                .part = (uint8_t)s->part,
-                                                .detail = shown(config, s->detail)};
-    }
+    gather_symbols(config, v, true, ret);
+    gather_symbols(config, v, false, ret);
 }

@@ -6,8 +6,8 @@
  * bytes of texts, sum u32}, little-endian. The evidence is a row of sections {tag u8, length u16,
  * bytes}; a reader skips tags that it does not know, and fields that a newer version put at the end of
  * a section. The texts have a sum of their own, because `gillnet journal forget` overwrites them in
- * place: bytes of 0 are an erased text. A record that would be longer than RECORD_MAX loses its last
- * sections first, and says so (is_cut).
+ * place: bytes of 0 are an erased text. A record that would be longer than RECORD_MAX loses
+ * sections, the last ones first, and says so (is_cut).
  * Numbers of traits, identity, limits, answers and silences have the names that the head of the file
  * gives them (journal_head.h).
  * Threads: pure.   Allocates: nothing; a decoded record points into its bytes.   ADR 0064.

@@ -243,10 +243,12 @@ static void add_evidence(const struct record *r, struct buf *b, size_t most)
         (void)add_section(r, b, most, TAG_REPORT, print_report);
         return;
     }
-    bool is_whole = add_section(r, b, most, TAG_MESSAGE, print_message) &&
-                    add_section(r, b, most, TAG_VERDICT, print_verdict) &&
-                    add_section(r, b, most, TAG_SYMBOLS, print_symbols) &&
-                    add_section(r, b, most, TAG_HITS, print_hits);
+    bool is_whole = !r->is_cut;
+
+    is_whole = add_section(r, b, most, TAG_MESSAGE, print_message) &&
+               add_section(r, b, most, TAG_VERDICT, print_verdict) &&
+               add_section(r, b, most, TAG_SYMBOLS, print_symbols) &&
+               add_section(r, b, most, TAG_HITS, print_hits) && is_whole;
     is_whole = add_section(r, b, most, TAG_TRAITS, print_traits) && is_whole;
     is_whole = add_section(r, b, most, TAG_COUNTS, print_counts) && is_whole;
     is_whole = add_section(r, b, most, TAG_HASHES, print_hashes) && is_whole;

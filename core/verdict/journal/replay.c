@@ -1,5 +1,7 @@
 #include "core/verdict/journal/replay.h"
 
+#include <math.h>
+
 /* The parts of a score, as they change. */
 struct parts {
     double score;
@@ -176,13 +178,18 @@ static enum replay_met is_met(const struct replay *r, const struct replay_rule *
     /* only the rule that was in force tells anything by its symbol */
     bool is_same = record->config_id == r->config_id && rule->was->enabled;
 
+    if (!rule->is_brief) { /* its conditions stay as they were */
+        return s != NULL        ? REPLAY_MET
+               : record->is_cut ? REPLAY_UNKNOWN
+                                : REPLAY_NOT_MET;
+    }
     if (*now->trait != '\0' && !has_trait(record, names, now->trait)) {
         return REPLAY_NOT_MET;
     }
     if (rule->type == 0 || (s != NULL && is_same && is_stricter(rule->was, now))) {
         return REPLAY_MET;
     }
-    if (s == NULL && is_same && is_stricter(now, rule->was)) {
+    if (s == NULL && !record->is_cut && is_same && is_stricter(now, rule->was)) {
         return REPLAY_NOT_MET;
     }
     enum replay_met met = replay_counts_met(record, now, rule->type);
@@ -211,45 +218,150 @@ static bool rule_score(const struct replay_rule *rule, const struct record *reco
     return !may_spare || !is_proved(record, names);
 }
 
-static const char *change_rule(const struct replay *r, const struct replay_rule *rule,
-                               const struct record *record,
-                               const struct journal_names *names, struct parts *p,
-                               bool *retestimate)
+/* What a changed rule adds to this message before the cap of its group. */
+static const char *score_rule(const struct replay *r, const struct replay_rule *rule,
+                              const struct record *record,
+                              const struct journal_names *names, double *retscore,
+                              bool *retestimate)
 {
     const struct record_symbol *s = symbol_of(record, rule->symbol);
-    double before = s == NULL ? 0 : s->score;
-    uint8_t part = rule->type == 0 ? VERDICT_FIRM : VERDICT_BULK;
-    double after = 0;
 
-    if (rule->now.enabled && !rule->now.shadow) {
-        switch (is_met(r, rule, record, names, s, retestimate)) {
-        case REPLAY_UNKNOWN:
-            return "its counts do not decide a rule";
-        case REPLAY_MET:
-            if (!rule_score(rule, record, names, s, &after)) {
-                return "whether it was a newsletter is not in the record";
+    *retscore = 0;
+    if (!rule->now.enabled || rule->now.shadow) {
+        return NULL;
+    }
+    switch (is_met(r, rule, record, names, s, retestimate)) {
+    case REPLAY_UNKNOWN:
+        return "its counts do not decide a rule";
+    case REPLAY_MET:
+        return rule_score(rule, record, names, s, retscore)
+                   ? NULL
+                   : "whether it was a newsletter is not in the record";
+    case REPLAY_NOT_MET:
+        break;
+    }
+    return NULL;
+}
+
+static uint8_t part_of(const struct replay_rule *rule, const struct record_symbol *s)
+{
+    return s != NULL          ? s->part
+           : rule->type == 0 ? (uint8_t)VERDICT_FIRM
+                             : (uint8_t)VERDICT_BULK;
+}
+
+/* The rule of the configuration that a symbol is of; NULL: none of this group. */
+static const struct config_rule *rule_in_group(const struct replay *r, const char *group,
+                                               struct slice symbol)
+{
+    char name[VERDICT_SYMBOL_NAME];
+
+    for (size_t i = 0; i < r->config->nrules; i++) {
+        const struct config_rule *rule = &r->config->rules[i];
+        if (strcmp(rule->group, group) == 0) {
+            replay_symbol(rule, name);
+            if (slice_eq(symbol, slice_str(name))) {
+                return rule;
             }
-            break;
-        case REPLAY_NOT_MET:
-            break;
         }
     }
-    add_to(p, part, after - before);
     return NULL;
+}
+
+static double cap_of(const struct config *c, const char *group)
+{
+    for (size_t i = 0; i < c->nrule_groups; i++) {
+        if (strcmp(c->rule_groups[i].name, group) == 0) {
+            return c->rule_groups[i].cap;
+        }
+    }
+    return HUGE_VAL;
+}
+
+/* The changed rule of this configured one, or -1. */
+static int changed_rule(const struct replay *r, const struct config_rule *was)
+{
+    for (size_t i = 0; i < r->nrules; i++) {
+        if (r->rule[i].was == was) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static double capped(double score, double cap, double *sum)
+{
+    if (score > 0) {
+        score = *sum + score > cap ? cap - *sum : score;
+        score = score > 0 ? score : 0;
+        *sum += score;
+    }
+    return score;
+}
+
+/* A group with a changed rule: the cap is shared out again, in the order of the symbols. */
+static void change_group(const struct replay *r, const struct record *record,
+                         const char *group, const double *score, struct parts *p)
+{
+    double cap = cap_of(r->config, group);
+    double sum = 0;
+
+    for (size_t i = 0; i < record->nsymbols; i++) {
+        const struct record_symbol *s = &record->symbol[i];
+        const struct config_rule *was = rule_in_group(r, group, s->name);
+        if (was == NULL) {
+            continue;
+        }
+        int k = changed_rule(r, was);
+        bool is_silent = was->shadow || has_prefix(s->detail, "newsletter, ");
+        double raw = k >= 0 ? score[k] : is_silent ? 0 : was->score;
+        add_to(p, s->part, capped(raw, cap, &sum) - s->score);
+    }
+    for (size_t k = 0; k < r->nrules; k++) {
+        const struct replay_rule *rule = &r->rule[k];
+        if (strcmp(rule->was->group, group) == 0 && symbol_of(record, rule->symbol) == NULL) {
+            add_to(p, part_of(rule, NULL), capped(score[k], cap, &sum));
+        }
+    }
+}
+
+/* Whether an earlier changed rule is of the same group. */
+static bool is_group_done(const struct replay *r, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(r->rule[k].was->group, r->rule[i].was->group) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static const char *change_rules(const struct replay *r, const struct record *record,
                                 const struct journal_names *names, struct parts *p,
                                 bool *retestimate)
 {
-    const char *undecided = NULL;
+    double score[REPLAY_CHANGES_MAX];
 
     for (size_t i = 0; i < r->nrules; i++) {
         const char *why =
-            change_rule(r, &r->rule[i], record, names, p, retestimate);
-        undecided = undecided == NULL ? why : undecided;
+            score_rule(r, &r->rule[i], record, names, &score[i], retestimate);
+        if (why != NULL) {
+            return why;
+        }
     }
-    return undecided;
+    for (size_t i = 0; i < r->nrules; i++) {
+        const struct replay_rule *rule = &r->rule[i];
+        const struct record_symbol *s = symbol_of(record, rule->symbol);
+        if (*rule->was->group == '\0') {
+            add_to(p, part_of(rule, s), score[i] - (s == NULL ? 0 : s->score));
+        } else if (record->config_id != r->config_id) {
+            return "it was judged with another configuration, so the cap of a group is "
+                   "not known";
+        } else if (!is_group_done(r, i)) {
+            change_group(r, record, rule->was->group, score, p);
+        }
+    }
+    return NULL;
 }
 
 void replay_judge(const struct replay *r, const struct record *record,

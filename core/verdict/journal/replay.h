@@ -2,7 +2,8 @@
  * replay - what the verdict of a message would be under other settings, from its record.
  *
  * Settings: thresholds.ACTION, bulk_alone, limits.score, lists.NAME.{weight, shadow, enabled},
- * rules.NAME.{count, networks, senders, recipients, score, shadow, enabled}. A setting that no record
+ * rules.NAME.{count, networks, senders, recipients, score, shadow, enabled}; the four numbers of rules
+ * without conditions. A setting that no record
  * can answer is refused with the reason. A single message that cannot answer is undecided, and never
  * counts as unchanged. Without settings each message gets the action that it got: all parts of the
  * score that no setting touches are those of the record.
@@ -34,7 +35,8 @@ struct replay_rule {
     const struct config_rule *was; /* of the configuration */
     struct config_rule now;        /* a copy; texts are those of was */
     char symbol[VERDICT_SYMBOL_NAME];
-    uint16_t type; /* 0: the trait alone decides */
+    uint16_t type; /* 0: it reads no counts */
+    bool is_brief; /* no conditions: the record can decide it */
 };
 
 struct replay {
@@ -68,6 +70,9 @@ struct replay_result {
 };
 void replay_judge(const struct replay *r, const struct record *record,
                   const struct journal_names *names, struct replay_result *ret);
+
+/* The symbol of a rule: BULK_NAME, TRAIT_NAME or RULE_NAME. */
+void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]);
 
 /* replay_rule.c: whether a rule's counts were met, by the counts of the record. */
 enum replay_met { REPLAY_NOT_MET, REPLAY_MET, REPLAY_UNKNOWN };

@@ -62,6 +62,37 @@ static void symbol_of(const char *prefix, const char *name, char ret[VERDICT_SYM
     }
 }
 
+static bool is_brief(const struct config_rule *rule)
+{
+    return rule->all.n + rule->any.n + rule->none.n == 0;
+}
+
+void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME])
+{
+    symbol_of(!is_brief(rule)       ? "RULE_"
+              : *rule->type != '\0' ? "BULK_"
+                                    : "TRAIT_",
+              rule->name, ret);
+}
+
+/* Whether a condition of this kind and word stands in an enabled rule. */
+static bool is_asked(const struct config *c, enum condition_kind kind, const char *word)
+{
+    for (size_t i = 0; i < c->nrules; i++) {
+        const struct config_rule *rule = &c->rules[i];
+        const struct config_conditions *const all[] = {&rule->all, &rule->any, &rule->none};
+        for (size_t k = 0; rule->enabled && k < LENGTH(all); k++) {
+            for (size_t at = 0; at < all[k]->n; at++) {
+                const struct config_condition *v = &all[k]->v[at];
+                if (v->kind == kind && strcmp(v->word, word) == 0) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 /* ---- keys ---- */
 
 static enum err set_threshold(struct replay *r, struct slice key, struct slice value,
@@ -116,6 +147,13 @@ static enum err set_list(struct replay *r, struct slice key, struct slice value,
                       "the journal cannot tell: a message that an allow list lets through "
                       "is not examined in full");
     }
+    if (!slice_eq(key, SLICE_LIT("weight")) &&
+        (is_asked(r->config, CONDITION_LIST, l->name) ||
+         is_asked(r->config, CONDITION_CATEGORY, was->category))) {
+        return refuse(reterr, ERR_UNSUPPORTED, setting,
+                      "the journal cannot tell: a rule has a condition on this list, and "
+                      "the other conditions are not in it; only weight can be replayed");
+    }
     l->has_weight = l->has_weight || slice_eq(key, SLICE_LIT("weight"));
     l->has_shadow = l->has_shadow || slice_eq(key, SLICE_LIT("shadow"));
     l->has_enabled = l->has_enabled || slice_eq(key, SLICE_LIT("enabled"));
@@ -159,8 +197,9 @@ static struct replay_rule *rule_at(struct replay *r, struct slice name)
             const struct feature_info *info =
                 feature_info_by_name(slice_str(was->type));
             *rule = (struct replay_rule){
-                .was = was, .now = *was, .type = (uint16_t)(info == NULL ? 0 : info->type)};
-            symbol_of(rule->type == 0 ? "TRAIT_" : "BULK_", was->name, rule->symbol);
+                .was = was, .now = *was, .type = (uint16_t)(info == NULL ? 0 : info->type),
+                .is_brief = is_brief(was)};
+            replay_symbol(was, rule->symbol);
             return rule;
         }
     }
@@ -178,12 +217,60 @@ static unsigned *number_of(struct config_rule *rule, struct slice key)
     return i < 0 ? NULL : numbers[i];
 }
 
+/* A condition of the rule, or of another that names it, would have to be decided again. */
+static enum err refuse_conditions(const struct replay *r, const struct replay_rule *rule,
+                                  bool is_number, const char *setting,
+                                  struct errinfo *reterr)
+{
+    if (!is_brief(rule->was) && is_number) {
+        return refuse(reterr, ERR_UNSUPPORTED, setting,
+                      "the journal cannot tell: the conditions of this rule are not in it; "
+                      "add a rule with shadow = true and the other number, and see "
+                      "`gillnet rules`");
+    }
+    if (is_asked(r->config, CONDITION_RULE, rule->was->name)) {
+        return refuse(reterr, ERR_UNSUPPORTED, setting,
+                      "the journal cannot tell: another rule names this one as a "
+                      "condition");
+    }
+    return ERR_OK;
+}
+
+static enum err set_rule_number(struct replay *r, struct replay_rule *rule,
+                                unsigned *number, struct slice value, const char *setting,
+                                struct errinfo *reterr)
+{
+    uint64_t n = 0;
+    enum err e = refuse_conditions(r, rule, true, setting, reterr);
+
+    if (e == ERR_OK && rule->type == 0) {
+        e = refuse(reterr, ERR_UNSUPPORTED, setting, "this rule reads no counts");
+    }
+    if (e == ERR_OK && !slice_to_u64(value, DECIMAL, UINT32_MAX, &n)) {
+        e = refuse(reterr, ERR_RANGE, setting, "write a number of 0 or more");
+    }
+    *number = e == ERR_OK ? (unsigned)n : *number;
+    return e;
+}
+
+static enum err set_rule_enabled(struct replay *r, struct replay_rule *rule,
+                                 const char *setting, struct errinfo *reterr)
+{
+    enum err e = refuse_conditions(r, rule, false, setting, reterr);
+
+    if (e == ERR_OK && rule->now.enabled && !rule->was->enabled && !is_brief(rule->was)) {
+        e = refuse(reterr, ERR_UNSUPPORTED, setting,
+                   "the journal cannot tell: a rule that is off is not evaluated; switch "
+                   "it on with shadow = true, wait, and replay then");
+    }
+    return e;
+}
+
 static enum err set_rule(struct replay *r, struct slice key, struct slice value,
                          const char *setting, struct errinfo *reterr)
 {
     struct slice name = slice_cut(&key, '.');
     struct replay_rule *rule = rule_at(r, name);
-    uint64_t n = 0;
 
     if (rule == NULL) {
         return refuse(reterr, ERR_NOT_FOUND, setting,
@@ -193,30 +280,24 @@ static enum err set_rule(struct replay *r, struct slice key, struct slice value,
     }
     unsigned *number = number_of(&rule->now, key);
     if (number != NULL) {
-        if (rule->type == 0) {
-            return refuse(reterr, ERR_UNSUPPORTED, setting, "this rule reads no counts");
-        }
-        if (!slice_to_u64(value, DECIMAL, UINT32_MAX, &n)) {
-            return refuse(reterr, ERR_RANGE, setting, "write a number of 0 or more");
-        }
-        *number = (unsigned)n;
-        return ERR_OK;
+        return set_rule_number(r, rule, number, value, setting, reterr);
     }
     if (slice_eq(key, SLICE_LIT("score"))) {
         return read_number(value, -100000, 100000, &rule->now.score)
                    ? ERR_OK
                    : refuse(reterr, ERR_RANGE, setting, "write a number");
     }
-    if (slice_eq(key, SLICE_LIT("shadow")) || slice_eq(key, SLICE_LIT("enabled"))) {
-        bool *flag = *key.p == 's' ? &rule->now.shadow : &rule->now.enabled;
-        return read_bool(value, flag)
-                   ? ERR_OK
-                   : refuse(reterr, ERR_SYNTAX, setting, "write true or false");
+    bool is_enabled = slice_eq(key, SLICE_LIT("enabled"));
+    if (!is_enabled && !slice_eq(key, SLICE_LIT("shadow"))) {
+        return refuse(reterr, ERR_UNSUPPORTED, setting,
+                      "the journal can answer count, networks, senders, recipients, score, "
+                      "shadow and enabled of a rule; for another condition it would need "
+                      "the message: add a rule with shadow = true, and see `gillnet rules`");
     }
-    return refuse(reterr, ERR_UNSUPPORTED, setting,
-                  "the journal can answer count, networks, senders, recipients, score, "
-                  "shadow and enabled of a rule; for another condition it would need the "
-                  "message: add a rule with shadow = true, and see `gillnet rules`");
+    if (!read_bool(value, is_enabled ? &rule->now.enabled : &rule->now.shadow)) {
+        return refuse(reterr, ERR_SYNTAX, setting, "write true or false");
+    }
+    return is_enabled ? set_rule_enabled(r, rule, setting, reterr) : ERR_OK;
 }
 
 static enum err set_single(struct replay *r, struct slice key, struct slice value,

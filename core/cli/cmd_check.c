@@ -189,6 +189,9 @@ static int check_message(void *context, struct arena *arena, const struct messag
     if (!is_printed) {
         return EX_OSERR;
     }
+    if (c->sources != NULL) {
+        return CLI_CLEAN;
+    }
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
 

@@ -150,6 +150,7 @@ void doctor_state(struct doctor *d)
                   {"counts", false},
                   {"counts/runs", false},
                   {"counts/LOCK", false},
+                  {"journal", false},
                   {"peers", false},
                   {"feeds", false},
                   {"reports", false},

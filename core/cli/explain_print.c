@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/print.h"
+#include "core/list/rating_input.h"
 #include "core/verdict/journal/case_id.h"
 #include "core/verdict/verdict.h"
 

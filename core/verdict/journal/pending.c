@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/le.h"
 #include "core/verdict/journal/record.h"
@@ -27,6 +28,7 @@ struct pending {
     struct filemap map;
     struct ring *ring;
     pthread_mutex_t lock; /* guards: data behind begin, end, number */
+    _Atomic uint64_t rests_until_us;
 };
 
 struct start {
@@ -82,15 +84,24 @@ void pending_close(struct pending **p)
 static bool take_lock(struct pending *p)
 {
     struct timespec until;
+    uint64_t now = clock_mono_us();
 
     if (pthread_mutex_trylock(&p->lock) == 0) {
         return true;
+    }
+    if (now < atomic_load_explicit(&p->rests_until_us, memory_order_relaxed)) {
+        return false;
     }
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += (long)PENDING_WAIT_US * NS_PER_US;
     until.tv_sec += until.tv_nsec / NS_PER_S;
     until.tv_nsec %= NS_PER_S;
-    return pthread_mutex_timedlock(&p->lock, &until) == 0;
+    if (pthread_mutex_timedlock(&p->lock, &until) == 0) {
+        return true;
+    }
+    atomic_store_explicit(&p->rests_until_us, now + PENDING_WAIT_US + PENDING_REST_US,
+                          memory_order_relaxed);
+    return false;
 }
 
 /* The place of the next frame of n bytes: it does not go over the end of data. */

@@ -13,7 +13,11 @@
 
 #include "core/verdict/journal/journal_head.h"
 
-enum { PENDING_BYTES = 8 << 20, PENDING_WAIT_US = 20000 };
+enum {
+    PENDING_BYTES = 8 << 20,
+    PENDING_WAIT_US = 200000,  /* for the lock, at most */
+    PENDING_REST_US = 5000000 /* after such a wait in vain nobody waits for so long */
+};
 
 struct pending;
 
@@ -23,8 +27,8 @@ enum err pending_make(const char *path, struct slice head, uint64_t number,
 /* The mapping goes, the file stays. Accepts NULL. */
 void pending_close(struct pending **p);
 
-/* Adds a frame of n bytes (record_print) and gives it its number. False: no room, or others kept the
- * lock longer than PENDING_WAIT_US. */
+/* Adds a frame of n bytes (record_print) and gives it its number. False: no room, or the thread that
+ * has the lock stands still, which means that the disk does. */
 bool pending_add(struct pending *p, char *frame, size_t n);
 /* Appends the frames that are there to ret; the place behind them. */
 uint64_t pending_take(struct pending *p, struct buf *ret);

@@ -274,7 +274,6 @@ bool journal_add(struct journal *j, const struct record *r)
     struct pending *ring = atomic_load_explicit(&j->ring, memory_order_acquire);
     struct buf frame;
 
-    buf_init(&frame, RECORD_ROOM);
     record_print(r, &frame);
     bool is_kept = ring != NULL && !buf_failed(&frame) &&
                    pending_add(ring, frame.p, frame.n);

@@ -56,7 +56,6 @@ enum err journal_report(const char *state_dir, const struct journal_report *repo
     const struct journal_name_of name = {
         .kind = JOURNAL_REPORTS, .day = r.time_us / US_PER_S / JOURNAL_DAY_S};
     journal_file_print(&name, text);
-    buf_init(&frame, RECORD_ROOM);
     record_print(&r, &frame);
     enum err e = buf_failed(&frame) ? errinfo_nomem(reterr, state_dir) : ERR_OK;
     THEN(e, path_make(dir, reterr, "%s/" STATE_JOURNAL_DIR, state_dir));

@@ -134,7 +134,7 @@ struct record {
 /* Sets what is neither an array nor given: a record of nothing. */
 void record_init(struct record *r, enum record_kind kind);
 
-/* The frame, but for its number, into an empty ret of RECORD_ROOM. Long texts are cut. */
+/* The frame, but for its number. Begins ret, which the caller frees. Long texts are cut. */
 void record_print(const struct record *r, struct buf *ret);
 /* Sets the number and the sum over it. */
 void record_number(char *frame, uint64_t number);

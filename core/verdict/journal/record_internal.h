@@ -13,6 +13,7 @@ enum {
     BYTE_BITS = 8,
     VARINT_BITS = 7,
     VARINT_MORE = 1 << VARINT_BITS,
+    VARINT_MAX = 10, /* bytes of one */
     HASH_MASK = (1 << RECORD_HASH_BITS) - 1,
     SCORE_UNIT = 1000
 };

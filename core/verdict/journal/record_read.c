@@ -51,6 +51,11 @@ static uint64_t get(struct cursor *c)
 {
     uint64_t v = 0;
 
+    if (c->rest.n > 0 && !c->failed && (*c->rest.p & VARINT_MORE) == 0) { /* most */
+        v = (uint8_t)*c->rest.p;
+        c->rest = slice_of(c->rest.p + 1, c->rest.n - 1);
+        return v;
+    }
     for (unsigned shift = 0; shift < 64; shift += VARINT_BITS) {
         uint8_t b = cursor_u8(c);
         v |= (uint64_t)(b & (VARINT_MORE - 1)) << shift;
@@ -200,11 +205,14 @@ static void parse_hashes(struct cursor *c, struct record *r)
 {
     uint64_t left = 0;
     unsigned nleft = 0;
+    size_t n = get_n(c, RECORD_HASHES);
+    struct slice bytes = cursor_bytes(c, (n * RECORD_HASH_BITS + BYTE_BITS - 1) / BYTE_BITS);
+    const char *p = bytes.p;
 
-    r->nhashes = get_n(c, RECORD_HASHES);
+    r->nhashes = cursor_ok(c) ? n : 0;
     for (size_t i = 0; i < r->nhashes; i++) {
         for (; nleft < RECORD_HASH_BITS; nleft += BYTE_BITS) {
-            left |= (uint64_t)cursor_u8(c) << nleft;
+            left |= (uint64_t)(uint8_t)*p++ << nleft;
         }
         r->hash[i] = (uint32_t)left & HASH_MASK;
         left >>= RECORD_HASH_BITS;

@@ -26,9 +26,14 @@ void record_init(struct record *r, enum record_kind kind)
 
 static void put(struct buf *b, uint64_t v)
 {
-    char bytes[10];
+    char bytes[VARINT_MAX];
     size_t n = 0;
 
+    if (v < VARINT_MORE && b->size - b->n > 1 && !b->failed) { /* most, in a reserved buffer */
+        b->p[b->n++] = (char)v;
+        b->p[b->n] = '\0';
+        return;
+    }
     while (v >= VARINT_MORE) {
         bytes[n++] = (char)(v | VARINT_MORE);
         v >>= VARINT_BITS;
@@ -258,12 +263,22 @@ static void add_evidence(const struct record *r, struct buf *b, size_t most)
     }
 }
 
+/* Takes memory once: a record is written in many small steps. */
+static void reserve(struct buf *b)
+{
+    buf_init(b, RECORD_ROOM);
+    if (buf_extend(b, RECORD_MAX) != NULL) {
+        b->n = 0;
+    }
+}
+
 void record_print(const struct record *r, struct buf *ret)
 {
     enum { ENDS = RECORD_SUM + RECORD_TEXTS_SUM + SECTION_HEAD };
     struct buf texts;
 
-    buf_init(&texts, RECORD_ROOM); /* an empty text takes a byte, too */
+    reserve(ret);
+    reserve(&texts);
     add_texts(r, &texts);
     buf_add_u32(ret, RECORD_MAGIC);
     buf_add_u16(ret, 0);

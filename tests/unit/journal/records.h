@@ -76,7 +76,7 @@ static inline void example_fill(struct example *e, uint64_t i)
     r->rcpt[0] = slice_str(e->to);
 }
 
-/* Its frame with a number, into an empty ret. */
+/* Its frame with a number; the caller frees ret. */
 static inline void example_frame(uint64_t i, uint64_t number, struct buf *ret)
 {
     struct example *e = calloc(1, sizeof(*e));

@@ -64,7 +64,6 @@ static void test_record__when_it_is_written__then_it_is_read_back(void **state)
     for (uint64_t i = 0; i < 100; i++) {
         example_fill(&e, i);
         e.record.score = i % 4 == 0 ? 1.0 / 3 : i % 4 == 1 ? -2.125 : e.record.score;
-        buf_init(&frame, RECORD_ROOM);
         record_print(&e.record, &frame);
         record_number(frame.p, i + 1);
         assert_int_equal(record_look(buf_slice(&frame), &n), RECORD_WHOLE);
@@ -100,7 +99,6 @@ static void test_record__when_it_is_full__then_it_stays_within_3_kb(void **state
     for (size_t i = 1; i < RECORD_HITS; i++) {
         e.record.hit[i] = e.record.hit[0];
     }
-    buf_init(&frame, RECORD_ROOM);
     record_print(&e.record, &frame);
     assert_false(buf_failed(&frame));
     assert_true(frame.n <= RECORD_MAX);
@@ -118,7 +116,6 @@ static void test_record__when_any_bit_flips__then_it_is_refused_or_loses_texts(v
     size_t n = 0;
 
     (void)state;
-    buf_init(&frame, RECORD_ROOM);
     example_frame(5, 9, &frame);
     size_t texts = frame.n - RECORD_TEXTS_SUM - (size_t)le_get(frame.p + 6, 2);
     char *hostile = malloc(frame.n); /* exactly, for the sanitizer */
@@ -147,7 +144,6 @@ static void test_record__when_it_is_cut__then_it_is_not_whole(void **state)
     size_t n = 0;
 
     (void)state;
-    buf_init(&frame, RECORD_ROOM);
     example_frame(5, 9, &frame);
     for (size_t cut = 1; cut < frame.n; cut++) {
         char *head = malloc(cut);
@@ -165,7 +161,6 @@ static void erase(const char *person, unsigned want)
     struct buf frame;
     struct slice part;
 
-    buf_init(&frame, RECORD_ROOM);
     example_fill(&e, 3);
     e.record.symbol[0].detail = SLICE_LIT("from=Sender3@sender.example (+2 more)");
     record_print(&e.record, &frame);
@@ -197,7 +192,6 @@ static void test_record__when_an_address_is_part_of_another__then_that_stays(voi
     struct slice part;
 
     (void)state;
-    buf_init(&frame, RECORD_ROOM);
     example_frame(3, 1, &frame);
     assert_int_equal(record_erase(frame.p, frame.n, SLICE_LIT("oe3@rcpt.example"), &part), 0);
     assert_int_equal(record_erase(frame.p, frame.n, SLICE_LIT("joe3@rcpt.exampl"), &part), 0);

@@ -4,6 +4,7 @@
 #include "core/count/message.h"
 #include "core/list/listed.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/arenapool.h"
 #include "milter/scan.h"
@@ -119,6 +120,15 @@ static char *explain(const struct judging *j, struct featureset *features,
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));
+    struct user_case users = {.config = j->config,
+                              .users = service_users(),
+                              .features = features,
+                              .context = &context,
+                              .nall = j->line->nrcpt,
+                              .arena = j->arena};
+    users.nrcpt = extract_recipients(j->x, &users.rcpt);
+    users_judge(&users, &verdict);
     service_voices(j->config, &voices);
     json_t *object =
         explain_json(&(struct explain_case){.file = SLICE_LIT("-"),

@@ -34,6 +34,7 @@ static struct {
     const struct count_port *counts; /* constant, as is count_keys; NULL: none */
     const struct keyring *count_keys;
     struct lookup_stats *hits; /* constant; NULL: none */
+    struct users *users;       /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
@@ -84,6 +85,16 @@ const struct count_port *service_counts(const struct keyring **retkeys)
 {
     *retkeys = service.count_keys;
     return service.counts;
+}
+
+void service_set_users(struct users *users)
+{
+    service.users = users;
+}
+
+struct users *service_users(void)
+{
+    return service.users;
 }
 
 void service_set_hits(struct lookup_stats *hits)

@@ -9,6 +9,7 @@
 #include "core/cli/print.h"
 #include "core/verdict/explain.h"
 #include "core/verdict/journal/journal_gather.h"
+#include "core/verdict/user/user.h"
 
 struct check {
     struct cli *cli;
@@ -16,6 +17,7 @@ struct check {
     struct list_manager *hold;
     struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
+    struct users *users; /* their settings */
     bool is_counting;
     struct explain_sources *sources; /* of `gillnet explain --file`; NULL: check */
     const struct journal_names *names;
@@ -175,6 +177,17 @@ static int check_message(void *context, struct arena *arena, const struct messag
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
+    judged_add(c->cli->config, &o.counts,
+               verdict_judgements(c->cli->config, &o.verdict, &facts));
+    users_judge(&(struct user_case){.config = c->cli->config,
+                                    .users = c->users,
+                                    .features = m->features,
+                                    .context = &facts,
+                                    .rcpt = m->rcpt,
+                                    .nrcpt = m->nrcpt,
+                                    .nall = c->envelope.rcpt.n,
+                                    .arena = arena},
+                &o.verdict);
     bool is_printed = true;
     if (c->sources != NULL) {
         const struct journal_case found = {c->cli->config, m->features, lists,
@@ -226,7 +239,9 @@ static int open_lists(struct check *c)
         return cli_fail(&info);
     }
     say_no_lists(c);
-    return 0;
+    c->users = users_new(c->cli->config->state_dir);
+    return c->users == NULL ? cli_nomem()
+                            : cli_status(users_refresh(c->users, &info), &info);
 }
 
 static int check_files(struct check *c, char **paths)
@@ -239,6 +254,7 @@ static int check_files(struct check *c, char **paths)
     int closed = counts_close(&c->counts);
     say_uncounted(c);
     list_manager_free(&c->hold);
+    users_free(&c->users);
     lookup_stats_view_free(&c->hits);
     return closed > status ? closed : status;
 }

@@ -213,8 +213,8 @@ static enum action action_without(const struct record *r, const struct record_sy
 
     memcpy(scale.threshold, r->threshold, sizeof(scale.threshold));
     return verdict_action(&scale, r->score - s->score,
-                          r->sure - (s->part == VERDICT_UNSURE ? 0 : s->score),
-                          r->firm - (s->part == VERDICT_FIRM ? s->score : 0));
+                          r->sure - (s->part == SYMBOL_UNSURE ? 0 : s->score),
+                          r->firm - (s->part == SYMBOL_FIRM ? s->score : 0));
 }
 
 typedef void change_fn(void *context, const char *what);

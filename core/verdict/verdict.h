@@ -28,7 +28,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
@@ -39,18 +39,19 @@ enum {
     VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
 };
 
-/* Which part of the score a symbol is in; the number is on disk (core/verdict/journal). */
-enum verdict_part {
-    VERDICT_FIRM,  /* may lead to any action */
-    VERDICT_BULK,  /* to bulk_alone at most */
-    VERDICT_UNSURE /* a value of peers without a quorum: to a header at most */
+/* What a symbol's score may lead to; the numbers are on disk (core/verdict/journal). */
+enum symbol_kind {
+    SYMBOL_FIRM,   /* any action */
+    SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing */
+    SYMBOL_KINDS
 };
 
 struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
+    enum symbol_kind kind;
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
-    enum verdict_part part;
 };
 
 /* A rule that held. */
@@ -63,8 +64,9 @@ struct rule_hit {
 struct verdict {
     enum action action;
     double score;
-    double sure; /* of it without VERDICT_UNSURE */
-    double firm; /* of VERDICT_FIRM alone */
+    double firm; /* of score: without rules on judgements (core/count/judged.h), and without
+                  * peers that lack a quorum */
+    double required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     size_t nrule_hits;
@@ -96,6 +98,22 @@ struct verdict_context {
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+/* The same for this verdict, by whosever settings it was made. NULL: nothing was judged. */
+double verdict_threshold(const struct config *config, const struct verdict *v);
+
+/* Makes text a part of a symbol's name, in place: upper case, '_' for other characters. */
+void verdict_symbol_name(char *text);
+/* Adds a symbol, whose name is made of prefix and name, and its score. */
+void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
+                        double score, struct slice detail);
+
+/* How the message is counted for its values: bits 1U << JUDGED_GOOD and so on, for judged_add.
+ * Bad: its firm score reaches the mildest threshold, and it is marked or worse. Good: accepted, in
+ * full examined, and the firm score is below half of that threshold. Mail between these two is
+ * neither, and so is mail that an allow rule accepts (the rule says nothing about the values in
+ * other mail) and outgoing mail (a forged sender would inherit its good name). */
+unsigned verdict_judgements(const struct config *config, const struct verdict *v,
+                            const struct verdict_context *context);
 
 /* The thresholds of an action, and of what bulk rules alone may lead to. */
 struct verdict_scale {
@@ -103,7 +121,7 @@ struct verdict_scale {
     enum action bulk_alone;
 };
 void verdict_scale_of(const struct config *config, struct verdict_scale *ret);
-/* The action of a score, of which sure and firm are parts (struct verdict). */
+/* The action of a score. sure: of it without SYMBOL_UNSURE; firm: of SYMBOL_FIRM alone. */
 enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
                            double firm);
 

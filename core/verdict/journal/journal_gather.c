@@ -167,12 +167,27 @@ void journal_gather(const struct journal_case *c, struct arena *arena,
     }
 }
 
+/* The parts of the score, as verdict_action takes them. */
+static void gather_score(const struct verdict *v, struct record *ret)
+{
+    double of_kind[SYMBOL_KINDS] = {0};
+
+    for (size_t i = 0; i < v->nsymbols; i++) {
+        of_kind[v->symbols[i].kind] += v->symbols[i].score;
+    }
+    ret->score = v->score;
+    ret->sure = v->score - of_kind[SYMBOL_UNSURE];
+    ret->firm = ret->sure - of_kind[SYMBOL_BULK];
+}
+
 /* Those that score come first, so that a full record lacks others. */
 static void gather_symbols(const struct config *config, const struct verdict *v,
                            bool with_score, struct record *ret)
 {
     for (size_t i = 0; i < v->nsymbols; i++) {
         const struct symbol *s = &v->symbols[i];
+        ret->is_of_users =
+            ret->is_of_users || strcmp(s->name, "RECIPIENTS_DISAGREE") == 0;
         if ((s->score != 0) != with_score) {
             continue;
         }
@@ -183,7 +198,7 @@ static void gather_symbols(const struct config *config, const struct verdict *v,
         ret->symbol[ret->nsymbols++] =
             (struct record_symbol){.name = slice_str(s->name),
                                    .score = s->score,
-                                   .part = (uint8_t)s->part,
+                                   .part = (uint8_t)s->kind,
                                    .detail = shown(config, s->detail)};
     }
 }
@@ -199,10 +214,13 @@ void journal_gather_verdict(const struct config *config, const struct verdict *v
     ret->done = (uint8_t)done;
     ret->bulk_alone = (uint8_t)scale.bulk_alone;
     ret->fault = (uint32_t)v->fault;
-    ret->score = v->score;
-    ret->sure = v->sure;
-    ret->firm = v->firm;
+    gather_score(v, ret);
     memcpy(ret->threshold, scale.threshold, sizeof(ret->threshold));
+    ret->is_of_users = v->required > 0;
+    if (v->required > 0) {
+        ret->threshold[v->action == ACTION_ACCEPT ? ACTION_HEADER : v->action] =
+            v->required;
+    }
     ret->allow = slice_str(v->allow);
     ret->limits = v->limits;
     gather_symbols(config, v, true, ret);

@@ -43,7 +43,7 @@ enum {
 
 enum record_kind { RECORD_MESSAGE = 1, RECORD_REPORT = 2 };
 
-/* The part of the score that a symbol is in; enum verdict_part. */
+/* The part of the score that a symbol is in; enum symbol_kind. */
 struct record_symbol {
     struct slice name;
     double score;
@@ -90,6 +90,7 @@ struct record {
     bool is_cut;
     bool is_outgoing;
     bool is_authenticated;
+    bool is_of_users; /* settings of its recipients decided it */
     bool has_addr;
     uint8_t addr[16];
     struct slice queue_id;

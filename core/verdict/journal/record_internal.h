@@ -20,7 +20,7 @@ enum {
 #define SCORE_WHOLE_MAX 1e12
 enum { SCORE_BITS = 1, SCORE_OFF = 3 }; /* odd: no whole number of units; off: HUGE_VAL */
 
-enum { FLAG_OUTGOING = 1, FLAG_AUTHENTICATED = 2, FLAG_ADDR = 4 };
+enum { FLAG_OUTGOING = 1, FLAG_AUTHENTICATED = 2, FLAG_ADDR = 4, FLAG_USERS = 8 };
 
 /* Numbers are on disk. */
 enum record_tag {

@@ -111,6 +111,7 @@ static void parse_message(struct cursor *c, struct record *r)
     uint64_t flags = get(c);
     r->is_outgoing = (flags & FLAG_OUTGOING) != 0;
     r->is_authenticated = (flags & FLAG_AUTHENTICATED) != 0;
+    r->is_of_users = (flags & FLAG_USERS) != 0;
     r->has_addr = (flags & FLAG_ADDR) != 0;
     if (r->has_addr) {
         cursor_copy(c, r->addr, sizeof(r->addr));

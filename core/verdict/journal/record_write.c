@@ -76,7 +76,7 @@ static void print_message(const struct record *r, struct buf *b)
     put(b, r->case_id);
     put(b, (r->is_outgoing ? FLAG_OUTGOING : 0U) |
                (r->is_authenticated ? FLAG_AUTHENTICATED : 0U) |
-               (r->has_addr ? FLAG_ADDR : 0U));
+               (r->has_addr ? FLAG_ADDR : 0U) | (r->is_of_users ? FLAG_USERS : 0U));
     if (r->has_addr) {
         buf_add(b, slice_of(r->addr, sizeof(r->addr)));
     }

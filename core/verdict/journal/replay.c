@@ -12,8 +12,8 @@ struct parts {
 static void add_to(struct parts *p, uint8_t part, double change)
 {
     p->score += change;
-    p->sure += part == VERDICT_UNSURE ? 0 : change;
-    p->firm += part == VERDICT_FIRM ? change : 0;
+    p->sure += part == SYMBOL_UNSURE ? 0 : change;
+    p->firm += part == SYMBOL_FIRM ? change : 0;
 }
 
 static bool has_prefix(struct slice s, const char *prefix)
@@ -246,8 +246,8 @@ static const char *score_rule(const struct replay *r, const struct replay_rule *
 static uint8_t part_of(const struct replay_rule *rule, const struct record_symbol *s)
 {
     return s != NULL          ? s->part
-           : rule->type == 0 ? (uint8_t)VERDICT_FIRM
-                             : (uint8_t)VERDICT_BULK;
+           : rule->type == 0 ? (uint8_t)SYMBOL_FIRM
+                             : (uint8_t)SYMBOL_BULK;
 }
 
 /* The rule of the configuration that a symbol is of; NULL: none of this group. */
@@ -364,6 +364,16 @@ static const char *change_rules(const struct replay *r, const struct record *rec
     return NULL;
 }
 
+static bool has_changes(const struct replay *r)
+{
+    bool has = r->nlists + r->nrules > 0 || r->has_bulk_alone || r->has_limits_score;
+
+    for (unsigned a = 0; a < ACTION_COUNT; a++) {
+        has = has || r->has_threshold[a];
+    }
+    return has;
+}
+
 void replay_judge(const struct replay *r, const struct record *record,
                   const struct journal_names *names, struct replay_result *ret)
 {
@@ -376,6 +386,10 @@ void replay_judge(const struct replay *r, const struct record *record,
                                   .score_after = record->score};
     if (record->allow.n > 0) {
         return; /* nothing changes what an allow rule let through */
+    }
+    if (record->is_of_users) {
+        ret->undecided = has_changes(r) ? "settings of its recipients decided it" : NULL;
+        return;
     }
     if (action_of(r, record, &p, false) != before) {
         ret->undecided = "the record does not give the action that was taken";

@@ -14,7 +14,7 @@
 
 #include "tests/unit/unit.h"
 
-enum { LISTS = 80 };
+enum { LISTS = 160 };
 
 struct list_reader {
     const char *name;

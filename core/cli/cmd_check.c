@@ -288,8 +288,8 @@ int explain_files(struct cli *cli, char **paths)
     int status = cli_rules(cli);
     buf_init(&head, JOURNAL_HEAD);
     journal_head_print(0, &head);
-    if (status == 0 &&
-        (names == NULL || journal_head_parse(buf_slice(&head), "", names, NULL) != ERR_OK)) {
+    if (status == 0 && (names == NULL || journal_head_parse(buf_slice(&head), "", names,
+                                                            NULL) != ERR_OK)) {
         status = cli_nomem();
     }
     if (status == 0) {

@@ -62,7 +62,8 @@ static int search_journal(struct cli *cli, struct search *s)
         q.until_us = (at + CASE_MARGIN_S) * US_PER_S;
     }
     enum err e = journal_read(&q, &numbers, &why);
-    if (e == ERR_OK && !s->is_found && s->case_id != 0) { /* or a queue id of that form */
+    if (e == ERR_OK && !s->is_found &&
+        s->case_id != 0) { /* or a queue id of that form */
         q.since_us = 0;
         q.until_us = 0;
         e = journal_read(&q, &numbers, &why);

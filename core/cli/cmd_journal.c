@@ -1,4 +1,4 @@
-/* cmd_journal - `gillnet journal`: its size and age, a person's texts, and what people say. */
+/* cmd_journal - `gillnet journal`: its size and age, its messages, erasure of a person, reports. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
@@ -36,7 +36,7 @@ int journal_period(const char *since, const char *until, struct journal_query *r
 void journal_say_damage(const struct journal_numbers *n)
 {
     if (n->damaged > 0) {
-        cli_say("%s; what is damaged was left out", n->damage);
+        cli_say("%s; damaged records were left out", n->damage);
     }
 }
 
@@ -54,12 +54,12 @@ static int print_numbers(const struct cli *cli, const struct journal_numbers *n,
     text_time(n->first_us / US_PER_S, first);
     text_time(n->last_us / US_PER_S, last);
     if (cli->json) {
-        return json_status(json_pack(
-            "{s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I, s:I}", "records",
-            (json_int_t)n->records, "waiting", (json_int_t)n->waiting, "files",
-            (json_int_t)n->files, "bytes", (json_int_t)n->bytes, "bytes_per_record", mean,
-            "first", first, "last", last, "reports", (json_int_t)reports->n, "damaged",
-            (json_int_t)n->damaged));
+        return json_status(
+            json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I, s:I}", "records",
+                      (json_int_t)n->records, "waiting", (json_int_t)n->waiting,
+                      "files", (json_int_t)n->files, "bytes", (json_int_t)n->bytes,
+                      "bytes_per_record", mean, "first", first, "last", last, "reports",
+                      (json_int_t)reports->n, "damaged", (json_int_t)n->damaged));
     }
     printf("%s messages in %" PRIu64 " files, %s, %.0f bytes a message\n",
            humanize_count(n->records, records), n->files,
@@ -79,8 +79,8 @@ static int show_stat(struct cli *cli, int argc, char **argv)
     struct errinfo why = {.code = ERR_OK};
     struct journal_numbers numbers;
     struct journal_reports reports = {.v = NULL};
-    int status =
-        cli_arguments(CLI_WORDS("journal", 0, 0, "stat takes no arguments"), &argc, argv);
+    int status = cli_arguments(CLI_WORDS("journal", 0, 0, "stat takes no arguments"),
+                               &argc, argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {
@@ -112,10 +112,10 @@ static bool list_record(void *context, const struct record *r,
     case_id_print(r->case_id, id);
     text_time(r->time_us / US_PER_S, when);
     if (l->is_json) {
-        l->is_bad = !json_line(json_pack(
-            "{s:s, s:s, s:s, s:f, s:o, s:o}", "case", id, "time", when, "action",
-            action_name((enum action)r->done), "score", r->score, "queue_id",
-            json_text(r->queue_id), "from", json_text(r->from)));
+        l->is_bad = !json_line(
+            json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "case", id, "time", when,
+                      "action", action_name((enum action)r->done), "score", r->score,
+                      "queue_id", json_text(r->queue_id), "from", json_text(r->from)));
         return !l->is_bad;
     }
     printf("%s %s %-10s %6.1f ", when, id, action_name((enum action)r->done), r->score);
@@ -154,12 +154,12 @@ static int list_all(struct cli *cli, int argc, char **argv)
 
 /* ---- forget ---- */
 
-static int forget(struct cli *cli, int argc, char **argv)
+static int forget_address(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct journal_forgotten done;
-    int status =
-        cli_arguments(CLI_WORDS("journal", 1, 1, "name one address to forget"), &argc, argv);
+    int status = cli_arguments(CLI_WORDS("journal", 1, 1, "name one address to forget"),
+                               &argc, argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {
@@ -168,7 +168,8 @@ static int forget(struct cli *cli, int argc, char **argv)
     if (strchr(argv[1], '@') == NULL) {
         return cli_error(EX_USAGE, "%s is no address; write LOCAL@DOMAIN", argv[1]);
     }
-    if (journal_forget(cli->config->state_dir, slice_str(argv[1]), &done, &why) != ERR_OK) {
+    if (journal_forget(cli->config->state_dir, slice_str(argv[1]), &done, &why) !=
+        ERR_OK) {
         return cli_fail(&why);
     }
     if (cli->json) {
@@ -181,14 +182,15 @@ static int forget(struct cli *cli, int argc, char **argv)
 
 /* ---- report ---- */
 
-static int report(struct cli *cli, int argc, char **argv)
+static int note_report(struct cli *cli, int argc, char **argv)
 {
     const char *reporter = NULL;
     const struct cli_option table[] = {{"--reporter", &reporter, NULL, NULL}};
     struct errinfo why = {.code = ERR_OK};
     struct journal_report r = {.case_id = 0};
     int status = cli_arguments(
-        CLI_FORM("journal", table, 2, 2, "name a case id, and spam or ham"), &argc, argv);
+        CLI_FORM("journal", table, 2, 2, "name a case id, and spam or ham"), &argc,
+        argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {
@@ -197,8 +199,9 @@ static int report(struct cli *cli, int argc, char **argv)
     r.is_spam = strcmp(argv[2], "spam") == 0;
     r.reporter = slice_str(reporter);
     if (!case_id_read(slice_str(argv[1]), &r.case_id)) {
-        return cli_error(EX_USAGE, "%s is no case id; see case= in X-Gillnet-Status or in "
-                                   "the log",
+        return cli_error(EX_USAGE,
+                         "%s is no case id; see case= in X-Gillnet-Status or in "
+                         "the log",
                          argv[1]);
     }
     if (!r.is_spam && strcmp(argv[2], "ham") != 0) {
@@ -209,8 +212,10 @@ static int report(struct cli *cli, int argc, char **argv)
 
 int cmd_journal(struct cli *cli, int argc, char **argv)
 {
-    static const struct cli_runner commands[] = {
-        {"stat", show_stat}, {"list", list_all}, {"forget", forget}, {"report", report}};
+    static const struct cli_runner commands[] = {{"stat", show_stat},
+                                                 {"list", list_all},
+                                                 {"forget", forget_address},
+                                                 {"report", note_report}};
 
     return cli_subcommand(cli, "journal", commands, LENGTH(commands), argc, argv);
 }

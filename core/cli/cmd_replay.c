@@ -6,10 +6,11 @@
 #include "core/cli/humanize.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 
 enum {
-    SENDERS_MAX = 1 << 16, /* different ones whose changes are counted apart; a power of two */
+    SENDERS_MAX =
+        1 << 16, /* different ones whose changes are counted apart; a power of two */
     SENDERS_SHOWN = 10,
     SENDER_TEXT = 96,
     BINS = 42, /* of one score each, the first from below */
@@ -25,7 +26,7 @@ struct sender {
 };
 
 /* Messages with a report. */
-struct judged {
+struct reported {
     uint64_t spam_marked;
     uint64_t spam_passed;
     uint64_t ham_marked;
@@ -43,8 +44,8 @@ struct replaying {
         const char *why;
         uint64_t n;
     } reason[REASONS];
-    struct judged before;
-    struct judged after;
+    struct reported before;
+    struct reported after;
     uint64_t bin_before[BINS];
     uint64_t bin_after[BINS];
     struct sender *senders; /* SENDERS_MAX slots */
@@ -54,7 +55,8 @@ struct replaying {
 
 /* ---- one message ---- */
 
-static void note_judged(struct judged *j, enum journal_opinion o, enum action action)
+static void note_reported(struct reported *j, enum journal_opinion o,
+                          enum action action)
 {
     bool is_marked = action != ACTION_ACCEPT;
 
@@ -132,8 +134,8 @@ static bool replay_record(void *context, const struct record *r,
     p->moved[result.before][result.after]++;
     p->bin_before[bin_of(result.score_before)]++;
     p->bin_after[bin_of(result.score_after)]++;
-    note_judged(&p->before, opinion, result.before);
-    note_judged(&p->after, opinion, result.after);
+    note_reported(&p->before, opinion, result.before);
+    note_reported(&p->after, opinion, result.after);
     if (result.before != result.after) {
         p->estimates += result.is_estimate;
         note_sender(p, r, result.after > result.before);
@@ -179,7 +181,7 @@ static double share_of(uint64_t n, uint64_t of)
     return of == 0 ? 0 : (double)n / (double)of;
 }
 
-static void print_judged(const char *when, const struct judged *j)
+static void print_reported(const char *when, const struct reported *j)
 {
     uint64_t spam = j->spam_marked + j->spam_passed;
     uint64_t ham = j->ham_marked + j->ham_passed;
@@ -231,7 +233,8 @@ static void print_text(const struct replaying *p)
     print_actions(p);
     print_senders(p);
     if (p->estimates > 0) {
-        printf("  %" PRIu64 " of the changes follow from estimated counts, which are never "
+        printf("  %" PRIu64
+               " of the changes follow from estimated counts, which are never "
                "too low\n",
                p->estimates);
     }
@@ -243,8 +246,8 @@ static void print_text(const struct replaying *p)
         puts("nobody has reported a message, so precision and recall are not known");
     } else {
         puts("of the reported messages, marked or harsher:");
-        print_judged("before", &p->before);
-        print_judged("after", &p->after);
+        print_reported("before", &p->before);
+        print_reported("after", &p->after);
     }
 }
 
@@ -302,14 +305,15 @@ static void print_plot(const struct replaying *p)
 
 /* ---- JSON ---- */
 
-static json_t *judged_json(const struct judged *j)
+static json_t *reported_json(const struct reported *j)
 {
     return json_pack("{s:f, s:f, s:I, s:I, s:I, s:I}", "precision",
                      share_of(j->spam_marked, j->spam_marked + j->ham_marked), "recall",
                      share_of(j->spam_marked, j->spam_marked + j->spam_passed),
                      "spam_marked", (json_int_t)j->spam_marked, "spam_passed",
-                     (json_int_t)j->spam_passed, "ham_marked", (json_int_t)j->ham_marked,
-                     "ham_passed", (json_int_t)j->ham_passed);
+                     (json_int_t)j->spam_passed, "ham_marked",
+                     (json_int_t)j->ham_marked, "ham_passed",
+                     (json_int_t)j->ham_passed);
 }
 
 static json_t *actions_json(const struct replaying *p)
@@ -319,8 +323,9 @@ static json_t *actions_json(const struct replaying *p)
     for (unsigned a = 0; a < ACTION_COUNT; a++) {
         (void)json_object_set_new(
             o, action_name((enum action)a),
-            json_pack("{s:I, s:I}", "before", (json_int_t)total_of(p, (enum action)a, false),
-                      "after", (json_int_t)total_of(p, (enum action)a, true)));
+            json_pack("{s:I, s:I}", "before",
+                      (json_int_t)total_of(p, (enum action)a, false), "after",
+                      (json_int_t)total_of(p, (enum action)a, true)));
     }
     return o;
 }
@@ -346,8 +351,8 @@ static json_t *bins_json(const struct replaying *p)
     for (size_t i = 0; i < BINS; i++) {
         if (p->bin_before[i] > 0 || p->bin_after[i] > 0) {
             (void)json_array_append_new(
-                array, json_pack("{s:i, s:I, s:I}", "score", BIN_FIRST + (int)i, "before",
-                                 (json_int_t)p->bin_before[i], "after",
+                array, json_pack("{s:i, s:I, s:I}", "score", BIN_FIRST + (int)i,
+                                 "before", (json_int_t)p->bin_before[i], "after",
                                  (json_int_t)p->bin_after[i]));
         }
     }
@@ -365,10 +370,10 @@ static json_t *replay_json(const struct replaying *p)
     return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "messages",
                      (json_int_t)p->messages, "changed", (json_int_t)changed_of(p),
                      "estimates", (json_int_t)p->estimates, "undecided",
-                     (json_int_t)p->undecided, "undecided_by_reason", reasons, "actions",
-                     actions_json(p), "senders", senders_json(p), "before",
-                     judged_json(&p->before), "after", judged_json(&p->after), "scores",
-                     bins_json(p));
+                     (json_int_t)p->undecided, "undecided_by_reason", reasons,
+                     "actions", actions_json(p), "senders", senders_json(p), "before",
+                     reported_json(&p->before), "after", reported_json(&p->after),
+                     "scores", bins_json(p));
 }
 
 /* ---- the command ---- */
@@ -422,8 +427,8 @@ int cmd_replay(struct cli *cli, int argc, char **argv)
         {"--plot", NULL, &is_plot, NULL},
     };
     int status = cli_arguments(
-        CLI_FORM("replay", table, 0, 0, "it takes options only: --set KEY=VALUE"), &argc,
-        argv);
+        CLI_FORM("replay", table, 0, 0, "it takes options only: --set KEY=VALUE"),
+        &argc, argv);
 
     THEN(status, cli_rules(cli));
     THEN(status, journal_period(since, until, &q));

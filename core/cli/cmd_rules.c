@@ -1,11 +1,10 @@
-/* cmd_rules - `gillnet rules`: what each rule of the configuration did with the messages of the
- * journal. */
+/* cmd_rules - `gillnet rules`: the hits of each rule among the messages of the journal. */
 #include <sysexits.h>
 
 #include "core/base/clock.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 
 /* One rule. */
 struct row {
@@ -67,7 +66,7 @@ static bool tally_record(void *context, const struct record *r,
     return true;
 }
 
-static const char *state_of(const struct config_rule *rule)
+static const char *rule_state(const struct config_rule *rule)
 {
     return !rule->enabled ? "off" : rule->shadow ? "shadow" : "live";
 }
@@ -76,7 +75,7 @@ static bool print_row_json(const struct row *row)
 {
     return json_line(json_pack(
         "{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "rule", row->rule->name, "state",
-        state_of(row->rule), "score", row->rule->score, "hits", (json_int_t)row->hits,
+        rule_state(row->rule), "score", row->rule->score, "hits", (json_int_t)row->hits,
         "scored", (json_int_t)row->scored, "alone", (json_int_t)row->alone,
         "reported_spam", (json_int_t)row->spam, "reported_ham", (json_int_t)row->ham));
 }
@@ -86,8 +85,9 @@ static int print_tally(const struct cli *cli, const struct tally *t)
     bool ok = true;
 
     if (!cli->json) {
-        printf("%" PRIu64 " messages\n%-24s %-6s %6s %9s %9s %9s %9s %9s\n", t->messages,
-               "rule", "state", "score", "hits", "scored", "alone", "spam", "ham");
+        printf("%" PRIu64 " messages\n%-24s %-6s %6s %9s %9s %9s %9s %9s\n",
+               t->messages, "rule", "state", "score", "hits", "scored", "alone", "spam",
+               "ham");
     }
     for (size_t i = 0; ok && i < t->n; i++) {
         const struct row *row = &t->v[i];
@@ -96,7 +96,7 @@ static int print_tally(const struct cli *cli, const struct tally *t)
         } else {
             printf("%-24s %-6s %6.2f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
                    " %9" PRIu64 "\n",
-                   row->rule->name, state_of(row->rule), row->rule->score, row->hits,
+                   row->rule->name, rule_state(row->rule), row->rule->score, row->hits,
                    row->scored, row->alone, row->spam, row->ham);
         }
     }
@@ -112,8 +112,8 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     struct journal_numbers numbers;
     struct tally t = {.reports = &reports};
     struct journal_query q = {.fn = tally_record, .context = &t};
-    int status =
-        cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"), &argc, argv);
+    int status = cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"),
+                               &argc, argv);
 
     THEN(status, cli_rules(cli));
     THEN(status, journal_period(since, NULL, &q));

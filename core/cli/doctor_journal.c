@@ -11,12 +11,13 @@ void doctor_journal(struct doctor *d)
     struct errinfo why = {.code = ERR_OK};
     struct journal_numbers n;
     const struct journal_query q = {.state_dir = c->state_dir,
-                                    .since_us = clock_wall_us() -
-                                                (uint64_t)DAY_S * US_PER_S};
+                                    .since_us =
+                                        clock_wall_us() - (uint64_t)DAY_S * US_PER_S};
 
     if (c->journal.keep_s == 0) {
-        doctor_say(d, DOCTOR_OK, "journal", "",
-                   "it is off (journal.keep): explain, replay and rules know no message");
+        doctor_say(
+            d, DOCTOR_OK, "journal", "",
+            "it is off (journal.keep): explain, replay and rules know no message");
         return;
     }
     enum err e = journal_read(&q, &n, &why);
@@ -25,12 +26,13 @@ void doctor_journal(struct doctor *d)
     } else if (e != ERR_OK) {
         doctor_say_why(d, DOCTOR_WARN, "journal", "run this as root", &why);
     } else if (n.damaged > 0) {
-        doctor_say(d, DOCTOR_WARN, "journal",
-                   "the other messages can be read; see to the disk, and remove the file "
-                   "if it is damaged as a whole",
-                   "%.300s", n.damage);
+        doctor_say(
+            d, DOCTOR_WARN, "journal",
+            "the other messages can be read; see to the disk, and remove the file "
+            "if it is damaged as a whole",
+            "%.300s", n.damage);
     } else {
-        doctor_say(d, DOCTOR_OK, "journal", "", "%" PRIu64 " messages in the newest files",
-                   n.records);
+        doctor_say(d, DOCTOR_OK, "journal", "",
+                   "%" PRIu64 " messages in the newest files", n.records);
     }
 }

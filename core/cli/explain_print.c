@@ -54,7 +54,7 @@ void explain_sources_close(struct explain_sources *s)
     state_close_lists(&s->lists);
 }
 
-/* What the list says of the hit's entry now. False: it has no such entry any longer. */
+/* Looks the hit's entry up in its list as it is now. False: the list no longer has it. */
 static bool find_entry(struct explain_sources *s, const struct record_hit *h,
                        struct list_provenance *ret)
 {
@@ -110,8 +110,8 @@ static void print_entry(struct explain_sources *s, const struct record_hit *h,
 
 static const char *past_of(unsigned action)
 {
-    static const char *const words[ACTION_COUNT] = {"Accepted", "Marked", "Quarantined",
-                                                    "Deferred", "Rejected", "Discarded"};
+    static const char *const words[ACTION_COUNT] = {
+        "Accepted", "Marked", "Quarantined", "Deferred", "Rejected", "Discarded"};
     return action < ACTION_COUNT ? words[action] : "Judged";
 }
 
@@ -120,8 +120,10 @@ static double required_of(const struct record *r)
 {
     double required = r->threshold[r->wanted];
 
-    for (unsigned a = ACTION_HEADER; r->wanted == ACTION_ACCEPT && a < ACTION_COUNT; a++) {
-        required = a == ACTION_HEADER ? r->threshold[a] : fmin(required, r->threshold[a]);
+    for (unsigned a = ACTION_HEADER; r->wanted == ACTION_ACCEPT && a < ACTION_COUNT;
+         a++) {
+        required =
+            a == ACTION_HEADER ? r->threshold[a] : fmin(required, r->threshold[a]);
     }
     return required;
 }
@@ -155,8 +157,8 @@ static void add_cause(struct explain_sources *s, const struct record *r,
     for (size_t i = 0; i < r->nhits; i++) {
         const struct record_hit *h = &r->hit[i];
         struct slice rest = slice_from(name, strlen("LIST_"));
-        if (slice_has_prefix(name, SLICE_LIT("LIST_")) && slice_eq_nocase(rest, h->list) &&
-            h->answer == LIST_CONFIRMED) {
+        if (slice_has_prefix(name, SLICE_LIT("LIST_")) &&
+            slice_eq_nocase(rest, h->list) && h->answer == LIST_CONFIRMED) {
             ret->n -= name.n;
             buf_printf(ret, "list %.*s (%s %.*s, ", SLICE_ARGS(h->list),
                        feature_type_name(h->type), SLICE_ARGS(h->value));
@@ -178,7 +180,7 @@ static void make_sentence(struct explain_sources *s, const struct record *r,
 
     buf_printf(ret, "%s: ", past_of(r->done));
     if (r->allow.n > 0) {
-        buf_printf(ret, "let through by allow (%.*s), whatever its score",
+        buf_printf(ret, "let through by allow (%.*s); its score does not count",
                    SLICE_ARGS(r->allow));
         return;
     }
@@ -298,8 +300,8 @@ static void print_envelope(const struct explained *e)
         text_print(stdout, r->queue_id, EVIDENCE_SHOWN);
         printf(", %" PRIu64 " us\n", r->us);
     }
-    printf("  client %s, %s%s, %" PRIu64 " bytes, %u recipients\n", address_of(r, address),
-           r->is_outgoing ? "outgoing" : "incoming",
+    printf("  client %s, %s%s, %" PRIu64 " bytes, %u recipients\n",
+           address_of(r, address), r->is_outgoing ? "outgoing" : "incoming",
            r->is_authenticated ? ", logged in" : "", r->bytes, (unsigned)r->nrcpt);
     print_text("  envelope sender ", r->from);
     print_text("  From ", r->header_from);
@@ -327,8 +329,9 @@ static void print_hits(struct explain_sources *s, const struct explained *e)
 
         buf_init(&entry, NOTE);
         print_entry(s, h, &entry);
-        printf("  list %.*s%s%.*s: %s ", SLICE_ARGS(h->list), h->origin.n > 0 ? " of " : "",
-               SLICE_ARGS(h->origin), feature_type_name(h->type));
+        printf("  list %.*s%s%.*s: %s ", SLICE_ARGS(h->list),
+               h->origin.n > 0 ? " of " : "", SLICE_ARGS(h->origin),
+               feature_type_name(h->type));
         text_print(stdout, h->value, EVIDENCE_SHOWN);
         printf(" %.*s%s%.*s, category %.*s, weight %g", SLICE_ARGS(answer),
                silence.n > 0 ? ", " : "", SLICE_ARGS(silence), SLICE_ARGS(h->category),
@@ -359,7 +362,7 @@ static void print_words(const struct explained *e)
     }
 }
 
-static void print_counts(const struct record *r)
+static void print_record_counts(const struct record *r)
 {
     for (size_t i = 0; i < r->ncounts; i++) {
         const struct record_count *c = &r->count[i];
@@ -404,7 +407,7 @@ static void print_explained(struct explain_sources *s, const struct explained *e
     }
     print_hits(s, e);
     print_words(e);
-    print_counts(r);
+    print_record_counts(r);
     if (r->is_cut) {
         puts("  more evidence than a record holds");
     }
@@ -427,7 +430,7 @@ static json_t *symbols_json(const struct record *r)
     return array;
 }
 
-static json_t *hits_json(struct explain_sources *s, const struct explained *e)
+static json_t *record_hits_json(struct explain_sources *s, const struct explained *e)
 {
     json_t *array = json_array();
 
@@ -440,23 +443,26 @@ static json_t *hits_json(struct explain_sources *s, const struct explained *e)
             array,
             json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:b, s:s*, s:o*}", "list",
                       json_text(h->list), "origin", json_text(h->origin), "category",
-                      json_text(h->category), "type", feature_type_name(h->type), "value",
-                      json_text(h->value), "status",
+                      json_text(h->category), "type", feature_type_name(h->type),
+                      "value", json_text(h->value), "status",
                       json_text(journal_name(e->names, JOURNAL_ANSWER, h->answer)),
                       "weight", h->weight * h->factor, "listed_now", (int)is_there,
-                      "first_seen", is_there ? text_time(from.first_seen_s, first) : NULL,
-                      "source", is_there ? json_text(slice_str(from.source)) : NULL));
+                      "first_seen",
+                      is_there ? text_time(from.first_seen_s, first) : NULL, "source",
+                      is_there ? json_text(slice_str(from.source)) : NULL));
     }
     return array;
 }
 
-static json_t *bits_json(const struct explained *e, enum journal_name kind, uint64_t bits)
+static json_t *bits_json(const struct explained *e, enum journal_name kind,
+                         uint64_t bits)
 {
     json_t *array = json_array();
 
     for (unsigned bit = 0; bit < 64; bit++) {
         if ((bits >> bit & 1) != 0) {
-            (void)json_array_append_new(array, json_text(journal_name(e->names, kind, bit)));
+            (void)json_array_append_new(array,
+                                        json_text(journal_name(e->names, kind, bit)));
         }
     }
     return array;
@@ -481,10 +487,11 @@ static json_t *counts_json(const struct record *r)
     for (size_t i = 0; i < r->ncounts; i++) {
         const struct record_count *c = &r->count[i];
         (void)json_array_append_new(
-            array, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "type",
-                             feature_type_name(c->type), "digest", (json_int_t)c->digest,
-                             "w10m", (json_int_t)c->w[0], "w1h", (json_int_t)c->w[1],
-                             "w1d", (json_int_t)c->w[2], "w14d", (json_int_t)c->w[3]));
+            array,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "type",
+                      feature_type_name(c->type), "digest", (json_int_t)c->digest,
+                      "w10m", (json_int_t)c->w[0], "w1h", (json_int_t)c->w[1], "w1d",
+                      (json_int_t)c->w[2], "w14d", (json_int_t)c->w[3]));
     }
     return array;
 }
@@ -510,24 +517,23 @@ static json_t *explained_json(struct explain_sources *s, const struct explained 
     for (size_t i = 0; i < r->ntexts_rcpt; i++) {
         (void)json_array_append_new(rcpt, json_text(r->rcpt[i]));
     }
-    json_t *o = json_pack("{s:o, s:s, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:s*}",
-                          "sentence", json_text(buf_slice(&sentence)), "action",
-                          action_name((enum action)r->done), "wanted",
-                          action_name((enum action)r->wanted), "score", r->score, "case",
-                          case_id_print(r->case_id, id), "time",
-                          text_time(r->time_us / US_PER_S, when), "client",
-                          address_of(r, address), "queue_id", json_text(r->queue_id),
-                          "from", json_text(r->from), "header_from",
-                          json_text(r->header_from), "subject", json_text(r->subject), "to",
-                          rcpt, "bytes", (json_int_t)r->bytes, "reported",
-                          opinion_name(e->reported));
+    json_t *o = json_pack(
+        "{s:o, s:s, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:s*}",
+        "sentence", json_text(buf_slice(&sentence)), "action",
+        action_name((enum action)r->done), "wanted",
+        action_name((enum action)r->wanted), "score", r->score, "case",
+        case_id_print(r->case_id, id), "time", text_time(r->time_us / US_PER_S, when),
+        "client", address_of(r, address), "queue_id", json_text(r->queue_id), "from",
+        json_text(r->from), "header_from", json_text(r->header_from), "subject",
+        json_text(r->subject), "to", rcpt, "bytes", (json_int_t)r->bytes, "reported",
+        opinion_name(e->reported));
     buf_fini(&sentence);
-    return json_with(
-        o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "symbols", symbols_json(r),
-                     "lists", hits_json(s, e), "traits", traits_json(e), "identity",
-                     bits_json(e, JOURNAL_IDENTITY, r->identity), "limits",
-                     bits_json(e, JOURNAL_LIMIT, r->limits), "counts", counts_json(r),
-                     "changes", changes));
+    return json_with(o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "symbols",
+                                  symbols_json(r), "lists", record_hits_json(s, e),
+                                  "traits", traits_json(e), "identity",
+                                  bits_json(e, JOURNAL_IDENTITY, r->identity), "limits",
+                                  bits_json(e, JOURNAL_LIMIT, r->limits), "counts",
+                                  counts_json(r), "changes", changes));
 }
 
 int explain_print(struct explain_sources *s, const struct explained *e)

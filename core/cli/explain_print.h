@@ -1,6 +1,6 @@
 /*
- * explain_print - a judged message for a person: one sentence, then the evidence, where it came from,
- * and what would change the verdict.
+ * explain_print - a judged message for a person: one sentence, the evidence with its sources, and
+ * the changes that would give another verdict.
  *
  * Threads: one.   Owns: the open lists of struct explain_sources.
  */

@@ -1,5 +1,6 @@
 /*
- * journal_commands - the parts that the commands of the journal share: explain, replay, rules, journal.
+ * journal_commands - the parts that the commands of the journal share: explain, replay, rules,
+ * journal.
  *
  * Threads: one.
  */

@@ -88,13 +88,6 @@ struct config_count {
     struct config_strings judged_types;   /* whose values' judgements are counted */
 };
 
-struct config_journal {
-    uint64_t keep_s; /* 0: no journal */
-    uint64_t size;   /* bytes of all files */
-    bool addresses;  /* of sender and recipients are kept */
-    bool subjects;
-};
-
 struct config {
     char *file; /* the main file */
     char *state_dir;
@@ -146,14 +139,15 @@ struct config {
     size_t nusers;
     struct config_user *users;
     struct config_user user_default; /* name NULL */
-    char *users_file;   /* settings of many users, as text; "": `users` in STATE/users */
+    char *users_file; /* settings of many users, as text; "": `users` in STATE/users */
     double block_score; /* of a message from a sender that its recipient blocks */
 
     size_t nlists;
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    bool shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
+    bool
+        shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
     size_t nrules;
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */
@@ -229,7 +223,6 @@ double config_peer_weight(const struct config *c, struct slice name);
 bool config_allows_address(const struct config *c, struct slice address);
 /* The harshest action whose threshold the score reaches. */
 enum action config_action(const struct config *c, double score);
-/* The same for other thresholds, indexed by enum action. */
 enum action config_action_by(const double threshold[ACTION_COUNT], double score);
 /* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
 bool config_subscription_map(const char *text, struct slice *rettheirs,

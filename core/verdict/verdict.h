@@ -39,7 +39,7 @@ enum {
     VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
 };
 
-/* What a symbol's score may lead to; the numbers are on disk (core/verdict/journal). */
+/* The harshest action of a symbol's score; the numbers are on disk (core/verdict/journal). */
 enum symbol_kind {
     SYMBOL_FIRM,   /* any action */
     SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
@@ -64,9 +64,11 @@ struct rule_hit {
 struct verdict {
     enum action action;
     double score;
-    double firm; /* of score: without rules on judgements (core/count/judged.h), and without
+    double
+        firm; /* of score: without rules on judgements (core/count/judged.h), and without
                   * peers that lack a quorum */
-    double required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
+    double
+        required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     size_t nrule_hits;
@@ -90,8 +92,8 @@ struct verdict_context {
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
     const struct rule_text *text; /* verdict_read_text; NULL: no rule asked for it */
-    bool is_outgoing;                    /* of a login or a trusted network */
-    uint64_t bytes;                      /* headers and body */
+    bool is_outgoing;             /* of a login or a trusted network */
+    uint64_t bytes;               /* headers and body */
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 

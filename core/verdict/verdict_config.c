@@ -64,7 +64,8 @@ enum action verdict_action(const struct verdict_scale *scale, double score, doub
                            double firm)
 {
     enum action alone = config_action_by(scale->threshold, firm);
-    enum action together = milder(config_action_by(scale->threshold, sure), scale->bulk_alone);
+    enum action together =
+        milder(config_action_by(scale->threshold, sure), scale->bulk_alone);
     enum action all = milder(config_action_by(scale->threshold, score), ACTION_HEADER);
 
     alone = alone > together ? alone : together;

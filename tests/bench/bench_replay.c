@@ -24,7 +24,7 @@
 #include "core/base/version.h"
 #include "core/verdict/journal/journal.h"
 #include "core/verdict/journal/journal_read.h"
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 #include "core/verdict/rule/rule.h"
 
 enum { TYPES = 24, HASHES = 150, SENDERS = 5000, DAY_S = 86400, CHUNK = 1 << 16 };
@@ -41,9 +41,11 @@ static void fill(struct record *r, struct texts *t, struct prng *p, uint64_t i)
     record_init(r, RECORD_MESSAGE);
     (void)snprintf(t->from, sizeof(t->from), "news%" PRIu64 "@sender.example",
                    prng_below(p, SENDERS));
-    (void)snprintf(t->to, sizeof(t->to), "user%" PRIu64 "@rcpt.example", prng_below(p, SENDERS));
+    (void)snprintf(t->to, sizeof(t->to), "user%" PRIu64 "@rcpt.example",
+                   prng_below(p, SENDERS));
     (void)snprintf(t->queue_id, sizeof(t->queue_id), "4VqWZb%08" PRIx64, i);
-    (void)snprintf(t->detail, sizeof(t->detail), "url_domain=evil%" PRIu64 ".example", i % 999);
+    (void)snprintf(t->detail, sizeof(t->detail), "url_domain=evil%" PRIu64 ".example",
+                   i % 999);
     uint64_t score = prng_below(p, 120);
     r->time_us = clock_wall_us();
     r->case_id = case_id_next(r->time_us / 1000000);
@@ -64,16 +66,32 @@ static void fill(struct record *r, struct texts *t, struct prng *p, uint64_t i)
     r->trait[0] = 2;
     r->trait[1] = 5;
     r->trait[2] = 7;
-    r->symbol[r->nsymbols++] = (struct record_symbol){SLICE_LIT("LIST_PHISH"), r->firm, 0, slice_str(t->detail)};
+    r->symbol[r->nsymbols++] = (struct record_symbol){SLICE_LIT("LIST_PHISH"), r->firm,
+                                                      0, slice_str(t->detail)};
     if (score >= 20) {
-        r->symbol[r->nsymbols++] = (struct record_symbol){SLICE_LIT("BULK_REPLICA"), 2.0, 1, SLICE_LIT("text_band=12.3.abcdef seen 57 times in 1d")};
+        r->symbol[r->nsymbols++] = (struct record_symbol){
+            SLICE_LIT("BULK_REPLICA"), 2.0, 1,
+            SLICE_LIT("text_band=12.3.abcdef seen 57 times in 1d")};
     }
-    r->symbol[r->nsymbols++] = (struct record_symbol){SLICE_LIT("TRAIT_FORM"), 0, 0, SLICE_LIT("shadow")};
-    r->hit[r->nhits++] = (struct record_hit){SLICE_LIT("phish"), SLICE_NONE, SLICE_LIT("phish"), slice_from(slice_str(t->detail), 11), r->firm, 1, 24, 2, 0};
+    r->symbol[r->nsymbols++] =
+        (struct record_symbol){SLICE_LIT("TRAIT_FORM"), 0, 0, SLICE_LIT("shadow")};
+    r->hit[r->nhits++] = (struct record_hit){SLICE_LIT("phish"),
+                                             SLICE_NONE,
+                                             SLICE_LIT("phish"),
+                                             slice_from(slice_str(t->detail), 11),
+                                             r->firm,
+                                             1,
+                                             24,
+                                             2,
+                                             0};
     for (uint16_t k = 0; k < TYPES; k++) {
         uint64_t n = 1 + prng_below(p, 100);
         r->type[r->ntypes++] = (struct record_type){(uint16_t)(38 + k), 1U + k % 8U, 1};
-        r->count[r->ncounts++] = (struct record_count){(uint16_t)(38 + k), (uint32_t)prng_next(p), {n / 8, n / 4, n, n * 5}, k % 5 == 0, {n / 3, n / 5, n / 9}};
+        r->count[r->ncounts++] = (struct record_count){(uint16_t)(38 + k),
+                                                       (uint32_t)prng_next(p),
+                                                       {n / 8, n / 4, n, n * 5},
+                                                       k % 5 == 0,
+                                                       {n / 3, n / 5, n / 9}};
     }
     for (; r->nhashes < HASHES; r->nhashes++) {
         r->hash[r->nhashes] = (uint32_t)prng_next(p) & ((1U << RECORD_HASH_BITS) - 1);
@@ -100,7 +118,10 @@ static uint64_t write_journal(const char *folder, uint64_t n)
     struct errinfo why;
     struct journal *j = NULL;
     const struct hashkey key = {.id = 1};
-    const struct journal_options options = {.state_dir = folder, .key = &key, .keep_s = 14 * DAY_S, .size_max = UINT64_C(1) << 40};
+    const struct journal_options options = {.state_dir = folder,
+                                            .key = &key,
+                                            .keep_s = 14 * DAY_S,
+                                            .size_max = UINT64_C(1) << 40};
     uint64_t spent_us = 0;
 
     prng_init(&p, 1, 1);
@@ -133,7 +154,8 @@ static uint64_t read_bytes(const char *folder)
     (void)file_path(dir, "%s/journal", folder);
     struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
     while (dir_walk_next(&w)) {
-        if (strncmp(w.name, "messages-", 9) != 0 || file_path(path, "%s/%s", dir, w.name) != ERR_OK) {
+        if (strncmp(w.name, "messages-", 9) != 0 ||
+            file_path(path, "%s/%s", dir, w.name) != ERR_OK) {
             continue;
         }
         int fd = open(path, O_RDONLY);
@@ -153,7 +175,8 @@ struct result {
     uint64_t changed;
 };
 
-static bool count(void *context, const struct record *r, const struct journal_names *names)
+static bool count(void *context, const struct record *r,
+                  const struct journal_names *names)
 {
     struct result *result = context;
     (void)r;
@@ -162,7 +185,8 @@ static bool count(void *context, const struct record *r, const struct journal_na
     return true;
 }
 
-static bool judge(void *context, const struct record *r, const struct journal_names *names)
+static bool judge(void *context, const struct record *r,
+                  const struct journal_names *names)
 {
     struct result *result = context;
     struct replay_result one;
@@ -190,7 +214,8 @@ static void measure(const char *folder, uint64_t n)
     char path[FILE_PATH_MAX];
     struct errinfo why;
     struct config *config = NULL;
-    static const char text[] = "state_dir = \"/nowhere\"; shipped_rules = false; rules = ( { name = \"replica\"; type = \"text_band\"; count = 30; score = 2.0; } );\n";
+    static const char text[] =
+        "state_dir = \"/nowhere\"; shipped_rules = false; rules = ( { name = \"replica\"; type = \"text_band\"; count = 30; score = 2.0; } );\n";
 
     (void)file_path(path, "%s/gillnet.conf", folder);
     need(file_write_atomic(path, slice_str(text), 0600, &why), &why);
@@ -209,10 +234,13 @@ static void measure(const char *folder, uint64_t n)
     uint64_t cpu_us = clock_cpu_us();
     double replay_s = run(folder, judge, &result);
     double replay_cpu_s = (double)(clock_cpu_us() - cpu_us) / 1e6;
-    printf("{\"bench\": \"replay\", \"version\": \"%s\", \"messages\": %" PRIu64 ", \"records\": %" PRIu64 ", \"changed\": %" PRIu64
-           ", \"bytes_per_record\": %.0f, \"add_ns\": %.0f, \"read_s\": %.3f, \"parse_s\": %.3f, \"replay_s\": %.3f, \"replay_cpu_s\": %.3f, \"replay_to_read\": %.2f}\n",
-           GILLNET_VERSION, n, result.records, result.changed, (double)bytes / (double)n, (double)add_us * 1000 / (double)n, read_s,
-           parse_s, replay_s, replay_cpu_s, replay_s / read_s);
+    printf(
+        "{\"bench\": \"replay\", \"version\": \"%s\", \"messages\": %" PRIu64
+        ", \"records\": %" PRIu64 ", \"changed\": %" PRIu64
+        ", \"bytes_per_record\": %.0f, \"add_ns\": %.0f, \"read_s\": %.3f, \"parse_s\": %.3f, \"replay_s\": %.3f, \"replay_cpu_s\": %.3f, \"replay_to_read\": %.2f}\n",
+        GILLNET_VERSION, n, result.records, result.changed, (double)bytes / (double)n,
+        (double)add_us * 1000 / (double)n, read_s, parse_s, replay_s, replay_cpu_s,
+        replay_s / read_s);
     config_release(&config);
 }
 
@@ -236,6 +264,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     measure(folder, n);
-    need(file_remove_tree(folder, NULL), &(struct errinfo){.source = "", .text = "cannot remove the folder"});
+    need(file_remove_tree(folder, NULL),
+         &(struct errinfo){.source = "", .text = "cannot remove the folder"});
     return EXIT_SUCCESS;
 }

@@ -1,5 +1,5 @@
-/* fuzz_journal - any bytes as the frames of a journal: damage is passed over, and what is found as a
- * record can be read, printed again, and searched for a person. The sums of frames are made right
+/* fuzz_journal - any bytes as the frames of a journal: damage is passed over, and what is found as
+ * a record can be read, printed again, and searched for a person. The sums of frames are made right
  * first, so that what lies behind them is reached. */
 #include <string.h>
 
@@ -29,7 +29,8 @@ static void mend(uint8_t *p, size_t n)
         }
         uint64_t sum = checksum64(slice_of((const char *)p + at, end - at));
         memcpy(p + end, &sum, sizeof(sum));
-        uint32_t texts = checksum32(slice_of((const char *)p + end + RECORD_SUM, ntexts));
+        uint32_t texts =
+            checksum32(slice_of((const char *)p + end + RECORD_SUM, ntexts));
         memcpy(p + end + RECORD_SUM + ntexts, &texts, sizeof(texts));
         at = end;
     }

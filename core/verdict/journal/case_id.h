@@ -1,9 +1,9 @@
 /*
  * case_id - the short name of one judged message: 12 characters, such as "d3k7p0vq9x2m".
  *
- * 32 bits are the second, so the ids of a server sort by time. The other 28 are a number that counts
- * on and goes through a secret permutation: no two messages of a second share one, and nobody
- * outside learns how much mail a server gets. Letters: Crockford's base32, lower case.
+ * 32 bits are the second, so the ids of a server sort by time. The other 28 are a number that
+ * counts on and goes through a secret permutation: no two messages of a second share one, and
+ * nobody outside learns how much mail a server gets. Letters: Crockford's base32, lower case.
  * Threads: any.   Allocates: nothing.   ADR 0064.
  */
 #ifndef CORE_VERDICT_JOURNAL_CASE_ID_H

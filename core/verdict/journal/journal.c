@@ -77,8 +77,7 @@ static enum err open_ring(struct journal *j, struct errinfo *reterr)
 
     buf_init(&head, JOURNAL_HEAD);
     journal_head_print(j->key.id, &head);
-    enum err e =
-        buf_failed(&head) ? errinfo_nomem(reterr, j->folder.dir) : ERR_OK;
+    enum err e = buf_failed(&head) ? errinfo_nomem(reterr, j->folder.dir) : ERR_OK;
     THEN(e, journal_settle(&j->folder, &number, reterr));
     THEN(e, path_make(path, reterr, "%s/" JOURNAL_PENDING, j->folder.dir));
     THEN(e, pending_make(path, buf_slice(&head), number, &ring, reterr));
@@ -138,9 +137,9 @@ static enum err do_work(struct journal *j, struct errinfo *reterr)
     }
     if (now_s() >= j->expired_s + EXPIRE_S || now_s() < j->expired_s) {
         j->expired_s = now_s();
-        enum err expired =
-            journal_expire(&j->folder, atomic_load(&j->keep_s),
-                           atomic_load(&j->size_max), now_s(), e == ERR_OK ? reterr : NULL);
+        enum err expired = journal_expire(&j->folder, atomic_load(&j->keep_s),
+                                          atomic_load(&j->size_max), now_s(),
+                                          e == ERR_OK ? reterr : NULL);
         e = e == ERR_OK ? expired : e;
     }
     return e;
@@ -164,7 +163,7 @@ static bool wait_for_turn(struct journal *j, bool has_failed)
     return goes_on;
 }
 
-static void *run(void *context)
+static void *run_journal(void *context)
 {
     struct journal *j = context;
     bool has_failed = false;
@@ -198,7 +197,7 @@ static enum err start_thread(struct journal *j, struct errinfo *reterr)
 {
     (void)pthread_mutex_init(&j->lock, NULL);
     (void)pthread_cond_init(&j->changed, NULL);
-    int errnum = thread_start(&j->thread, run, j);
+    int errnum = thread_start(&j->thread, run_journal, j);
     return errnum == 0 ? ERR_OK
                        : errinfo_set(reterr, ERR_NOMEM, j->folder.dir, 0,
                                      "the thread of the journal cannot be started");
@@ -275,8 +274,8 @@ bool journal_add(struct journal *j, const struct record *r)
     struct buf frame;
 
     record_print(r, &frame);
-    bool is_kept = ring != NULL && !buf_failed(&frame) &&
-                   pending_add(ring, frame.p, frame.n);
+    bool is_kept =
+        ring != NULL && !buf_failed(&frame) && pending_add(ring, frame.p, frame.n);
     stats_add(is_kept ? STAT_journal_records : STAT_journal_dropped, 1);
     stats_add(STAT_journal_bytes, is_kept ? frame.n : 0);
     buf_fini(&frame);

@@ -82,8 +82,8 @@ static int by_age(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static enum err add_file(struct journal_files *f, const char *dir, const char *text,
-                         struct errinfo *reterr)
+static enum err list_file(struct journal_files *f, const char *dir, const char *text,
+                          struct errinfo *reterr)
 {
     struct journal_name_of name;
     char path[FILE_PATH_MAX];
@@ -113,7 +113,7 @@ enum err journal_files_list(const char *dir, struct journal_files *ret,
 
     *ret = (struct journal_files){.v = NULL};
     while (e == ERR_OK && dir_walk_next(&w)) {
-        e = add_file(ret, dir, w.name, reterr);
+        e = list_file(ret, dir, w.name, reterr);
     }
     e = dir_walk_end(&w, e, reterr);
     if (e != ERR_OK) {

@@ -34,7 +34,8 @@ struct journal_name_of {
     unsigned part;
     uint64_t size; /* of journal_files_list */
 };
-void journal_file_print(const struct journal_name_of *name, char ret[JOURNAL_FILE_NAME]);
+void journal_file_print(const struct journal_name_of *name,
+                        char ret[JOURNAL_FILE_NAME]);
 /* False: no file of the journal. */
 bool journal_file_read(struct slice text, struct journal_name_of *ret);
 

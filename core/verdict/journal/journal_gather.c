@@ -34,8 +34,7 @@ static void gather_features(const struct journal_case *c, struct record *ret)
         }
     }
     if (c->config->journal.subjects) {
-        const struct feature *subject =
-            featureset_first(c->features, FEATURE_subject);
+        const struct feature *subject = featureset_first(c->features, FEATURE_subject);
         ret->subject = subject == NULL ? SLICE_NONE : subject->text;
     }
 }
@@ -93,9 +92,8 @@ static void keep_count(const struct counted *k, struct record *ret)
     uint32_t digest = 0;
 
     memcpy(&digest, k->digest[0].b, sizeof(digest));
-    *to = (struct record_count){.type = k->feature->type,
-                                .digest = digest,
-                                .has_distinct = k->has_distinct};
+    *to = (struct record_count){
+        .type = k->feature->type, .digest = digest, .has_distinct = k->has_distinct};
     memcpy(to->w, k->value.w, sizeof(to->w));
     memcpy(to->distinct, k->distinct, sizeof(to->distinct));
 }

@@ -1,8 +1,8 @@
 /*
  * journal_gather - the evidence of a judged message as a record.
  *
- * Of each counted type the record has the features with the highest counts, one for each window. The
- * caller adds envelope and answer.
+ * Of each counted type the record has the features with the highest counts, one for each window.
+ * The caller adds envelope and answer.
  * Threads: pure.   Allocates: names from the arena.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_GATHER_H

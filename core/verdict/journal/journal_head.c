@@ -107,8 +107,9 @@ enum err journal_head_parse(struct slice bytes, const char *path,
                             struct journal_names *ret, struct errinfo *reterr)
 {
     if (bytes.n < JOURNAL_HEAD) {
-        return errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                           "this file of the journal is cut off in its head; remove it");
+        return errinfo_set(
+            reterr, ERR_CORRUPT, path, 0,
+            "this file of the journal is cut off in its head; remove it");
     }
     enum err e = parse_copy(slice_head(bytes, JOURNAL_HEAD_COPY), path, ret, reterr);
     if (e == ERR_CORRUPT) {

@@ -1,9 +1,9 @@
 /*
- * journal_head - the beginning of each file of the journal: its version, the key of its digests, and
- * the names of the numbers in its records.
+ * journal_head - the beginning of each file of the journal: its version, the key of its digests,
+ * and the names of the numbers in its records.
  *
- * A newer version of gillnet therefore reads the traits, limits and words of identity of an older one
- * by their names. The head stands twice, each copy with a sum; one whole copy is enough.
+ * A newer version of gillnet therefore reads the traits, limits and words of identity of an older
+ * one by their names. The head stands twice, each copy with a sum; one whole copy is enough.
  * Threads: pure.   Allocates: nothing; names point into the bytes that were read.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_HEAD_H
@@ -35,8 +35,8 @@ struct journal_names {
 
 /* JOURNAL_HEAD bytes of this version into an empty ret. */
 void journal_head_print(uint32_t key_id, struct buf *ret);
-/* bytes: at least JOURNAL_HEAD, else ERR_CORRUPT, as for damage. ERR_VERSION: of a version that this
- * one cannot read. Texts of errors name the file. */
+/* bytes: at least JOURNAL_HEAD, else ERR_CORRUPT, as for damage. ERR_VERSION: of a version that
+ * this one cannot read. Texts of errors name the file. */
 enum err journal_head_parse(struct slice bytes, const char *path,
                             struct journal_names *ret, struct errinfo *reterr);
 /* The name of a number; "unknown" for one without. */

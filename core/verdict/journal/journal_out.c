@@ -88,8 +88,9 @@ enum err journal_file_open(const char *path, struct slice head, int *retfd,
 
 /* ---- the file that is written ---- */
 
-static enum err path_of(const struct journal_folder *f, const struct journal_name_of *name,
-                        char ret[FILE_PATH_MAX], struct errinfo *reterr)
+static enum err path_of(const struct journal_folder *f,
+                        const struct journal_name_of *name, char ret[FILE_PATH_MAX],
+                        struct errinfo *reterr)
 {
     char text[JOURNAL_FILE_NAME];
 
@@ -121,7 +122,8 @@ static bool has_head(const char *path, struct slice head)
     return is_same;
 }
 
-static enum err continue_newest(struct journal_out *o, const struct journal_files *files,
+static enum err continue_newest(struct journal_out *o,
+                                const struct journal_files *files,
                                 struct errinfo *reterr)
 {
     struct journal_name_of name;
@@ -170,7 +172,8 @@ static enum err begin_file(struct journal_out *o, uint64_t day, struct errinfo *
     bool is_of_day = find_newest(&files, &name) && name.day >= day;
     journal_files_fini(&files);
     name.part = is_of_day ? name.part + 1 : 1;
-    name.day = is_of_day ? name.day : day; /* the clock was set back: names still rise */
+    name.day =
+        is_of_day ? name.day : day; /* the clock was set back: names still rise */
     fd_close(&o->fd);
     e = path_of(o->folder, &name, path, reterr);
     THEN(e, make_file(path, buf_slice(&o->head), &o->fd, reterr));
@@ -225,7 +228,8 @@ static enum err last_number(const struct journal_folder *f, uint64_t *ret,
     return e;
 }
 
-/* Drops the frames up to number `last`, which are in the files; *retlast: the last number of all. */
+/* Drops the frames up to number `last`, which are in the files; *retlast: the last number of
+ * all. */
 static void skip_known(struct buf *frames, uint64_t last, uint64_t *retlast)
 {
     struct journal_walk w = journal_walk_begin(buf_slice(frames));
@@ -313,8 +317,8 @@ enum err journal_expire(const struct journal_folder *f, uint64_t keep_s,
         bool is_old = (name->day + 1) * JOURNAL_DAY_S + keep_s <= now_s || keep_s == 0;
         bool is_newest = has_newest && name->kind == JOURNAL_MESSAGES &&
                          name->day == newest.day && name->part == newest.part;
-        bool is_much = files.bytes > size_max && name->kind == JOURNAL_MESSAGES &&
-                       !is_newest;
+        bool is_much =
+            files.bytes > size_max && name->kind == JOURNAL_MESSAGES && !is_newest;
         if (is_old || is_much) {
             files.bytes -= name->size;
             e = remove_file(f, name, reterr);

@@ -32,8 +32,8 @@ static void note_time(struct journal_numbers *n, uint64_t at_us)
     n->last_us = at_us > n->last_us ? at_us : n->last_us;
 }
 
-/* False: fn wants no more. */
-static bool give(struct reading *r, const char *path, struct slice frame)
+/* False: fn stopped the reading. */
+static bool give_record(struct reading *r, const char *path, struct slice frame)
 {
     const struct journal_query *q = r->q;
 
@@ -55,7 +55,8 @@ static void note_walk(struct reading *r, const char *path, const struct journal_
     char what[96];
 
     if (w->damaged > 0) {
-        (void)snprintf(what, sizeof(what), "%llu damaged places, the first at byte %llu",
+        (void)snprintf(what, sizeof(what),
+                       "%llu damaged places, the first at byte %llu",
                        (unsigned long long)w->damaged,
                        (unsigned long long)(w->damaged_at + JOURNAL_HEAD));
         note_damage(r, path, what);
@@ -74,7 +75,7 @@ static void give_reversed(struct reading *r, const char *path, struct slice fram
         r->frames[n++] = frame;
     }
     while (!r->is_stopped && n > 0) {
-        r->is_stopped = !give(r, path, r->frames[--n]);
+        r->is_stopped = !give_record(r, path, r->frames[--n]);
     }
     note_walk(r, path, &w);
 }
@@ -90,7 +91,7 @@ static void give_frames(struct reading *r, const char *path, struct slice frames
         uint64_t number = record_number_of(frame.p);
         if (number > above) {
             r->last_number = number;
-            r->is_stopped = !give(r, path, frame);
+            r->is_stopped = !give_record(r, path, frame);
         }
     }
     note_walk(r, path, &w);
@@ -130,7 +131,8 @@ static enum err give_file(struct reading *r, const char *dir,
 }
 
 /* Days before since and after until need not be read. */
-static bool is_of_days(const struct journal_query *q, const struct journal_name_of *name)
+static bool is_of_days(const struct journal_query *q,
+                       const struct journal_name_of *name)
 {
     uint64_t begin_us = name->day * JOURNAL_DAY_S * US_PER_S;
     uint64_t end_us = begin_us + (uint64_t)JOURNAL_DAY_S * US_PER_S;
@@ -174,7 +176,7 @@ static void give_ring(struct reading *r, const struct ring_copy *ring)
     }
 }
 
-/* The ring is copied before the files are listed: what leaves it meanwhile is in them. */
+/* The ring is copied before the files are listed: records that leave it meanwhile are in them. */
 static enum err read_all(struct reading *r, const char *dir, struct errinfo *reterr)
 {
     struct journal_files files;
@@ -273,8 +275,8 @@ static void sort_reports(struct journal_reports *r, struct journal_report_of *sp
             size_t a = from;
             size_t b = middle;
             for (size_t i = from; i < end; i++) {
-                bool is_left = a < middle &&
-                               (b == end || r->v[a].case_id <= r->v[b].case_id);
+                bool is_left =
+                    a < middle && (b == end || r->v[a].case_id <= r->v[b].case_id);
                 spare[i] = is_left ? r->v[a++] : r->v[b++];
             }
         }

@@ -29,11 +29,11 @@ enum { JOURNAL_DAMAGE_TEXT = 512 };
 struct journal_numbers {
     uint64_t records; /* whole ones, before fn */
     uint64_t files;
-    uint64_t bytes;   /* of files */
-    uint64_t waiting; /* records that are still in the ring */
+    uint64_t bytes;    /* of files */
+    uint64_t waiting;  /* records that are still in the ring */
     uint64_t first_us; /* time of the oldest record; 0: there is none */
     uint64_t last_us;
-    uint64_t damaged;                   /* places where records are damaged */
+    uint64_t damaged;                 /* places where records are damaged */
     char damage[JOURNAL_DAMAGE_TEXT]; /* the first one, or a file that cannot be read */
 };
 
@@ -41,7 +41,7 @@ struct journal_numbers {
 enum err journal_read(const struct journal_query *q, struct journal_numbers *ret,
                       struct errinfo *reterr);
 
-/* What people said: the last word about each message. */
+/* Reports of people: the last one about each message. */
 struct journal_reports {
     struct journal_report_of {
         uint64_t case_id;
@@ -54,6 +54,7 @@ enum err journal_reports_read(const char *state_dir, struct journal_reports *ret
                               struct errinfo *reterr);
 void journal_reports_fini(struct journal_reports *r);
 enum journal_opinion { JOURNAL_UNREPORTED, JOURNAL_SPAM, JOURNAL_HAM };
-enum journal_opinion journal_reported(const struct journal_reports *r, uint64_t case_id);
+enum journal_opinion journal_reported(const struct journal_reports *r,
+                                      uint64_t case_id);
 
 #endif

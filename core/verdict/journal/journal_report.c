@@ -27,9 +27,9 @@ static enum err append(const char *path, struct slice frame, struct errinfo *ret
 
     buf_init(&head, JOURNAL_HEAD);
     journal_head_print(0, &head);
-    enum err e = buf_failed(&head) ? errinfo_nomem(reterr, path)
-                                   : journal_file_open(path, buf_slice(&head), &fd,
-                                                       &size, reterr);
+    enum err e = buf_failed(&head)
+                     ? errinfo_nomem(reterr, path)
+                     : journal_file_open(path, buf_slice(&head), &fd, &size, reterr);
     if (e == ERR_OK && (!file_write_all(fd, frame) || fdatasync(fd) != 0)) {
         e = errinfo_errno(reterr, path, "cannot write the report");
     }
@@ -53,8 +53,8 @@ enum err journal_report(const char *state_dir, const struct journal_report *repo
     r.case_id = report->case_id;
     r.is_spam = report->is_spam;
     r.reporter = report->reporter;
-    const struct journal_name_of name = {
-        .kind = JOURNAL_REPORTS, .day = r.time_us / US_PER_S / JOURNAL_DAY_S};
+    const struct journal_name_of name = {.kind = JOURNAL_REPORTS,
+                                         .day = r.time_us / US_PER_S / JOURNAL_DAY_S};
     journal_file_print(&name, text);
     record_print(&r, &frame);
     enum err e = buf_failed(&frame) ? errinfo_nomem(reterr, state_dir) : ERR_OK;

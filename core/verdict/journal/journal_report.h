@@ -1,9 +1,9 @@
 /*
- * journal_report - what a person says about a message, and the end of what is kept of a person.
+ * journal_report - reports of people about messages, and erasure of a person.
  *
- * A report is appended by the process that has it, durably, to a file of its own; gillnetd need not run.
- * A person is forgotten in place: the texts that name the address become bytes of 0, their sum follows
- * them, and the evidence has another sum. A crash in between costs the texts of one record.
+ * A report is appended by the process that has it, durably, to a file of its own; gillnetd need not
+ * run. A person is forgotten in place: the texts that name the address become bytes of 0, their sum
+ * follows them, and the evidence has another sum. A crash in between costs the texts of one record.
  * Threads: any.   ADR 0064.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_REPORT_H

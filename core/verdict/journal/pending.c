@@ -9,10 +9,16 @@
 #include "core/verdict/journal/record.h"
 
 #define PENDING_MAGIC UINT64_C(0x31444e50524a4e47) /* "GNJRPND1" */
-enum { PENDING_VERSION = 1, PENDING_MODE = 0640, NS_PER_US = 1000, NS_PER_S = 1000000000 };
+enum {
+    PENDING_VERSION = 1,
+    PENDING_MODE = 0640,
+    NS_PER_US = 1000,
+    NS_PER_S = 1000000000
+};
 
 /* Native byte order: the ring never leaves the machine. Places only rise; the byte of a place is
- * data[place % PENDING_BYTES]. A frame lies in one piece; zeros before the end of data are skipped. */
+ * data[place % PENDING_BYTES]. A frame lies in one piece; zeros before the end of data are
+ * skipped. */
 struct ring {
     uint64_t magic;
     uint32_t version;
@@ -36,7 +42,7 @@ struct start {
     uint64_t number;
 };
 
-static void fill(void *context, void *p)
+static void fill_ring(void *context, void *p)
 {
     const struct start *start = context;
     struct ring *r = p;
@@ -52,7 +58,8 @@ enum err pending_make(const char *path, struct slice head, uint64_t number,
                       struct pending **ret, struct errinfo *reterr)
 {
     struct start start = {head, number};
-    const struct filemap_new fresh = {sizeof(struct ring), PENDING_MODE, fill, &start};
+    const struct filemap_new fresh = {sizeof(struct ring), PENDING_MODE, fill_ring,
+                                      &start};
     struct pending *p = calloc(1, sizeof(*p));
 
     if (p == NULL) {
@@ -125,7 +132,7 @@ bool pending_add(struct pending *p, char *frame, size_t n)
     if (has_room) {
         record_number(frame, r->number++);
         memcpy(r->data + at % PENDING_BYTES, frame, n);
-        /* release: whoever sees the end sees the frame, also the next process */
+        /* release: a reader that sees the end also sees the frame, in the next process, too */
         atomic_store_explicit(&r->end, at + n, memory_order_release);
     }
     pthread_mutex_unlock(&p->lock);
@@ -139,8 +146,8 @@ static void copy_out(const char *data, uint64_t begin, uint64_t end, struct buf 
 {
     while (begin < end) {
         uint64_t left = PENDING_BYTES - begin % PENDING_BYTES;
-        struct slice rest =
-            slice_of(data + begin % PENDING_BYTES, left < end - begin ? left : end - begin);
+        struct slice rest = slice_of(data + begin % PENDING_BYTES,
+                                     left < end - begin ? left : end - begin);
         size_t n = 0;
         while (rest.n > 0 && record_look(rest, &n) == RECORD_WHOLE) {
             buf_add(ret, slice_head(rest, n));
@@ -188,9 +195,10 @@ static enum err open_ring(const char *path, struct filemap *ret, struct errinfo 
 
     if (e == ERR_OK && !is_ring(ret)) {
         filemap_close(ret);
-        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                        "not a ring of the journal of this version; its records are not "
-                        "in the files of the journal");
+        e = errinfo_set(
+            reterr, ERR_CORRUPT, path, 0,
+            "not a ring of the journal of this version; its records are not "
+            "in the files of the journal");
     }
     return e;
 }

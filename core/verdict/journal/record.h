@@ -1,15 +1,14 @@
 /*
- * record - what the journal keeps of one message, or of one report about a message: the struct and
- * its bytes.
+ * record - one message in the journal, or one report about a message: the struct and its bytes.
  *
- * A frame is {magic u32, n u16, ntexts u16, number u64, kind u32, n bytes of evidence, sum u64, ntexts
- * bytes of texts, sum u32}, little-endian. The evidence is a row of sections {tag u8, length u16,
- * bytes}; a reader skips tags that it does not know, and fields that a newer version put at the end of
- * a section. The texts have a sum of their own, because `gillnet journal forget` overwrites them in
- * place: bytes of 0 are an erased text. A record that would be longer than RECORD_MAX loses
- * sections, the last ones first, and says so (is_cut).
- * Numbers of traits, identity, limits, answers and silences have the names that the head of the file
- * gives them (journal_head.h).
+ * A frame is {magic u32, n u16, ntexts u16, number u64, kind u32, n bytes of evidence, sum u64,
+ * ntexts bytes of texts, sum u32}, little-endian. The evidence is a row of sections {tag u8, length
+ * u16, bytes}; a reader skips tags that it does not know, and fields that a newer version put at
+ * the end of a section. The texts have a sum of their own, because `gillnet journal forget`
+ * overwrites them in place: bytes of 0 are an erased text. A record that would be longer than
+ * RECORD_MAX loses sections, the last ones first, and says so (is_cut).
+ * Numbers of traits, identity, limits, answers and silences have the names that the head of the
+ * file gives them (journal_head.h).
  * Threads: pure.   Allocates: nothing; a decoded record points into its bytes.   ADR 0064.
  */
 #ifndef CORE_VERDICT_JOURNAL_RECORD_H
@@ -19,7 +18,7 @@
 #include "core/base/slice.h"
 
 enum {
-    RECORD_MAX = 3072, /* bytes of a frame */
+    RECORD_MAX = 3072,   /* bytes of a frame */
     RECORD_ROOM = 16384, /* of a buffer in which one is made */
     RECORD_HEAD = 20,
     RECORD_SUM = 8,
@@ -32,8 +31,8 @@ enum {
     RECORD_HITS = 32,
     RECORD_TYPES = 64,
     RECORD_COUNTS = 96,
-    RECORD_WINDOWS = 4,  /* as enum count_window */
-    RECORD_DISTINCTS = 3, /* as enum count_distinct */
+    RECORD_WINDOWS = 4,    /* as enum count_window */
+    RECORD_DISTINCTS = 3,  /* as enum count_distinct */
     RECORD_THRESHOLDS = 6, /* as enum action */
     RECORD_HASHES = 256,
     RECORD_HASH_BITS = 20,
@@ -56,9 +55,9 @@ struct record_hit {
     struct slice origin; /* server that owns the list; empty: local */
     struct slice category;
     struct slice value;
-    double weight; /* of a confirmed hit */
-    double factor; /* of its server, times the weight; 1: local */
-    uint16_t type; /* enum feature_type */
+    double weight;   /* of a confirmed hit */
+    double factor;   /* of its server, times the weight; 1: local */
+    uint16_t type;   /* enum feature_type */
     uint8_t answer;  /* enum list_answer */
     uint8_t silence; /* enum list_suppression */
 };
@@ -79,8 +78,8 @@ struct record_count {
 };
 
 struct record {
-    uint64_t number;    /* rises from frame to frame */
-    uint32_t kind;      /* enum record_kind */
+    uint64_t number; /* rises from frame to frame */
+    uint32_t kind;   /* enum record_kind */
     uint64_t time_us;
     uint64_t case_id;
     /* of a report */
@@ -121,7 +120,8 @@ struct record {
     size_t ncounts;
     struct record_count count[RECORD_COUNTS];
     size_t nhashes;
-    uint32_t hash[RECORD_HASHES]; /* RECORD_HASH_BITS of the keyed digests of counted features */
+    uint32_t hash
+        [RECORD_HASHES]; /* RECORD_HASH_BITS of the keyed digests of counted features */
     /* readable texts; empty: not kept, or erased */
     struct slice from;
     struct slice header_from;
@@ -132,10 +132,10 @@ struct record {
     bool is_erased; /* a person was forgotten in it */
 };
 
-/* Sets what is neither an array nor given: a record of nothing. */
+/* An empty record; elements of its arrays are not set. */
 void record_init(struct record *r, enum record_kind kind);
 
-/* The frame, but for its number. Begins ret, which the caller frees. Long texts are cut. */
+/* The frame without its number. Begins ret, which the caller frees. Long texts are cut. */
 void record_print(const struct record *r, struct buf *ret);
 /* Sets the number and the sum over it. */
 void record_number(char *frame, uint64_t number);
@@ -154,6 +154,7 @@ bool record_parse(struct slice frame, struct record *ret);
 
 /* Overwrites each text of a whole frame of n bytes in which the address stands as a word of its own
  * (ASCII case ignored). Returns how many. *retpart: the part of the frame that changed. */
-unsigned record_erase(char *frame, size_t n, struct slice person, struct slice *retpart);
+unsigned record_erase(char *frame, size_t n, struct slice person,
+                      struct slice *retpart);
 
 #endif

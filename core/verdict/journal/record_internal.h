@@ -18,7 +18,10 @@ enum {
     SCORE_UNIT = 1000
 };
 #define SCORE_WHOLE_MAX 1e12
-enum { SCORE_BITS = 1, SCORE_OFF = 3 }; /* odd: no whole number of units; off: HUGE_VAL */
+enum {
+    SCORE_BITS = 1,
+    SCORE_OFF = 3
+}; /* they are odd, unlike whole numbers of units; off is HUGE_VAL */
 
 enum { FLAG_OUTGOING = 1, FLAG_AUTHENTICATED = 2, FLAG_ADDR = 4, FLAG_USERS = 8 };
 

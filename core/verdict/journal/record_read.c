@@ -16,8 +16,8 @@ enum record_state record_look(struct slice bytes, size_t *retn)
         return memcmp(bytes.p, &magic, n) == 0 ? RECORD_CUT_OFF : RECORD_DAMAGED;
     }
     size_t n = RECORD_HEAD + (size_t)le_get(bytes.p + OFFSET_N, 2);
-    size_t all = n + RECORD_SUM + (size_t)le_get(bytes.p + OFFSET_NTEXTS, 2) +
-                 RECORD_TEXTS_SUM;
+    size_t all =
+        n + RECORD_SUM + (size_t)le_get(bytes.p + OFFSET_NTEXTS, 2) + RECORD_TEXTS_SUM;
     if (le_get(bytes.p, 4) != RECORD_MAGIC || all > RECORD_MAX) {
         return RECORD_DAMAGED;
     }
@@ -35,7 +35,7 @@ uint64_t record_number_of(const char *frame)
     return le_get(frame + OFFSET_NUMBER, 8);
 }
 
-/* The texts of a whole frame; *retsum: of what its writer saw. */
+/* The texts of a whole frame; *retsum: the sum that stands behind them. */
 static struct slice texts_of(struct slice frame, uint32_t *retsum)
 {
     size_t at = RECORD_HEAD + (size_t)le_get(frame.p + OFFSET_N, 2) + RECORD_SUM;
@@ -47,7 +47,7 @@ static struct slice texts_of(struct slice frame, uint32_t *retsum)
 
 /* ---- numbers and names ---- */
 
-static uint64_t get(struct cursor *c)
+static uint64_t get_varint(struct cursor *c)
 {
     uint64_t v = 0;
 
@@ -70,7 +70,7 @@ static uint64_t get(struct cursor *c)
 /* A number of elements, at most `most`. */
 static size_t get_n(struct cursor *c, size_t most)
 {
-    uint64_t n = get(c);
+    uint64_t n = get_varint(c);
 
     if (n > most) {
         c->failed = true;
@@ -86,7 +86,7 @@ static struct slice get_bytes(struct cursor *c, size_t most)
 
 static double get_score(struct cursor *c)
 {
-    uint64_t v = get(c);
+    uint64_t v = get_varint(c);
     double score = 0;
 
     if (v == SCORE_OFF) {
@@ -106,9 +106,9 @@ static double get_score(struct cursor *c)
 
 static void parse_message(struct cursor *c, struct record *r)
 {
-    r->time_us = get(c);
-    r->case_id = get(c);
-    uint64_t flags = get(c);
+    r->time_us = get_varint(c);
+    r->case_id = get_varint(c);
+    uint64_t flags = get_varint(c);
     r->is_outgoing = (flags & FLAG_OUTGOING) != 0;
     r->is_authenticated = (flags & FLAG_AUTHENTICATED) != 0;
     r->is_of_users = (flags & FLAG_USERS) != 0;
@@ -118,12 +118,12 @@ static void parse_message(struct cursor *c, struct record *r)
     }
     r->queue_id = get_bytes(c, RECORD_NAME_MAX);
     r->message_id = cursor_u64(c);
-    r->bytes = get(c);
-    r->us = get(c);
-    r->config_id = (uint32_t)get(c);
-    r->nrcpt = (uint32_t)get(c);
-    r->identity = get(c);
-    r->limits = get(c);
+    r->bytes = get_varint(c);
+    r->us = get_varint(c);
+    r->config_id = (uint32_t)get_varint(c);
+    r->nrcpt = (uint32_t)get_varint(c);
+    r->identity = get_varint(c);
+    r->limits = get_varint(c);
 }
 
 static void parse_verdict(struct cursor *c, struct record *r)
@@ -131,7 +131,7 @@ static void parse_verdict(struct cursor *c, struct record *r)
     r->wanted = (uint8_t)get_n(c, RECORD_THRESHOLDS - 1);
     r->done = (uint8_t)get_n(c, RECORD_THRESHOLDS - 1);
     r->bulk_alone = (uint8_t)get_n(c, RECORD_THRESHOLDS - 1);
-    r->fault = (uint32_t)get(c);
+    r->fault = (uint32_t)get_varint(c);
     r->score = get_score(c);
     r->sure = get_score(c);
     r->firm = get_score(c);
@@ -148,7 +148,7 @@ static void parse_symbols(struct cursor *c, struct record *r)
         struct record_symbol *s = &r->symbol[i];
         s->name = get_bytes(c, RECORD_NAME_MAX);
         s->score = get_score(c);
-        s->part = (uint8_t)get(c);
+        s->part = (uint8_t)get_varint(c);
         s->detail = SLICE_NONE;
     }
 }
@@ -163,9 +163,9 @@ static void parse_hits(struct cursor *c, struct record *r)
         h->category = get_bytes(c, RECORD_NAME_MAX);
         h->weight = get_score(c);
         h->factor = get_score(c);
-        h->type = (uint16_t)get(c);
-        h->answer = (uint8_t)get(c);
-        h->silence = (uint8_t)get(c);
+        h->type = (uint16_t)get_varint(c);
+        h->answer = (uint8_t)get_varint(c);
+        h->silence = (uint8_t)get_varint(c);
         h->value = SLICE_NONE;
     }
 }
@@ -174,7 +174,7 @@ static void parse_traits(struct cursor *c, struct record *r)
 {
     r->ntraits = get_n(c, RECORD_TRAITS);
     for (size_t i = 0; i < r->ntraits; i++) {
-        r->trait[i] = (uint16_t)get(c);
+        r->trait[i] = (uint16_t)get_varint(c);
     }
 }
 
@@ -182,22 +182,22 @@ static void parse_counts(struct cursor *c, struct record *r)
 {
     r->ntypes = get_n(c, RECORD_TYPES);
     for (size_t i = 0; i < r->ntypes; i++) {
-        r->type[i].type = (uint16_t)get(c);
-        r->type[i].features = (uint32_t)get(c);
-        r->type[i].kept = (uint32_t)get(c);
+        r->type[i].type = (uint16_t)get_varint(c);
+        r->type[i].features = (uint32_t)get_varint(c);
+        r->type[i].kept = (uint32_t)get_varint(c);
     }
     r->ncounts = get_n(c, RECORD_COUNTS);
     for (size_t i = 0; i < r->ncounts; i++) {
         struct record_count *k = &r->count[i];
-        uint64_t type = get(c);
+        uint64_t type = get_varint(c);
         k->type = (uint16_t)(type >> 1);
         k->has_distinct = (type & 1) != 0;
         k->digest = cursor_u32(c);
         for (size_t w = 0; w < RECORD_WINDOWS; w++) {
-            k->w[w] = get(c);
+            k->w[w] = get_varint(c);
         }
         for (size_t d = 0; d < RECORD_DISTINCTS; d++) {
-            k->distinct[d] = k->has_distinct ? get(c) : 0;
+            k->distinct[d] = k->has_distinct ? get_varint(c) : 0;
         }
     }
 }
@@ -207,7 +207,8 @@ static void parse_hashes(struct cursor *c, struct record *r)
     uint64_t left = 0;
     unsigned nleft = 0;
     size_t n = get_n(c, RECORD_HASHES);
-    struct slice bytes = cursor_bytes(c, (n * RECORD_HASH_BITS + BYTE_BITS - 1) / BYTE_BITS);
+    struct slice bytes =
+        cursor_bytes(c, (n * RECORD_HASH_BITS + BYTE_BITS - 1) / BYTE_BITS);
     const char *p = bytes.p;
 
     r->nhashes = cursor_ok(c) ? n : 0;
@@ -223,9 +224,9 @@ static void parse_hashes(struct cursor *c, struct record *r)
 
 static void parse_report(struct cursor *c, struct record *r)
 {
-    r->time_us = get(c);
-    r->case_id = get(c);
-    r->is_spam = get(c) != 0;
+    r->time_us = get_varint(c);
+    r->case_id = get_varint(c);
+    r->is_spam = get_varint(c) != 0;
 }
 
 static void parse_section(uint8_t tag, struct slice bytes, struct record *r,
@@ -351,7 +352,7 @@ unsigned record_erase(char *frame, size_t n, struct slice person, struct slice *
     struct cursor c = cursor_of(texts);
 
     if (le_get(frame + OFFSET_KIND, 4) == RECORD_MESSAGE) {
-        (void)get(&c); /* the number of recipients */
+        (void)get_varint(&c); /* the number of recipients */
     }
     while (cursor_ok(&c) && c.rest.n > 0) {
         struct slice s = get_bytes(&c, RECORD_TEXT_MAX);
@@ -361,7 +362,8 @@ unsigned record_erase(char *frame, size_t n, struct slice person, struct slice *
         }
     }
     if (erased > 0) {
-        le_put(frame + (texts.p - frame) + texts.n, checksum32(texts), RECORD_TEXTS_SUM);
+        le_put(frame + (texts.p - frame) + texts.n, checksum32(texts),
+               RECORD_TEXTS_SUM);
     }
     *retpart = slice_of(texts.p, texts.n + RECORD_TEXTS_SUM);
     return erased;

@@ -24,12 +24,13 @@ void record_init(struct record *r, enum record_kind kind)
 
 /* ---- numbers and names ---- */
 
-static void put(struct buf *b, uint64_t v)
+static void put_varint(struct buf *b, uint64_t v)
 {
     char bytes[VARINT_MAX];
     size_t n = 0;
 
-    if (v < VARINT_MORE && b->size - b->n > 1 && !b->failed) { /* most, in a reserved buffer */
+    if (v < VARINT_MORE && b->size - b->n > 1 &&
+        !b->failed) { /* most, in a reserved buffer */
         b->p[b->n++] = (char)v;
         b->p[b->n] = '\0';
         return;
@@ -45,7 +46,7 @@ static void put(struct buf *b, uint64_t v)
 static void put_name(struct buf *b, struct slice s)
 {
     s = slice_head(s, RECORD_NAME_MAX);
-    put(b, s.n);
+    put_varint(b, s.n);
     buf_add(b, s);
 }
 
@@ -57,13 +58,13 @@ static void put_score(struct buf *b, double score)
 
     if (fabs(scaled) < SCORE_WHOLE_MAX && whole / SCORE_UNIT == score) {
         int64_t v = (int64_t)whole;
-        put(b, ((uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0)) << 1);
+        put_varint(b, ((uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0)) << 1);
     } else if (score == HUGE_VAL) {
-        put(b, SCORE_OFF);
+        put_varint(b, SCORE_OFF);
     } else {
         uint64_t bits = 0;
         memcpy(&bits, &score, sizeof(bits));
-        put(b, SCORE_BITS);
+        put_varint(b, SCORE_BITS);
         buf_add_u64(b, bits);
     }
 }
@@ -72,30 +73,31 @@ static void put_score(struct buf *b, double score)
 
 static void print_message(const struct record *r, struct buf *b)
 {
-    put(b, r->time_us);
-    put(b, r->case_id);
-    put(b, (r->is_outgoing ? FLAG_OUTGOING : 0U) |
-               (r->is_authenticated ? FLAG_AUTHENTICATED : 0U) |
-               (r->has_addr ? FLAG_ADDR : 0U) | (r->is_of_users ? FLAG_USERS : 0U));
+    put_varint(b, r->time_us);
+    put_varint(b, r->case_id);
+    put_varint(b, (r->is_outgoing ? FLAG_OUTGOING : 0U) |
+                      (r->is_authenticated ? FLAG_AUTHENTICATED : 0U) |
+                      (r->has_addr ? FLAG_ADDR : 0U) |
+                      (r->is_of_users ? FLAG_USERS : 0U));
     if (r->has_addr) {
         buf_add(b, slice_of(r->addr, sizeof(r->addr)));
     }
     put_name(b, r->queue_id);
     buf_add_u64(b, r->message_id);
-    put(b, r->bytes);
-    put(b, r->us);
-    put(b, r->config_id);
-    put(b, r->nrcpt);
-    put(b, r->identity);
-    put(b, r->limits);
+    put_varint(b, r->bytes);
+    put_varint(b, r->us);
+    put_varint(b, r->config_id);
+    put_varint(b, r->nrcpt);
+    put_varint(b, r->identity);
+    put_varint(b, r->limits);
 }
 
 static void print_verdict(const struct record *r, struct buf *b)
 {
-    put(b, r->wanted);
-    put(b, r->done);
-    put(b, r->bulk_alone);
-    put(b, r->fault);
+    put_varint(b, r->wanted);
+    put_varint(b, r->done);
+    put_varint(b, r->bulk_alone);
+    put_varint(b, r->fault);
     put_score(b, r->score);
     put_score(b, r->sure);
     put_score(b, r->firm);
@@ -107,17 +109,17 @@ static void print_verdict(const struct record *r, struct buf *b)
 
 static void print_symbols(const struct record *r, struct buf *b)
 {
-    put(b, r->nsymbols);
+    put_varint(b, r->nsymbols);
     for (size_t i = 0; i < r->nsymbols; i++) {
         put_name(b, r->symbol[i].name);
         put_score(b, r->symbol[i].score);
-        put(b, r->symbol[i].part);
+        put_varint(b, r->symbol[i].part);
     }
 }
 
 static void print_hits(const struct record *r, struct buf *b)
 {
-    put(b, r->nhits);
+    put_varint(b, r->nhits);
     for (size_t i = 0; i < r->nhits; i++) {
         const struct record_hit *h = &r->hit[i];
         put_name(b, h->list);
@@ -125,38 +127,38 @@ static void print_hits(const struct record *r, struct buf *b)
         put_name(b, h->category);
         put_score(b, h->weight);
         put_score(b, h->factor);
-        put(b, h->type);
-        put(b, h->answer);
-        put(b, h->silence);
+        put_varint(b, h->type);
+        put_varint(b, h->answer);
+        put_varint(b, h->silence);
     }
 }
 
 static void print_traits(const struct record *r, struct buf *b)
 {
-    put(b, r->ntraits);
+    put_varint(b, r->ntraits);
     for (size_t i = 0; i < r->ntraits; i++) {
-        put(b, r->trait[i]);
+        put_varint(b, r->trait[i]);
     }
 }
 
 static void print_counts(const struct record *r, struct buf *b)
 {
-    put(b, r->ntypes);
+    put_varint(b, r->ntypes);
     for (size_t i = 0; i < r->ntypes; i++) {
-        put(b, r->type[i].type);
-        put(b, r->type[i].features);
-        put(b, r->type[i].kept);
+        put_varint(b, r->type[i].type);
+        put_varint(b, r->type[i].features);
+        put_varint(b, r->type[i].kept);
     }
-    put(b, r->ncounts);
+    put_varint(b, r->ncounts);
     for (size_t i = 0; i < r->ncounts; i++) {
         const struct record_count *c = &r->count[i];
-        put(b, (uint64_t)c->type << 1 | c->has_distinct);
+        put_varint(b, (uint64_t)c->type << 1 | c->has_distinct);
         buf_add_u32(b, c->digest);
         for (size_t k = 0; k < RECORD_WINDOWS; k++) {
-            put(b, c->w[k]);
+            put_varint(b, c->w[k]);
         }
         for (size_t k = 0; c->has_distinct && k < RECORD_DISTINCTS; k++) {
-            put(b, c->distinct[k]);
+            put_varint(b, c->distinct[k]);
         }
     }
 }
@@ -166,7 +168,7 @@ static void print_hashes(const struct record *r, struct buf *b)
     uint64_t left = 0;
     unsigned nleft = 0;
 
-    put(b, r->nhashes);
+    put_varint(b, r->nhashes);
     for (size_t i = 0; i < r->nhashes; i++) {
         left |= (uint64_t)(r->hash[i] & HASH_MASK) << nleft;
         for (nleft += RECORD_HASH_BITS; nleft >= BYTE_BITS; nleft -= BYTE_BITS) {
@@ -181,9 +183,9 @@ static void print_hashes(const struct record *r, struct buf *b)
 
 static void print_report(const struct record *r, struct buf *b)
 {
-    put(b, r->time_us);
-    put(b, r->case_id);
-    put(b, r->is_spam);
+    put_varint(b, r->time_us);
+    put_varint(b, r->case_id);
+    put_varint(b, r->is_spam);
 }
 
 /* ---- the frame ---- */
@@ -208,13 +210,13 @@ static bool add_section(const struct record *r, struct buf *b, size_t most,
     return true;
 }
 
-static void add_text(struct buf *b, size_t from, struct slice s)
+static void put_text(struct buf *b, size_t from, struct slice s)
 {
     s = slice_head(s, RECORD_TEXT_MAX);
     if (b->n - from + s.n + 2 > RECORD_TEXTS_MAX) {
         s = SLICE_NONE;
     }
-    put(b, s.n);
+    put_varint(b, s.n);
     buf_add(b, s);
 }
 
@@ -224,21 +226,21 @@ static void add_texts(const struct record *r, struct buf *b)
     size_t from = b->n;
 
     if (r->kind == RECORD_REPORT) {
-        add_text(b, from, r->reporter);
+        put_text(b, from, r->reporter);
         return;
     }
-    put(b, r->ntexts_rcpt);
-    add_text(b, from, r->from);
-    add_text(b, from, r->header_from);
+    put_varint(b, r->ntexts_rcpt);
+    put_text(b, from, r->from);
+    put_text(b, from, r->header_from);
     for (size_t i = 0; i < r->ntexts_rcpt; i++) {
-        add_text(b, from, r->rcpt[i]);
+        put_text(b, from, r->rcpt[i]);
     }
-    add_text(b, from, r->subject);
+    put_text(b, from, r->subject);
     for (size_t i = 0; i < r->nsymbols; i++) {
-        add_text(b, from, r->symbol[i].detail);
+        put_text(b, from, r->symbol[i].detail);
     }
     for (size_t i = 0; i < r->nhits; i++) {
-        add_text(b, from, r->hit[i].value);
+        put_text(b, from, r->hit[i].value);
     }
 }
 

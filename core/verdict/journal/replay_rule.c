@@ -1,5 +1,5 @@
 /* replay_rule - a bulk rule over the counts of a record. */
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 
 _Static_assert((int)RULE_WINDOWS == (int)RECORD_WINDOWS &&
                    (int)RULE_DISTINCTS == (int)RECORD_DISTINCTS,
@@ -26,7 +26,8 @@ static bool wants_distinct(const struct config_rule *rule)
     return false;
 }
 
-static enum replay_met met_by(const struct record_count *c, const struct config_rule *rule)
+static enum replay_met met_by(const struct record_count *c,
+                              const struct config_rule *rule)
 {
     if (c->w[rule->window] < rule->count) {
         return REPLAY_NOT_MET;

@@ -1,7 +1,7 @@
 /* replay_setting - KEY=VALUE of a replay. */
 #include <math.h>
 
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 
 enum { DECIMAL = 10 };
 
@@ -12,13 +12,13 @@ void replay_init(struct replay *r, const struct config *config)
 
 /* ---- values ---- */
 
-static enum err refuse(struct errinfo *reterr, enum err code, const char *setting,
-                       const char *why)
+static enum err refuse_setting(struct errinfo *reterr, enum err code,
+                               const char *setting, const char *why)
 {
     return errinfo_set(reterr, code, setting, 0, "%s", why);
 }
 
-static bool read_number(struct slice text, double least, double most, double *ret)
+static bool read_score(struct slice text, double least, double most, double *ret)
 {
     char copy[32];
     char *end = copy;
@@ -54,7 +54,8 @@ static bool read_action(struct slice text, enum action *ret)
 }
 
 /* The name of the symbol: prefix and name in upper case, as verdict_add_symbol makes it. */
-static void symbol_of(const char *prefix, const char *name, char ret[VERDICT_SYMBOL_NAME])
+static void symbol_of(const char *prefix, const char *name,
+                      char ret[VERDICT_SYMBOL_NAME])
 {
     (void)snprintf(ret, VERDICT_SYMBOL_NAME, "%s%s", prefix, name);
     for (char *p = ret; *p != '\0'; p++) {
@@ -76,11 +77,13 @@ void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]
 }
 
 /* Whether a condition of this kind and word stands in an enabled rule. */
-static bool is_asked(const struct config *c, enum condition_kind kind, const char *word)
+static bool has_condition(const struct config *c, enum condition_kind kind,
+                          const char *word)
 {
     for (size_t i = 0; i < c->nrules; i++) {
         const struct config_rule *rule = &c->rules[i];
-        const struct config_conditions *const all[] = {&rule->all, &rule->any, &rule->none};
+        const struct config_conditions *const all[] = {&rule->all, &rule->any,
+                                                       &rule->none};
         for (size_t k = 0; rule->enabled && k < LENGTH(all); k++) {
             for (size_t at = 0; at < all[k]->n; at++) {
                 const struct config_condition *v = &all[k]->v[at];
@@ -102,11 +105,13 @@ static enum err set_threshold(struct replay *r, struct slice key, struct slice v
     double v = HUGE_VAL;
 
     if (!read_action(key, &a) || a == ACTION_ACCEPT) {
-        return refuse(reterr, ERR_NOT_FOUND, setting,
-                      "write thresholds.header, quarantine, defer, reject or discard");
+        return refuse_setting(
+            reterr, ERR_NOT_FOUND, setting,
+            "write thresholds.header, quarantine, defer, reject or discard");
     }
-    if (!slice_eq(value, SLICE_LIT("off")) && !read_number(value, 0.01, 100000, &v)) {
-        return refuse(reterr, ERR_RANGE, setting, "write off, or 0.01 to 100000");
+    if (!slice_eq(value, SLICE_LIT("off")) && !read_score(value, 0.01, 100000, &v)) {
+        return refuse_setting(reterr, ERR_RANGE, setting,
+                              "write off, or 0.01 to 100000");
     }
     r->has_threshold[a] = true;
     r->threshold[a] = v;
@@ -135,54 +140,60 @@ static enum err set_list(struct replay *r, struct slice key, struct slice value,
 {
     struct slice name = slice_cut(&key, '.');
     if (!list_name_is_valid(name)) {
-        return refuse(reterr, ERR_NOT_FOUND, setting, "this is no name of a list");
+        return refuse_setting(reterr, ERR_NOT_FOUND, setting,
+                              "this is no name of a list");
     }
     const struct config_list *was = config_list_find(r->config, name);
     struct replay_list *l = list_at(r, name);
     if (l == NULL) {
-        return refuse(reterr, ERR_LIMIT, setting, "too many lists are changed at once");
+        return refuse_setting(reterr, ERR_LIMIT, setting,
+                              "too many lists are changed at once");
     }
     if (was->is_allow) {
-        return refuse(reterr, ERR_UNSUPPORTED, setting,
-                      "the journal cannot tell: a message that an allow list lets through "
-                      "is not examined in full");
+        return refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal cannot tell: a message that an allow list lets through "
+            "is not examined in full");
     }
     if (!slice_eq(key, SLICE_LIT("weight")) &&
-        (is_asked(r->config, CONDITION_LIST, l->name) ||
-         is_asked(r->config, CONDITION_CATEGORY, was->category))) {
-        return refuse(reterr, ERR_UNSUPPORTED, setting,
-                      "the journal cannot tell: a rule has a condition on this list, and "
-                      "the other conditions are not in it; only weight can be replayed");
+        (has_condition(r->config, CONDITION_LIST, l->name) ||
+         has_condition(r->config, CONDITION_CATEGORY, was->category))) {
+        return refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal cannot tell: a rule has a condition on this list, and "
+            "the other conditions are not in it; only weight can be replayed");
     }
     l->has_weight = l->has_weight || slice_eq(key, SLICE_LIT("weight"));
     l->has_shadow = l->has_shadow || slice_eq(key, SLICE_LIT("shadow"));
     l->has_enabled = l->has_enabled || slice_eq(key, SLICE_LIT("enabled"));
     if (slice_eq(key, SLICE_LIT("weight"))) {
-        return read_number(value, -100000, 100000, &l->weight)
+        return read_score(value, -100000, 100000, &l->weight)
                    ? ERR_OK
-                   : refuse(reterr, ERR_RANGE, setting, "write a number");
+                   : refuse_setting(reterr, ERR_RANGE, setting, "write a number");
     }
     if (slice_eq(key, SLICE_LIT("shadow"))) {
         return read_bool(value, &l->shadow)
                    ? ERR_OK
-                   : refuse(reterr, ERR_SYNTAX, setting, "write true or false");
+                   : refuse_setting(reterr, ERR_SYNTAX, setting, "write true or false");
     }
     if (!slice_eq(key, SLICE_LIT("enabled"))) {
-        return refuse(reterr, ERR_UNSUPPORTED, setting,
-                      "the journal can answer weight, shadow and enabled of a list; "
-                      "what another key would have looked up is not in it");
+        return refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal can answer weight, shadow and enabled of a list; "
+            "what another key would have looked up is not in it");
     }
     if (!read_bool(value, &l->enabled)) {
-        return refuse(reterr, ERR_SYNTAX, setting, "write true or false");
+        return refuse_setting(reterr, ERR_SYNTAX, setting, "write true or false");
     }
     return !l->enabled || was->enabled
                ? ERR_OK
-               : refuse(reterr, ERR_UNSUPPORTED, setting,
-                        "the journal cannot tell: a list that is off is not looked up; "
-                        "switch it on with shadow = true, wait, and replay then");
+               : refuse_setting(
+                     reterr, ERR_UNSUPPORTED, setting,
+                     "the journal cannot tell: a list that is off is not looked up; "
+                     "switch it on with shadow = true, wait, and replay then");
 }
 
-/* The rule with its changes so far; NULL: there is none of this name, or too many. */
+/* The rule with its changes; NULL: the configuration has no such rule, or too many are changed. */
 static struct replay_rule *rule_at(struct replay *r, struct slice name)
 {
     for (size_t i = 0; i < r->nrules; i++) {
@@ -196,9 +207,11 @@ static struct replay_rule *rule_at(struct replay *r, struct slice name)
             struct replay_rule *rule = &r->rule[r->nrules++];
             const struct feature_info *info =
                 feature_info_by_name(slice_str(was->type));
-            *rule = (struct replay_rule){
-                .was = was, .now = *was, .type = (uint16_t)(info == NULL ? 0 : info->type),
-                .is_brief = is_brief(was)};
+            *rule =
+                (struct replay_rule){.was = was,
+                                     .now = *was,
+                                     .type = (uint16_t)(info == NULL ? 0 : info->type),
+                                     .is_brief = is_brief(was)};
             replay_symbol(was, rule->symbol);
             return rule;
         }
@@ -218,36 +231,39 @@ static unsigned *number_of(struct config_rule *rule, struct slice key)
 }
 
 /* A condition of the rule, or of another that names it, would have to be decided again. */
-static enum err refuse_conditions(const struct replay *r, const struct replay_rule *rule,
-                                  bool is_number, const char *setting,
-                                  struct errinfo *reterr)
+static enum err refuse_conditions(const struct replay *r,
+                                  const struct replay_rule *rule, bool is_number,
+                                  const char *setting, struct errinfo *reterr)
 {
     if (!is_brief(rule->was) && is_number) {
-        return refuse(reterr, ERR_UNSUPPORTED, setting,
-                      "the journal cannot tell: the conditions of this rule are not in it; "
-                      "add a rule with shadow = true and the other number, and see "
-                      "`gillnet rules`");
+        return refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal cannot tell: the conditions of this rule are not in it; "
+            "add a rule with shadow = true and the other number, and see "
+            "`gillnet rules`");
     }
-    if (is_asked(r->config, CONDITION_RULE, rule->was->name)) {
-        return refuse(reterr, ERR_UNSUPPORTED, setting,
-                      "the journal cannot tell: another rule names this one as a "
-                      "condition");
+    if (has_condition(r->config, CONDITION_RULE, rule->was->name)) {
+        return refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal cannot tell: another rule names this one as a "
+            "condition");
     }
     return ERR_OK;
 }
 
 static enum err set_rule_number(struct replay *r, struct replay_rule *rule,
-                                unsigned *number, struct slice value, const char *setting,
-                                struct errinfo *reterr)
+                                unsigned *number, struct slice value,
+                                const char *setting, struct errinfo *reterr)
 {
     uint64_t n = 0;
     enum err e = refuse_conditions(r, rule, true, setting, reterr);
 
     if (e == ERR_OK && rule->type == 0) {
-        e = refuse(reterr, ERR_UNSUPPORTED, setting, "this rule reads no counts");
+        e = refuse_setting(reterr, ERR_UNSUPPORTED, setting,
+                           "this rule reads no counts");
     }
     if (e == ERR_OK && !slice_to_u64(value, DECIMAL, UINT32_MAX, &n)) {
-        e = refuse(reterr, ERR_RANGE, setting, "write a number of 0 or more");
+        e = refuse_setting(reterr, ERR_RANGE, setting, "write a number of 0 or more");
     }
     *number = e == ERR_OK ? (unsigned)n : *number;
     return e;
@@ -258,10 +274,12 @@ static enum err set_rule_enabled(struct replay *r, struct replay_rule *rule,
 {
     enum err e = refuse_conditions(r, rule, false, setting, reterr);
 
-    if (e == ERR_OK && rule->now.enabled && !rule->was->enabled && !is_brief(rule->was)) {
-        e = refuse(reterr, ERR_UNSUPPORTED, setting,
-                   "the journal cannot tell: a rule that is off is not evaluated; switch "
-                   "it on with shadow = true, wait, and replay then");
+    if (e == ERR_OK && rule->now.enabled && !rule->was->enabled &&
+        !is_brief(rule->was)) {
+        e = refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal cannot tell: a rule that is off is not evaluated; switch "
+            "it on with shadow = true, wait, and replay then");
     }
     return e;
 }
@@ -273,29 +291,31 @@ static enum err set_rule(struct replay *r, struct slice key, struct slice value,
     struct replay_rule *rule = rule_at(r, name);
 
     if (rule == NULL) {
-        return refuse(reterr, ERR_NOT_FOUND, setting,
-                      "the configuration has no rule of this name; a new rule needs "
-                      "evidence that the journal may not have: add it with shadow = true, "
-                      "wait, and see `gillnet rules`");
+        return refuse_setting(
+            reterr, ERR_NOT_FOUND, setting,
+            "the configuration has no rule of this name; a new rule needs "
+            "evidence that the journal may not have: add it with shadow = true, "
+            "wait, and see `gillnet rules`");
     }
     unsigned *number = number_of(&rule->now, key);
     if (number != NULL) {
         return set_rule_number(r, rule, number, value, setting, reterr);
     }
     if (slice_eq(key, SLICE_LIT("score"))) {
-        return read_number(value, -100000, 100000, &rule->now.score)
+        return read_score(value, -100000, 100000, &rule->now.score)
                    ? ERR_OK
-                   : refuse(reterr, ERR_RANGE, setting, "write a number");
+                   : refuse_setting(reterr, ERR_RANGE, setting, "write a number");
     }
     bool is_enabled = slice_eq(key, SLICE_LIT("enabled"));
     if (!is_enabled && !slice_eq(key, SLICE_LIT("shadow"))) {
-        return refuse(reterr, ERR_UNSUPPORTED, setting,
-                      "the journal can answer count, networks, senders, recipients, score, "
-                      "shadow and enabled of a rule; for another condition it would need "
-                      "the message: add a rule with shadow = true, and see `gillnet rules`");
+        return refuse_setting(
+            reterr, ERR_UNSUPPORTED, setting,
+            "the journal can answer count, networks, senders, recipients, score, "
+            "shadow and enabled of a rule; for another condition it would need "
+            "the message: add a rule with shadow = true, and see `gillnet rules`");
     }
     if (!read_bool(value, is_enabled ? &rule->now.enabled : &rule->now.shadow)) {
-        return refuse(reterr, ERR_SYNTAX, setting, "write true or false");
+        return refuse_setting(reterr, ERR_SYNTAX, setting, "write true or false");
     }
     return is_enabled ? set_rule_enabled(r, rule, setting, reterr) : ERR_OK;
 }
@@ -307,18 +327,20 @@ static enum err set_single(struct replay *r, struct slice key, struct slice valu
         r->has_bulk_alone = true;
         return read_action(value, &r->bulk_alone) && r->bulk_alone != ACTION_ACCEPT
                    ? ERR_OK
-                   : refuse(reterr, ERR_SYNTAX, setting,
-                            "write header, quarantine, defer, reject or discard");
+                   : refuse_setting(
+                         reterr, ERR_SYNTAX, setting,
+                         "write header, quarantine, defer, reject or discard");
     }
     if (slice_eq(key, SLICE_LIT("limits.score"))) {
         r->has_limits_score = true;
-        return read_number(value, 0, 1000, &r->limits_score)
+        return read_score(value, 0, 1000, &r->limits_score)
                    ? ERR_OK
-                   : refuse(reterr, ERR_RANGE, setting, "write 0 to 1000");
+                   : refuse_setting(reterr, ERR_RANGE, setting, "write 0 to 1000");
     }
-    return refuse(reterr, ERR_UNSUPPORTED, setting,
-                  "the journal cannot tell; it can answer thresholds.ACTION, "
-                  "rules.NAME.KEY, lists.NAME.KEY, limits.score and bulk_alone");
+    return refuse_setting(
+        reterr, ERR_UNSUPPORTED, setting,
+        "the journal cannot tell; it can answer thresholds.ACTION, "
+        "rules.NAME.KEY, lists.NAME.KEY, limits.score and bulk_alone");
 }
 
 enum err replay_set(struct replay *r, const char *setting, struct errinfo *reterr)
@@ -329,7 +351,7 @@ enum err replay_set(struct replay *r, const char *setting, struct errinfo *reter
 
     value = slice_trim(value);
     if (whole.n == 0 || value.n == 0) {
-        return refuse(reterr, ERR_SYNTAX, setting, "write KEY=VALUE");
+        return refuse_setting(reterr, ERR_SYNTAX, setting, "write KEY=VALUE");
     }
     struct slice first = slice_cut(&rest, '.');
     if (slice_eq(first, SLICE_LIT("thresholds"))) {

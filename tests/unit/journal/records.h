@@ -27,7 +27,8 @@ static inline void example_fill(struct example *e, uint64_t i)
     record_init(r, RECORD_MESSAGE);
     (void)snprintf(e->from, sizeof(e->from), "sender%llu@sender.example",
                    (unsigned long long)i);
-    (void)snprintf(e->to, sizeof(e->to), "joe%llu@rcpt.example", (unsigned long long)i % 10);
+    (void)snprintf(e->to, sizeof(e->to), "joe%llu@rcpt.example",
+                   (unsigned long long)i % 10);
     (void)snprintf(e->queue_id, sizeof(e->queue_id), "4Q%06llx", (unsigned long long)i);
     r->time_us = UINT64_C(1700000000000000) + i * 1000;
     r->case_id = (UINT64_C(122163200) << 28) + i;
@@ -55,11 +56,18 @@ static inline void example_fill(struct example *e, uint64_t i)
     r->nsymbols = 2;
     r->symbol[0] = (struct record_symbol){SLICE_LIT("LIST_PHISH"), r->firm, 0,
                                           SLICE_LIT("url_domain=evil.example")};
-    r->symbol[1] = (struct record_symbol){SLICE_LIT("BULK_REPLICA"), r->score - r->firm, 1,
-                                          SLICE_LIT("text_band seen 57 times")};
+    r->symbol[1] = (struct record_symbol){SLICE_LIT("BULK_REPLICA"), r->score - r->firm,
+                                          1, SLICE_LIT("text_band seen 57 times")};
     r->nhits = 1;
-    r->hit[0] = (struct record_hit){SLICE_LIT("phish"), SLICE_NONE, SLICE_LIT("phish"),
-                                    SLICE_LIT("evil.example"), r->firm, 1, 24, 2, 0};
+    r->hit[0] = (struct record_hit){SLICE_LIT("phish"),
+                                    SLICE_NONE,
+                                    SLICE_LIT("phish"),
+                                    SLICE_LIT("evil.example"),
+                                    r->firm,
+                                    1,
+                                    24,
+                                    2,
+                                    0};
     r->ntypes = 1;
     r->type[0] = (struct record_type){61, 30, 1};
     r->ncounts = 1;

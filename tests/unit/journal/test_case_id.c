@@ -1,5 +1,6 @@
 /*
- * test_case_id - ids are different, sort by time, tell no order within a second, and can be read back.
+ * test_case_id - ids are different, sort by time, tell no order within a second, and can be read
+ * back.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@ static int by_id(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void test_case_id__within_one_second__then_all_are_different_and_unordered(void **state)
+static void test_case_id__within_one_second__then_all_are_different_and_unordered(
+    void **state)
 {
     uint64_t *ids = calloc(IDS, sizeof(*ids));
     size_t nrising = 0;
@@ -74,7 +76,8 @@ int main(void)
 {
     base_init();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_case_id__within_one_second__then_all_are_different_and_unordered),
+        cmocka_unit_test(
+            test_case_id__within_one_second__then_all_are_different_and_unordered),
         cmocka_unit_test(test_case_id__when_it_is_printed__then_it_is_read_back),
         cmocka_unit_test(test_case_id__when_the_text_is_none__then_it_is_refused),
     };

@@ -1,6 +1,6 @@
 /*
- * test_journal - what was added is read back: from the ring, from the files, after kill -9 and after
- * another; damage costs what is damaged alone; age and size; a person is forgotten; reports.
+ * test_journal - added records are read back from the ring and the files, also after kill -9;
+ * damage costs the damaged record alone; age and size; a person is forgotten; reports.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -150,7 +150,8 @@ static void test_journal__when_the_ring_is_full__then_more_is_dropped_and_the_re
 
     assert_non_null(e);
     example_fill(e, 1);
-    for (unsigned i = 0; i < 40000; i++) { /* faster than the thread moves them, or not */
+    for (unsigned i = 0; i < 40000;
+         i++) { /* faster than the thread moves them, or not */
         kept += journal_add(j, &e->record);
     }
     journal_close(&j);
@@ -162,11 +163,13 @@ static void test_journal__when_the_ring_is_full__then_more_is_dropped_and_the_re
     free(e);
 }
 
-static void test_journal__when_it_is_locked__then_a_second_writer_is_refused(void **state)
+static void test_journal__when_it_is_locked__then_a_second_writer_is_refused(
+    void **state)
 {
     struct tempdir *t = *state;
     struct journal *j = open_journal(t);
-    const struct journal_options options = {.state_dir = t->path, .key = &key, .keep_s = DAY};
+    const struct journal_options options = {
+        .state_dir = t->path, .key = &key, .keep_s = DAY};
     struct journal *second = NULL;
     struct errinfo why;
 
@@ -190,7 +193,8 @@ static void add_until_killed(const struct tempdir *t, uint64_t from, int fd)
     }
 }
 
-static void test_journal__when_it_is_killed__then_nothing_acknowledged_is_lost(void **state)
+static void test_journal__when_it_is_killed__then_nothing_acknowledged_is_lost(
+    void **state)
 {
     struct tempdir *t = *state;
     static struct seen s;
@@ -293,7 +297,8 @@ static void test_journal__when_a_file_is_cut_anywhere__then_what_is_before_is_re
     free(bytes);
 }
 
-static void test_journal__when_any_bit_flips__then_one_record_is_lost_at_most(void **state)
+static void test_journal__when_any_bit_flips__then_one_record_is_lost_at_most(
+    void **state)
 {
     struct tempdir *t = *state;
     struct journal *j = open_journal(t);
@@ -304,7 +309,8 @@ static void test_journal__when_any_bit_flips__then_one_record_is_lost_at_most(vo
     journal_close(&j);
     const char *path = message_file(t);
     char *bytes = load(path, &n);
-    const size_t last = end_of(bytes, n, 1); /* damage behind it may be a part of a record */
+    const size_t last =
+        end_of(bytes, n, 1); /* damage behind it may be a part of a record */
     for (size_t at = 0; at < n; at += at < JOURNAL_HEAD ? 331 : 1) {
         unsigned bit = (unsigned)at % 8;
         bytes[at] ^= (char)(1 << bit);
@@ -349,10 +355,10 @@ static void test_journal_file__when_names_are_printed__then_they_are_read(void *
 
     (void)state;
     for (uint64_t day = 0; day < 40000; day += 97) {
-        const struct journal_name_of name = {
-            .kind = day % 2 ? JOURNAL_REPORTS : JOURNAL_MESSAGES,
-            .day = day,
-            .part = day % 2 ? 0 : (unsigned)day + 1};
+        const struct journal_name_of name = {.kind = day % 2 ? JOURNAL_REPORTS
+                                                             : JOURNAL_MESSAGES,
+                                             .day = day,
+                                             .part = day % 2 ? 0 : (unsigned)day + 1};
         journal_file_print(&name, text);
         assert_true(journal_file_read(slice_str(text), &got));
         assert_int_equal(got.day, day);
@@ -367,7 +373,8 @@ static void test_journal_file__when_names_are_printed__then_they_are_read(void *
 
 /* ---- people ---- */
 
-static void test_journal__when_a_person_is_forgotten__then_no_file_names_it(void **state)
+static void test_journal__when_a_person_is_forgotten__then_no_file_names_it(
+    void **state)
 {
     struct tempdir *t = *state;
     struct journal *j = open_journal(t);
@@ -378,13 +385,14 @@ static void test_journal__when_a_person_is_forgotten__then_no_file_names_it(void
 
     add(j, 0, 100);
     /* while the writer runs */
-    assert_int_equal(journal_forget(t->path, SLICE_LIT("joe3@rcpt.example"), &done, &why),
-                     ERR_OK);
+    assert_int_equal(
+        journal_forget(t->path, SLICE_LIT("joe3@rcpt.example"), &done, &why), ERR_OK);
     assert_int_equal(done.records, 10);
     add(j, 100, 110);
     journal_close(&j);
     assert_int_equal(
-        journal_forget(t->path, SLICE_LIT("sender42@sender.example"), &done, &why), ERR_OK);
+        journal_forget(t->path, SLICE_LIT("sender42@sender.example"), &done, &why),
+        ERR_OK);
     assert_int_equal(done.records, 1);
     read_all(t, false, &s);
     assert_each_once(&s, 0, 110);
@@ -396,14 +404,16 @@ static void test_journal__when_a_person_is_forgotten__then_no_file_names_it(void
     free(bytes);
 }
 
-static void test_journal__when_messages_are_reported__then_the_last_word_counts(void **state)
+static void test_journal__when_messages_are_reported__then_the_last_word_counts(
+    void **state)
 {
     struct tempdir *t = *state;
     struct journal_reports reports;
     struct errinfo why;
 
     for (uint64_t i = 0; i < 50; i++) {
-        const struct journal_report r = {1000 - i % 25, i >= 25, SLICE_LIT("joe@a.example")};
+        const struct journal_report r = {1000 - i % 25, i >= 25,
+                                         SLICE_LIT("joe@a.example")};
         assert_int_equal(journal_report(t->path, &r, &why), ERR_OK);
     }
     assert_int_equal(journal_reports_read(t->path, &reports, &why), ERR_OK);
@@ -418,11 +428,13 @@ static void test_journal__when_messages_are_reported__then_the_last_word_counts(
     assert_int_equal(journal_reported(&reports, 990), JOURNAL_HAM);
     journal_reports_fini(&reports);
     struct journal_forgotten done;
-    assert_int_equal(journal_forget(t->path, SLICE_LIT("joe@a.example"), &done, &why), ERR_OK);
+    assert_int_equal(journal_forget(t->path, SLICE_LIT("joe@a.example"), &done, &why),
+                     ERR_OK);
     assert_int_equal(done.records, 50);
 }
 
-static void test_message_id__however_it_is_written__then_the_digest_is_the_same(void **state)
+static void test_message_id__however_it_is_written__then_the_digest_is_the_same(
+    void **state)
 {
     (void)state;
     uint64_t want = journal_message_id(&key, SLICE_LIT("a@b.example"));
@@ -433,7 +445,8 @@ static void test_message_id__however_it_is_written__then_the_digest_is_the_same(
     assert_int_equal(journal_message_id(&key, SLICE_NONE), 0);
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, tempdir_setup, tempdir_teardown)
+#define FOLDER_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, tempdir_setup, tempdir_teardown)
 
 int main(void)
 {
@@ -444,11 +457,13 @@ int main(void)
             test_journal__when_the_ring_is_full__then_more_is_dropped_and_the_rest_kept),
         FOLDER_TEST(test_journal__when_it_is_locked__then_a_second_writer_is_refused),
         FOLDER_TEST(test_journal__when_it_is_killed__then_nothing_acknowledged_is_lost),
-        FOLDER_TEST(test_journal__when_a_file_is_cut_anywhere__then_what_is_before_is_read),
+        FOLDER_TEST(
+            test_journal__when_a_file_is_cut_anywhere__then_what_is_before_is_read),
         FOLDER_TEST(test_journal__when_any_bit_flips__then_one_record_is_lost_at_most),
         FOLDER_TEST(test_journal__when_it_is_switched_off__then_its_files_go),
         FOLDER_TEST(test_journal__when_a_person_is_forgotten__then_no_file_names_it),
-        FOLDER_TEST(test_journal__when_messages_are_reported__then_the_last_word_counts),
+        FOLDER_TEST(
+            test_journal__when_messages_are_reported__then_the_last_word_counts),
         cmocka_unit_test(test_journal_file__when_names_are_printed__then_they_are_read),
         cmocka_unit_test(
             test_message_id__however_it_is_written__then_the_digest_is_the_same),

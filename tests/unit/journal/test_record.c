@@ -1,6 +1,6 @@
 /*
- * test_record - a record comes back as it was written; bytes that are cut or changed are refused, or
- * cost the texts alone; a person is erased in place.
+ * test_record - a record comes back as it was written; bytes that are cut or changed are refused,
+ * or cost the texts alone; a person is erased in place.
  */
 #include "core/base/le.h"
 #include "core/verdict/journal/record.h"
@@ -90,8 +90,8 @@ static void test_record__when_it_is_full__then_it_stays_within_3_kb(void **state
     e.record.nhits = RECORD_HITS;
     e.record.nhashes = RECORD_HASHES;
     for (size_t i = 0; i < RECORD_SYMBOLS; i++) {
-        e.record.symbol[i] = (struct record_symbol){slice_of(text, RECORD_NAME_MAX), 1.1, 0,
-                                                    slice_of(text, sizeof(text))};
+        e.record.symbol[i] = (struct record_symbol){
+            slice_of(text, RECORD_NAME_MAX), 1.1, 0, slice_of(text, sizeof(text))};
     }
     for (size_t i = 1; i < RECORD_COUNTS; i++) {
         e.record.count[i] = e.record.count[0];
@@ -110,7 +110,8 @@ static void test_record__when_it_is_full__then_it_stays_within_3_kb(void **state
     buf_fini(&frame);
 }
 
-static void test_record__when_any_bit_flips__then_it_is_refused_or_loses_texts(void **state)
+static void test_record__when_any_bit_flips__then_it_is_refused_or_loses_texts(
+    void **state)
 {
     struct buf frame;
     size_t n = 0;
@@ -174,7 +175,8 @@ static void erase(const char *person, unsigned want)
     buf_fini(&frame);
 }
 
-static void test_record__when_a_person_is_forgotten__then_every_text_with_it_goes(void **state)
+static void test_record__when_a_person_is_forgotten__then_every_text_with_it_goes(
+    void **state)
 {
     (void)state;
     erase("sender3@sender.example", 3);
@@ -186,16 +188,20 @@ static void test_record__when_a_person_is_forgotten__then_every_text_with_it_goe
     erase("nobody@rcpt.example", 0);
 }
 
-static void test_record__when_an_address_is_part_of_another__then_that_stays(void **state)
+static void test_record__when_an_address_is_part_of_another__then_that_stays(
+    void **state)
 {
     struct buf frame;
     struct slice part;
 
     (void)state;
     example_frame(3, 1, &frame);
-    assert_int_equal(record_erase(frame.p, frame.n, SLICE_LIT("oe3@rcpt.example"), &part), 0);
-    assert_int_equal(record_erase(frame.p, frame.n, SLICE_LIT("joe3@rcpt.exampl"), &part), 0);
-    assert_int_equal(record_erase(frame.p, frame.n, SLICE_LIT("JOE3@rcpt.example"), &part), 1);
+    assert_int_equal(
+        record_erase(frame.p, frame.n, SLICE_LIT("oe3@rcpt.example"), &part), 0);
+    assert_int_equal(
+        record_erase(frame.p, frame.n, SLICE_LIT("joe3@rcpt.exampl"), &part), 0);
+    assert_int_equal(
+        record_erase(frame.p, frame.n, SLICE_LIT("JOE3@rcpt.example"), &part), 1);
     buf_fini(&frame);
 }
 
@@ -204,11 +210,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record__when_it_is_written__then_it_is_read_back),
         cmocka_unit_test(test_record__when_it_is_full__then_it_stays_within_3_kb),
-        cmocka_unit_test(test_record__when_any_bit_flips__then_it_is_refused_or_loses_texts),
+        cmocka_unit_test(
+            test_record__when_any_bit_flips__then_it_is_refused_or_loses_texts),
         cmocka_unit_test(test_record__when_it_is_cut__then_it_is_not_whole),
         cmocka_unit_test(
             test_record__when_a_person_is_forgotten__then_every_text_with_it_goes),
-        cmocka_unit_test(test_record__when_an_address_is_part_of_another__then_that_stays),
+        cmocka_unit_test(
+            test_record__when_an_address_is_part_of_another__then_that_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /*
- * test_replay - settings change the parts of a recorded score that they touch, and nothing else; what a
- * record cannot tell is undecided, what none can tell is refused.
+ * test_replay - a setting changes its parts of a recorded score alone; a message whose record lacks
+ * the answer is undecided; a setting that no record answers is refused.
  */
 #include <stdio.h>
 
 #include "core/base/base.h"
 #include "core/base/file.h"
 #include "core/verdict/journal/journal_head.h"
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 #include "core/verdict/rule/rule.h"
 
 #include "tests/unit/journal/records.h"
@@ -44,7 +44,8 @@ static int load(void **state)
     struct errinfo why;
 
     assert_int_equal(tempdir_setup(state), 0);
-    (void)snprintf(path, sizeof(path), "%s/gillnet.conf", ((struct tempdir *)*state)->path);
+    (void)snprintf(path, sizeof(path), "%s/gillnet.conf",
+                   ((struct tempdir *)*state)->path);
     assert_int_equal(file_write_atomic(path, slice_str(text), 0600, &why), ERR_OK);
     if (ruleset_load(path, &config, &errors) != ERR_OK) {
         fail_msg("%s", errors.v[0].text);
@@ -183,8 +184,10 @@ static void test_replay__a_group__keeps_its_cap(void **state)
 {
     (void)state;
     struct record *r = message();
-    r->symbol[0] = (struct record_symbol){SLICE_LIT("RULE_ONE"), 1.5, 0, SLICE_LIT("x")};
-    r->symbol[1] = (struct record_symbol){SLICE_LIT("RULE_MORE"), 0.5, 0, SLICE_LIT("x")};
+    r->symbol[0] =
+        (struct record_symbol){SLICE_LIT("RULE_ONE"), 1.5, 0, SLICE_LIT("x")};
+    r->symbol[1] =
+        (struct record_symbol){SLICE_LIT("RULE_MORE"), 0.5, 0, SLICE_LIT("x")};
     r->score = r->sure = r->firm = 2.0;
     r->wanted = ACTION_ACCEPT;
     const char *off = "rules.one.enabled=false";
@@ -200,15 +203,30 @@ static void test_replay__a_group__keeps_its_cap(void **state)
 static void test_replay__what_no_record_can_tell__is_refused(void **state)
 {
     (void)state;
-    static const char *const rows[] = {
-        "rules.nosuch.score=1",      "rules.one.count=3",      "rules.replica.window=1h",
-        "rules.replica.type=url",    "rules.form.count=2",     "rules.replica.count=-1",
-        "rules.replica.score=x",     "rules.named.enabled=false", "lists.ok.weight=3",
-        "lists.off.enabled=true",    "lists.phish.types=url",  "lists.asked.enabled=false",
-        "lists..weight=1",           "thresholds.accept=1",    "thresholds.header=0",
-        "thresholds.header=nan",     "thresholds.header=1e99", "deadline=1s",
-        "limits.urls=3",             "limits.score=-1",        "bulk_alone=accept",
-        "thresholds.header",         "=1",                     ""};
+    static const char *const rows[] = {"rules.nosuch.score=1",
+                                       "rules.one.count=3",
+                                       "rules.replica.window=1h",
+                                       "rules.replica.type=url",
+                                       "rules.form.count=2",
+                                       "rules.replica.count=-1",
+                                       "rules.replica.score=x",
+                                       "rules.named.enabled=false",
+                                       "lists.ok.weight=3",
+                                       "lists.off.enabled=true",
+                                       "lists.phish.types=url",
+                                       "lists.asked.enabled=false",
+                                       "lists..weight=1",
+                                       "thresholds.accept=1",
+                                       "thresholds.header=0",
+                                       "thresholds.header=nan",
+                                       "thresholds.header=1e99",
+                                       "deadline=1s",
+                                       "limits.urls=3",
+                                       "limits.score=-1",
+                                       "bulk_alone=accept",
+                                       "thresholds.header",
+                                       "=1",
+                                       ""};
     struct replay p;
     struct errinfo why;
 

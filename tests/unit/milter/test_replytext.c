@@ -41,8 +41,8 @@ static void test_status__verdicts__one_line_each(void **state)
     replytext_status(&v, ACTION_HEADER, 5.0, "", text);
     assert_string_equal(text, "Yes, action=header score=6.0 required=5.0");
     replytext_status(&v, ACTION_HEADER, 5.0, "d3k7p0vq9x2m", text);
-    assert_string_equal(
-        text, "Yes, action=header score=6.0 required=5.0 case=d3k7p0vq9x2m");
+    assert_string_equal(text,
+                        "Yes, action=header score=6.0 required=5.0 case=d3k7p0vq9x2m");
     v.action = ACTION_ACCEPT;
     v.score = 0;
     v.limits = LIMIT_FLAG(mime_depth) | LIMIT_FLAG(urls);

@@ -1,18 +1,18 @@
 /*
- * replay - what the verdict of a message would be under other settings, from its record.
+ * journal_replay - the verdict of a recorded message under other settings.
  *
  * Settings: thresholds.ACTION, bulk_alone, limits.score, lists.NAME.{weight, shadow, enabled},
- * rules.NAME.{count, networks, senders, recipients, score, shadow, enabled}; the four numbers of rules
- * without conditions. A setting that no record
- * can answer is refused with the reason. A single message that cannot answer is undecided, and never
- * counts as unchanged. Without settings each message gets the action that it got: all parts of the
- * score that no setting touches are those of the record.
- * Counts are those of the sketch, which are never below the true ones; a message that they decide is
- * an estimate.
+ * rules.NAME.{count, networks, senders, recipients, score, shadow, enabled}; the four numbers of
+ * rules without conditions. A setting that no record
+ * can answer is refused with the reason. A single message that cannot answer is undecided, and
+ * never counts as unchanged. Without settings each message gets the action that it got: all parts
+ * of the score that no setting touches are those of the record.
+ * Counts are those of the sketch, which are never below the true ones; a message that they decide
+ * is an estimate.
  * Threads: one object, one thread.   Owns: the settings.   ADR 0064.
  */
-#ifndef CORE_VERDICT_JOURNAL_REPLAY_H
-#define CORE_VERDICT_JOURNAL_REPLAY_H
+#ifndef CORE_VERDICT_JOURNAL_JOURNAL_REPLAY_H
+#define CORE_VERDICT_JOURNAL_JOURNAL_REPLAY_H
 
 #include "core/verdict/journal/journal_head.h"
 #include "core/verdict/journal/record.h"
@@ -56,8 +56,8 @@ struct replay {
 
 /* config is borrowed. */
 void replay_init(struct replay *r, const struct config *config);
-/* "rules.replica.count=50". ERR_UNSUPPORTED: the journal cannot answer, and why; ERR_NOT_FOUND: there
- * is no such key, list or rule; ERR_SYNTAX, ERR_RANGE: the value. */
+/* "rules.replica.count=50". ERR_UNSUPPORTED: the journal cannot answer, and why; ERR_NOT_FOUND:
+ * there is no such key, list or rule; ERR_SYNTAX, ERR_RANGE: the value. */
 enum err replay_set(struct replay *r, const char *setting, struct errinfo *reterr);
 
 struct replay_result {

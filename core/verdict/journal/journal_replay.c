@@ -1,4 +1,4 @@
-#include "core/verdict/journal/replay.h"
+#include "core/verdict/journal/journal_replay.h"
 
 #include <math.h>
 
@@ -53,7 +53,7 @@ static void change_limits(const struct replay *r, const struct record *record,
 
 /* ---- lists ---- */
 
-/* The hit that gave the symbol of the list; NULL: none is in the record. */
+/* The hit that gave the symbol of the list; NULL: the record lacks it. */
 static const struct record_hit *hit_of(const struct record *record, const char *name)
 {
     const struct record_hit *best = NULL;
@@ -91,7 +91,8 @@ static bool list_score(const struct replay_list *l, const struct record *record,
         *ret = weigh(l, h->weight, h->factor);
         return true;
     }
-    if (h->weight == 0) { /* it scored nothing by its weight, or for another reason too */
+    if (h->weight ==
+        0) { /* it scored nothing by its weight, or for another reason too */
         return !l->has_weight;
     }
     if (s->detail.n == 0) {
@@ -218,7 +219,7 @@ static bool rule_score(const struct replay_rule *rule, const struct record *reco
     return !may_spare || !is_proved(record, names);
 }
 
-/* What a changed rule adds to this message before the cap of its group. */
+/* The score of a changed rule for this message, before the cap of its group. */
 static const char *score_rule(const struct replay *r, const struct replay_rule *rule,
                               const struct record *record,
                               const struct journal_names *names, double *retscore,
@@ -245,14 +246,14 @@ static const char *score_rule(const struct replay *r, const struct replay_rule *
 
 static uint8_t part_of(const struct replay_rule *rule, const struct record_symbol *s)
 {
-    return s != NULL          ? s->part
+    return s != NULL         ? s->part
            : rule->type == 0 ? (uint8_t)SYMBOL_FIRM
                              : (uint8_t)SYMBOL_BULK;
 }
 
 /* The rule of the configuration that a symbol is of; NULL: none of this group. */
-static const struct config_rule *rule_in_group(const struct replay *r, const char *group,
-                                               struct slice symbol)
+static const struct config_rule *rule_in_group(const struct replay *r,
+                                               const char *group, struct slice symbol)
 {
     char name[VERDICT_SYMBOL_NAME];
 
@@ -319,7 +320,8 @@ static void change_group(const struct replay *r, const struct record *record,
     }
     for (size_t k = 0; k < r->nrules; k++) {
         const struct replay_rule *rule = &r->rule[k];
-        if (strcmp(rule->was->group, group) == 0 && symbol_of(record, rule->symbol) == NULL) {
+        if (strcmp(rule->was->group, group) == 0 &&
+            symbol_of(record, rule->symbol) == NULL) {
             add_to(p, part_of(rule, NULL), capped(score[k], cap, &sum));
         }
     }
@@ -388,7 +390,8 @@ void replay_judge(const struct replay *r, const struct record *record,
         return; /* nothing changes what an allow rule let through */
     }
     if (record->is_of_users) {
-        ret->undecided = has_changes(r) ? "settings of its recipients decided it" : NULL;
+        ret->undecided =
+            has_changes(r) ? "settings of its recipients decided it" : NULL;
         return;
     }
     if (action_of(r, record, &p, false) != before) {

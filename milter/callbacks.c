@@ -15,7 +15,8 @@
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */
-    DEADLINE_MARGIN_US = 50 * 1000   /* kept for the answer itself */
+    DEADLINE_MARGIN_US = 50 * 1000,  /* kept for the answer itself */
+    US_PER_S = 1000 * 1000
 };
 
 static bool is_set(const char *text)
@@ -174,7 +175,7 @@ static void add_to_counts(struct message *m, const struct featureset *features,
 }
 
 /* The look-up and the verdict, in one snapshot of the lists. */
-static void judge_message(const struct message *m, struct featureset *features,
+static void judge_message(struct message *m, struct featureset *features,
                           const struct verdict_context *context, uint64_t begin_us,
                           struct verdict *ret)
 {
@@ -185,6 +186,8 @@ static void judge_message(const struct message *m, struct featureset *features,
                      &hits);
     message_log_add_hits(&hits);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);
+    const struct journal_case c = {m->config, features, lists, &hits, context, ret};
+    journal_record_evidence(m, &c);
     list_manager_release(service_lists(), &lists);
 }
 
@@ -262,6 +265,8 @@ static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
     } else if (trouble) {
         reply_trouble(ctx, s, trouble, ret);
     } else {
+        m->case_id = case_id_next(clock_wall_us() / US_PER_S);
+        case_id_print(m->case_id, m->case_text);
         reply_verdict(ctx, s, &verdict, ret);
     }
     message_log_write(s, reason ? NULL : &verdict, reason, ret,

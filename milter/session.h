@@ -17,6 +17,9 @@
 #include "core/config/config.h"
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
+#include "core/verdict/journal/case_id.h"
+
+struct record;
 
 enum {
     SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */
@@ -74,6 +77,9 @@ struct message {
     size_t nothers;
     bool has_more_forged; /* more than SESSION_FORGED_NAMES names */
     char queue_id[SESSION_QUEUE_ID_MAX];
+    uint64_t case_id;             /* 0: not judged */
+    char case_text[CASE_ID_SIZE]; /* empty: not judged */
+    struct record *record;        /* for the journal, in the arena; NULL: none */
 };
 
 struct session {

@@ -14,6 +14,7 @@
 #include "core/verdict/rule/rule.h"
 
 #include "milter/daemon.h"
+#include "milter/message_log.h"
 #include "milter/service.h"
 
 enum {
@@ -219,6 +220,7 @@ static enum err install_config(struct load *l, struct buf *ret)
     buf_printf(ret, "gillnetd runs configuration %08x\n", (unsigned)config_id(fresh));
     show_config(fresh, ret);
     log_info("event=reload result=ok config=%08x", (unsigned)config_id(fresh));
+    journal_record_configure(fresh);
     service_set_config(fresh);
     stats_add(STAT_reloads, 1);
     look_at_ring();

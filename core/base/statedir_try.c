@@ -20,6 +20,7 @@ static const struct place places[] = {
     {"lists", STATEDIR_GILLNETD, false},
     {"counts", STATEDIR_GILLNETD, true},
     {"identity", STATEDIR_GILLNETD, true},
+    {"journal", STATEDIR_GILLNETD, true},
     {"peers/lists", STATEDIR_GILLNETD, false},
     {"peers/counts", STATEDIR_GILLNETD, false},
     {"peers/origins", STATEDIR_GILLNETD, false},

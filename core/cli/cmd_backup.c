@@ -128,6 +128,7 @@ static int take_snapshot(struct backup *b)
 
     THEN(status, cli_status(snapshot_take(&b->snapshot, "counts", &why), &why));
     THEN(status, cli_status(snapshot_take(&b->snapshot, "identity", &why), &why));
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "journal", &why), &why));
     THEN(status, take_peers(b));
     THEN(status, cli_status(snapshot_take(&b->snapshot, "keys", &why), &why));
     if (status == 0 && b->snapshot.contents.n == 0) {

@@ -132,6 +132,7 @@ static void look_inside(struct doctor *d)
     doctor_counts(d);
     doctor_daemon(d);
     doctor_peers(d);
+    doctor_journal(d);
     doctor_feeds(d);
     doctor_api(d);
 }

@@ -120,7 +120,7 @@ struct config {
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 
     double threshold[ACTION_COUNT]; /* config_action; HUGE_VAL: off */
-    char *reject_text;              /* "{id}" and "{symbols}" are replaced */
+    char *reject_text;              /* "{id}", "{case}" and "{symbols}" are replaced */
     char *defer_text;
 
     struct config_strings
@@ -133,6 +133,8 @@ struct config {
 
     struct config_count count;
     enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
+
+    struct config_journal journal;
 
     struct config_hub hub;
     struct config_peers peers;
@@ -226,6 +228,7 @@ double config_peer_weight(const struct config *c, struct slice name);
 bool config_allows_address(const struct config *c, struct slice address);
 /* The harshest action whose threshold the score reaches. */
 enum action config_action(const struct config *c, double score);
+enum action config_action_by(const double threshold[ACTION_COUNT], double score);
 /* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);

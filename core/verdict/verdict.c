@@ -93,11 +93,6 @@ static void on_rule_symbol(void *context, const struct rule_symbol *s)
     }
 }
 
-static enum action milder(enum action a, enum action b)
-{
-    return a < b ? a : b;
-}
-
 static unsigned run_rules(struct judging *j)
 {
     const struct verdict_context *context = j->facts.context;
@@ -120,19 +115,16 @@ static unsigned run_rules(struct judging *j)
     return ruleset_judge(&c);
 }
 
-/* After the lists. All that is no count may lead to any action, together with rules on counts to
- * bulk_alone at most, and with values that lack a quorum of peers only to a header. */
+/* After the lists. */
 static void judge_rules(struct judging *j)
 {
-    const struct config *config = j->facts.config;
+    struct verdict *v = j->v;
+    struct verdict_scale scale;
 
-    j->v->limits |= run_rules(j);
-    double sure = j->v->score - j->unsure;
-    enum action alone = config_action(config, sure - j->of_counts);
-    enum action together = milder(config_action(config, sure), config->bulk_alone);
-    enum action all = milder(config_action(config, j->v->score), ACTION_HEADER);
-    alone = alone > together ? alone : together;
-    j->v->action = alone > all ? alone : all;
+    v->limits |= run_rules(j);
+    double sure = v->score - j->unsure;
+    verdict_scale_of(j->facts.config, &scale);
+    v->action = verdict_action(&scale, v->score, sure, sure - j->of_counts);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the facts of one judgement, each its own */

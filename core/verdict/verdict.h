@@ -41,7 +41,7 @@ enum {
     VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
 };
 
-/* What a symbol's score may lead to. */
+/* The harshest action of a symbol's score; the numbers are on disk (core/verdict/journal). */
 enum symbol_kind {
     SYMBOL_FIRM,   /* any action */
     SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
@@ -118,6 +118,16 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
  * other mail) and outgoing mail (a forged sender would inherit its good name). */
 unsigned verdict_judgements(const struct config *config, const struct verdict *v,
                             const struct verdict_context *context);
+
+/* The thresholds of an action, and of what bulk rules alone may lead to. */
+struct verdict_scale {
+    double threshold[ACTION_COUNT]; /* HUGE_VAL: off */
+    enum action bulk_alone;
+};
+void verdict_scale_of(const struct config *config, struct verdict_scale *ret);
+/* The action of a score. sure: of it without SYMBOL_UNSURE; firm: of SYMBOL_FIRM alone. */
+enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
+                           double firm);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);

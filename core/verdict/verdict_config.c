@@ -49,6 +49,29 @@ double verdict_required(const struct config *config, enum action action)
     return required;
 }
 
+void verdict_scale_of(const struct config *config, struct verdict_scale *ret)
+{
+    memcpy(ret->threshold, config->threshold, sizeof(ret->threshold));
+    ret->bulk_alone = config->bulk_alone;
+}
+
+static enum action milder(enum action a, enum action b)
+{
+    return a < b ? a : b;
+}
+
+enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
+                           double firm)
+{
+    enum action alone = config_action_by(scale->threshold, firm);
+    enum action together =
+        milder(config_action_by(scale->threshold, sure), scale->bulk_alone);
+    enum action all = milder(config_action_by(scale->threshold, score), ACTION_HEADER);
+
+    alone = alone > together ? alone : together;
+    return alone > all ? alone : all;
+}
+
 double verdict_threshold(const struct config *config, const struct verdict *v)
 {
     return v != NULL && v->required > 0

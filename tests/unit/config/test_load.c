@@ -172,7 +172,7 @@ static const struct bad bad_rows[] = {
     {"thresholds = { reject = 1e999; };", "from 0.01 to 100000"},
     {"thresholds = { quarantine = 9; reject = 3; };", "is below thresholds.quarantine"},
     {"thresholds = { accept = 3; };", "is not a known key of thresholds"},
-    {"reject_text = \"{queue}\";", "{id} and {symbols}"},
+    {"reject_text = \"{queue}\";", "{id}, {case} and {symbols}"},
     {"reject_text = \"gr\\xfc\\xdfe\";", "ASCII"},
     {"reject_text = \"\";", "1 to 400"},
     {"allow = { domains = [ \"*.example.org\" ]; };", "subdomains are included"},

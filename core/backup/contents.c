@@ -80,6 +80,8 @@ bool contents_is_passing(struct slice path)
            ends_with(name, FILE_TEMP_SUFFIX) || ends_with(name, ".table") ||
            ends_with(name, ".stats") ||
            slice_eq(path, SLICE_LIT("peers/table/lock.mdb")) ||
+           slice_eq(path, SLICE_LIT("users/table/lock.mdb")) ||
+           begins_with(path, "users/table.new/") ||
            slice_eq(path, SLICE_LIT("peers/restored"));
 }
 
@@ -91,8 +93,8 @@ static bool is_of_counts(struct slice path)
 
 bool contents_takes(struct slice path, bool with_counts)
 {
-    static const char *const tops[] = {"keys",  "lists",  "feeds",
-                                       "peers", "counts", "reports"};
+    static const char *const tops[] = {"keys",   "lists",   "feeds", "peers",
+                                       "counts", "reports", "users"};
     struct slice rest = path;
     bool is_known = false;
     unsigned depth = 0;

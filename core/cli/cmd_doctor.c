@@ -133,6 +133,7 @@ static void look_inside(struct doctor *d)
     doctor_daemon(d);
     doctor_peers(d);
     doctor_feeds(d);
+    doctor_users(d);
     doctor_api(d);
 }
 

@@ -153,6 +153,7 @@ void doctor_state(struct doctor *d)
                   {"peers", false},
                   {"feeds", false},
                   {"reports", false},
+                  {"users", false},
                   {STATE_STATS_FILE, false},
                   {STATE_LOOKUP_STATS_FILE, false}};
     const char *dir = d->cli->config->state_dir;

@@ -134,6 +134,7 @@ static void look_inside(struct doctor *d)
     doctor_peers(d);
     doctor_journal(d);
     doctor_feeds(d);
+    doctor_users(d);
     doctor_api(d);
 }
 

@@ -50,6 +50,7 @@ void doctor_counts(struct doctor *d);  /* runs are whole, the size fits the traf
 void doctor_peers(struct doctor *d);   /* ring, publishers, the hub */
 void doctor_journal(struct doctor *d); /* its newest files are whole */
 void doctor_feeds(struct doctor *d);   /* feeds come in */
+void doctor_users(struct doctor *d);   /* settings of users are compiled */
 void doctor_api(struct doctor *d); /* the hub's user reads tokens, certificate, key */
 void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
 void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */

@@ -130,6 +130,7 @@ static void look_inside(struct doctor *d)
     doctor_state(d);
     doctor_lists(d);
     doctor_counts(d);
+    doctor_identity(d);
     doctor_daemon(d);
     doctor_peers(d);
     doctor_feeds(d);

@@ -47,6 +47,7 @@ void doctor_state(struct doctor *d); /* state folder, its rights, the disk, the 
 bool doctor_has_peers_list(const struct doctor *d, const char *name);
 void doctor_lists(struct doctor *d);  /* every list opens, is whole, is fresh */
 void doctor_counts(struct doctor *d); /* runs are whole, the size fits the traffic */
+void doctor_identity(struct doctor *d);
 void doctor_peers(struct doctor *d);  /* ring, publishers, the hub */
 void doctor_feeds(struct doctor *d);  /* feeds come in */
 void doctor_api(struct doctor *d); /* the hub's user reads tokens, certificate, key */

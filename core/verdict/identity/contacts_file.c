@@ -286,7 +286,9 @@ enum err contacts_known_open(const char *dir, uint64_t number,
     }
     k->number = number;
     k->refs = 1;
-    make_filter(k, key);
+    if (key != NULL) {
+        make_filter(k, key);
+    }
     *ret = k;
     return ERR_OK;
 }

@@ -92,7 +92,7 @@ enum err contacts_files(const char *dir, const char *prefix,
 enum err contacts_path(char dst[FILE_PATH_MAX], const char *dir, const char *prefix,
                        uint64_t number, struct errinfo *reterr);
 
-/* Opens known.N and makes its filter. */
+/* Opens known.N and makes its filter, for which all of it is read; key NULL: without a filter. */
 enum err contacts_known_open(const char *dir, uint64_t number,
                              const struct hashkey *key, struct contacts_known **ret,
                              struct errinfo *reterr);

@@ -297,7 +297,8 @@ static enum err open_known(struct contacts *c, struct errinfo *reterr)
     enum err e = contacts_files(c->dir, "known", number, &n, reterr);
 
     return e == ERR_OK && n > 0 ? contacts_known_open(c->dir, number[n - 1],
-                                                      &c->keys->node, &c->known, reterr)
+                                     c->is_view ? NULL : &c->keys->node, &c->known,
+                                     reterr)
                                 : e;
 }
 
@@ -340,7 +341,10 @@ enum err contacts_view(const char *state_dir, const struct keyring *keys,
 {
     enum err e = make(state_dir, keys, ret, reterr);
 
-    THEN(e, read_files(*ret, reterr));
+    if (e == ERR_OK) {
+        (*ret)->is_view = true;
+        e = read_files(*ret, reterr);
+    }
     if (e != ERR_OK) {
         contacts_close(ret);
     }

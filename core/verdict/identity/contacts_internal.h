@@ -45,6 +45,7 @@ struct contacts {
     pthread_mutex_t lock; /* guards: all below that is not the thread's alone */
     pthread_cond_t changed;
     pthread_t thread;
+    bool is_view; /* for a few look-ups of a command */
     bool has_thread;
     bool ends;
     bool is_dirty;           /* the log has entries that are not synced */

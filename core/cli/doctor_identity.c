@@ -8,7 +8,8 @@ void doctor_identity(struct doctor *d)
     struct contacts_numbers n;
     struct errinfo why = {.code = ERR_OK};
 
-    if (contacts_view(d->cli->config->state_dir, &d->cli->keys, &store, &why) != ERR_OK) {
+    if (contacts_view(d->cli->config->state_dir, &d->cli->keys, &store, &why) !=
+        ERR_OK) {
         doctor_say_why(d, DOCTOR_FAIL, "correspondents",
                        "mail is filtered without them; mend the file, or move it away "
                        "and restart gillnetd",

@@ -296,10 +296,11 @@ static enum err open_known(struct contacts *c, struct errinfo *reterr)
     size_t n = 0;
     enum err e = contacts_files(c->dir, "known", number, &n, reterr);
 
-    return e == ERR_OK && n > 0 ? contacts_known_open(c->dir, number[n - 1],
+    return e == ERR_OK && n > 0
+               ? contacts_known_open(c->dir, number[n - 1],
                                      c->is_view ? NULL : &c->keys->node, &c->known,
                                      reterr)
-                                : e;
+               : e;
 }
 
 static enum err read_files(struct contacts *c, struct errinfo *reterr)

@@ -48,6 +48,7 @@ struct contacts {
     bool is_view; /* for a few look-ups of a command */
     bool has_thread;
     bool ends;
+    bool wants_fold;         /* somebody asked the thread for one */
     bool is_dirty;           /* the log has entries that are not synced */
     bool is_volatile;        /* the log is not written any more */
     bool is_faulty;          /* told by on_fault; the thread's */

@@ -45,8 +45,10 @@ bool contact_put(struct tally *t, uint64_t key, uint64_t value)
 static void add_lower(char *dst, struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        dst[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        dst[i] = s.p[i];
+        if (s.p[i] >= 'A' && s.p[i] <= 'Z') {
+            dst[i] = (char)(s.p[i] - 'A' + 'a');
+        }
     }
 }
 

@@ -87,7 +87,9 @@ enum err contacts_log_read(const char *dir, uint64_t number, contacts_entry_fn *
                            void *context, bool *retlocked, struct errinfo *reterr);
 
 /* Numbers of the files PREFIX.N in the folder, rising, at most CONTACTS_FILES. */
-enum { CONTACTS_FILES = 64 };
+enum {
+    CONTACTS_FILES = 2048
+}; /* each process that is killed before it folds leaves a log */
 enum err contacts_files(const char *dir, const char *prefix,
                         uint64_t ret[CONTACTS_FILES], size_t *retn,
                         struct errinfo *reterr);

@@ -159,7 +159,8 @@ static void test_contacts_fold__another_log_is_in_use__is_read_and_stays(void **
     s->store = open_store(s);
     fold(s->store);
     assert_true(wrote(s->store, "ann@our.example", "bob@their.example"));
-    send(old, "ann@our.example", "carl@their.example", ""); /* into the log that was read */
+    send(old, "ann@our.example", "carl@their.example",
+         ""); /* into the log that was read */
     contacts_close(&old);
     fold(s->store);
     contacts_close(&s->store);
@@ -336,8 +337,10 @@ static _Noreturn void learn_until_killed(struct site *s, unsigned first, int out
     static const struct contacts_hooks hooks = {.on_tick = on_nothing};
     struct contacts *c = NULL;
     char rcpt[64];
-    if (contacts_open(s->dir, &s->keys, &c, NULL) != ERR_OK ||
-        contacts_start(c, &hooks, NULL) != ERR_OK) {
+    struct errinfo why = {.code = ERR_OK};
+    if (contacts_open(s->dir, &s->keys, &c, &why) != ERR_OK ||
+        contacts_start(c, &hooks, &why) != ERR_OK) {
+        (void)fprintf(stderr, "%s: %s\n", why.source, why.text);
         _exit(1);
     }
     for (unsigned i = first;; i++) {

@@ -16,7 +16,10 @@
 static struct {
     struct contacts *contacts;
     struct accounts *accounts;
+    unsigned ticks; /* of the thread's */
 } stores;
+
+enum { SAVE_TICKS = 12 }; /* a minute */
 
 bool message_is_bounce(const struct message *m)
 {
@@ -228,7 +231,8 @@ static void show_numbers(void)
         return;
     }
     show_accounts();
-    if (accounts_save(stores.accounts, &why) != ERR_OK) {
+    if (++stores.ticks % SAVE_TICKS == 0 &&
+        accounts_save(stores.accounts, &why) != ERR_OK) {
         log_errinfo("account", &why);
     }
 }

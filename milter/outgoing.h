@@ -18,7 +18,7 @@
 
 #define OUTGOING_PREFIX "out"
 
-/* The end of an outgoing message. When it returns, what was learnt survives kill -9. */
+/* The end of an outgoing message. When it returns, all that it learnt survives kill -9. */
 enum outgoing_answer outgoing_learn(struct message *m);
 /* A message from outside was judged: its sender is learnt if it was accepted without a mark, and a
  * bounce counts for the login that it came back to. */
@@ -27,7 +27,7 @@ void outgoing_note_answer(const struct identity_case *c, bool is_clean);
 bool message_is_bounce(const struct message *m);
 
 /* Opens the store and the numbers of logins in the state folder, and gives them to the service.
- * What cannot be opened is logged and told as a fault; then nothing is learnt. */
+ * A store that cannot be opened is logged and becomes a fault; then nothing is learnt. */
 void outgoing_open(const struct config *config, const struct keyring *keys);
 /* After the last callback. */
 void outgoing_close(void);

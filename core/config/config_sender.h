@@ -8,13 +8,13 @@
 
 enum account_action { ACCOUNT_WARN, ACCOUNT_HOLD, ACCOUNT_DEFER };
 
-/* Of each login that sends. */
+/* Limits of each login. */
 struct config_account {
     unsigned recipients; /* strangers a day, at most */
     enum account_action action;
 };
 
-/* Scores of what is known of a sender; 0 or less. */
+/* Scores of known senders; 0 or less. */
 struct config_identity {
     double correspondent_score;
     double answer_score;

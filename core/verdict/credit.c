@@ -1,4 +1,4 @@
-/* credit - what a known sender takes from the score. */
+/* credit - a known sender lowers the score. */
 #include "core/verdict/verdict_internal.h"
 
 /* Whether a value of the message is on a list of phishing or malware: then a stolen mailbox, or an

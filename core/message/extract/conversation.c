@@ -1,4 +1,4 @@
-/* conversation - what the header says of other messages and of mailing lists. */
+/* conversation - fields of the header that name other messages and mailing lists. */
 #include "core/message/extract/conversation.h"
 
 #include "core/message/url/address.h"

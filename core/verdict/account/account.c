@@ -53,8 +53,11 @@ static void set_user(struct account *a, struct slice user)
 {
     user = slice_head(user, ACCOUNT_USER_MAX);
     for (size_t i = 0; i < user.n; i++) {
-        char c = user.p[i];
-        a->user[i] = c > ' ' && c < 0x7f ? c : '?';
+        const char c = user.p[i];
+        a->user[i] = '?';
+        if (c > ' ' && c < 0x7f) {
+            a->user[i] = c;
+        }
     }
     a->user[user.n] = '\0';
     a->hash = hash_local(slice_str(a->user));

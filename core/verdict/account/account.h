@@ -1,8 +1,8 @@
 /*
- * account - what each login sends: messages, recipients, strangers, bounces, by hour and day (UTC).
+ * account - mail of each login: messages, recipients, strangers, bounces, by hour and day (UTC).
  *
- * A stolen password shows itself by strangers: recipients to whom nobody of the sender's domain has
- * written before. The caller says who is one; each counts once a day. The ACCOUNTS_MAX logins that
+ * A stolen password sends mail to strangers: recipients who have had no mail from the sender's
+ * domain. The caller tells them apart; each counts once a day. The ACCOUNTS_MAX logins that
  * sent last are kept; of one login the first ACCOUNT_STRANGERS strangers of a day are told apart,
  * later ones count each time. One text file keeps the numbers over a restart, not the strangers.
  * Example of a change: a new number is a field of struct account_numbers, and a column in
@@ -18,7 +18,7 @@
 enum {
     ACCOUNTS_MAX = 10000,
     ACCOUNT_STRANGERS = 4096,
-    ACCOUNT_USER_MAX = 127,  /* bytes of a login that are kept */
+    ACCOUNT_USER_MAX = 127,   /* bytes of a login that are kept */
     ACCOUNT_RECIPIENTS = 1000 /* strangers of one message, at most */
 };
 

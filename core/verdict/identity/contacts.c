@@ -45,8 +45,10 @@ bool contact_put(struct tally *t, uint64_t key, uint64_t value)
 static void add_lower(char *dst, struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        dst[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        dst[i] = s.p[i];
+        if (s.p[i] >= 'A' && s.p[i] <= 'Z') {
+            dst[i] = (char)(s.p[i] - 'A' + 'a');
+        }
     }
 }
 
@@ -296,9 +298,11 @@ static enum err open_known(struct contacts *c, struct errinfo *reterr)
     size_t n = 0;
     enum err e = contacts_files(c->dir, "known", number, &n, reterr);
 
-    return e == ERR_OK && n > 0 ? contacts_known_open(c->dir, number[n - 1],
-                                                      &c->keys->node, &c->known, reterr)
-                                : e;
+    return e == ERR_OK && n > 0
+               ? contacts_known_open(c->dir, number[n - 1],
+                                     c->is_view ? NULL : &c->keys->node, &c->known,
+                                     reterr)
+               : e;
 }
 
 static enum err read_files(struct contacts *c, struct errinfo *reterr)
@@ -340,7 +344,10 @@ enum err contacts_view(const char *state_dir, const struct keyring *keys,
 {
     enum err e = make(state_dir, keys, ret, reterr);
 
-    THEN(e, read_files(*ret, reterr));
+    if (e == ERR_OK) {
+        (*ret)->is_view = true;
+        e = read_files(*ret, reterr);
+    }
     if (e != ERR_OK) {
         contacts_close(ret);
     }

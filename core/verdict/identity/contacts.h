@@ -1,5 +1,5 @@
 /*
- * contacts - whom people here wrote to, which Message-IDs went to whom, whose mail was seen before.
+ * contacts - correspondents, Message-IDs of outgoing mail with their recipients, known sender domains.
  *
  * Nothing readable is kept: an entry is 64 bits of a digest under the digest key and the day on
  * which it was last learnt. Entries of correspondents and of sender domains stay 180 days, those of
@@ -32,7 +32,7 @@ enum {
 
 struct contacts;
 
-/* One call in the thread of the store every 5 seconds, and what is wrong (NULL: nothing more). */
+/* One call in the thread of the store every 5 seconds, and the present fault (NULL: it is over). */
 struct contacts_hooks {
     void (*on_tick)(void);
     void (*on_fault)(const char *text);
@@ -47,9 +47,9 @@ enum err contacts_view(const char *state_dir, const struct keyring *keys,
 /* Starts the thread of an open store. Without it nothing is folded. */
 enum err contacts_start(struct contacts *c, const struct contacts_hooks *hooks,
                         struct errinfo *reterr);
-/* Ends the thread; what was learnt stays in the log. Accepts NULL. */
+/* Ends the thread; all entries stay in the log. Accepts NULL. */
 void contacts_close(struct contacts **c);
-/* Folds now; the thread does it by itself. */
+/* Folds now; with a thread, only asks it to fold. The thread also folds by itself. */
 enum err contacts_fold(struct contacts *c, struct errinfo *reterr);
 
 /* ---- learning; addresses in normal form (core/message/url/address.h) ---- */

@@ -2,7 +2,7 @@
  * contacts_file - logs of the store, and opening what was folded.
  *
  * A log is records of 16 bytes, little-endian: key u64, value u32, checksum u32 of these 12 bytes.
- * The first one is the header: MAGIC, VERSION. A record that the file ends within is not there; a
+ * The first one is the header: magic, version. A record that the file ends within is not there; a
  * damaged one is left out.
  */
 #include <sys/file.h>
@@ -23,8 +23,8 @@ enum {
     DECIMAL = 10,
     YOUNG_S = 60
 };
-static const uint64_t MAGIC = 0x31306361746e6f63; /* "contac01" */
-static const double FILTER_ERROR = 0.001;
+static const uint64_t log_magic = 0x31306361746e6f63; /* "contac01" */
+static const double filter_error = 0.001;
 
 /* ---- names ---- */
 
@@ -95,7 +95,7 @@ static enum err begin_log(const char *path, int fd, struct errinfo *reterr)
 {
     uint8_t header[CONTACT_RECORD];
 
-    put_record(header, MAGIC, VERSION);
+    put_record(header, log_magic, VERSION);
     if (flock(fd, LOCK_EX) != 0) {
         return errinfo_errno(reterr, path, "cannot lock the log of correspondents");
     }
@@ -167,7 +167,7 @@ static enum err read_header(int fd, const char *path, struct errinfo *reterr)
         return errno == 0 ? ERR_NOT_FOUND /* its process ended before it wrote any */
                           : errinfo_errno(reterr, path, "cannot be read");
     }
-    if (!get_record(bytes, &header) || header.key != MAGIC) {
+    if (!get_record(bytes, &header) || header.key != log_magic) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "this is no log of correspondents, or its begin is damaged; "
                            "move it away, and gillnetd goes on without it");
@@ -254,7 +254,7 @@ static void make_filter(struct contacts_known *k, const struct hashkey *key)
     struct bloom *b = &k->filter;
 
     b->layout = BLOOM_ONE_LINE;
-    if (bloom_size(b->layout, n > 0 ? n : 1, FILTER_ERROR, &b->nlines, &b->k) !=
+    if (bloom_size(b->layout, n > 0 ? n : 1, filter_error, &b->nlines, &b->k) !=
         ERR_OK) {
         return;
     }
@@ -276,9 +276,11 @@ enum err contacts_known_open(const char *dir, uint64_t number,
 {
     char path[FILE_PATH_MAX];
     struct contacts_known *k = calloc(1, sizeof(*k));
-    enum err e = k != NULL ? contacts_path(path, dir, "known", number, reterr)
-                           : errinfo_nomem(reterr, dir);
 
+    if (k == NULL) {
+        return errinfo_nomem(reterr, dir);
+    }
+    enum err e = contacts_path(path, dir, "known", number, reterr);
     THEN(e, run_open(path, &k->run, reterr));
     if (e != ERR_OK) {
         free(k);
@@ -286,7 +288,9 @@ enum err contacts_known_open(const char *dir, uint64_t number,
     }
     k->number = number;
     k->refs = 1;
-    make_filter(k, key);
+    if (key != NULL) {
+        make_filter(k, key);
+    }
     *ret = k;
     return ERR_OK;
 }

@@ -14,6 +14,7 @@ enum {
     AGES = CONTACTS_DAYS + CONTACT_REFRESH_DAYS + 1,
     DAY_S = 86400
 };
+#define TICK_US  ((uint64_t)TICK_S * 1000000)
 #define FOLD_US  ((uint64_t)6 * 3600 * 1000000) /* between folds of few entries */
 #define RETRY_US ((uint64_t)60 * 1000000)       /* after a fold that failed */
 
@@ -327,7 +328,8 @@ static enum err take_lock(struct contacts *c, struct errinfo *reterr)
     return e;
 }
 
-enum err contacts_fold(struct contacts *c, struct errinfo *reterr)
+/* One thread at a time. */
+static enum err fold_now(struct contacts *c, struct errinfo *reterr)
 {
     struct fold f = {.c = c, .today = contact_today(), .err = reterr};
     enum err e = take_lock(c, reterr);
@@ -340,7 +342,28 @@ enum err contacts_fold(struct contacts *c, struct errinfo *reterr)
     return e;
 }
 
+enum err contacts_fold(struct contacts *c, struct errinfo *reterr)
+{
+    if (!c->has_thread) {
+        return fold_now(c, reterr);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->wants_fold = true;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    return ERR_OK;
+}
+
 /* ---- the thread ---- */
+
+static bool take_wish(struct contacts *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool wants_fold = c->wants_fold;
+    c->wants_fold = false;
+    pthread_mutex_unlock(&c->lock);
+    return wants_fold;
+}
 
 static void tell_fault(struct contacts *c, const struct errinfo *why)
 {
@@ -363,23 +386,27 @@ static void sync_log(struct contacts *c)
     }
 }
 
+static bool is_time_to_fold(struct contacts *c, uint64_t now_us, uint64_t next_us)
+{
+    struct contacts_numbers n;
+
+    contacts_numbers(c, &n);
+    return take_wish(c) || now_us >= next_us ||
+           (!c->is_faulty && (n.recent >= FOLD_ENTRIES || n.is_volatile));
+}
+
 /* Folds when it is time. Returns when it is time again. */
 static uint64_t fold_in_time(struct contacts *c, uint64_t next_us)
 {
     struct errinfo why = {.code = ERR_OK};
-    struct contacts_numbers n;
     const uint64_t now = clock_mono_us();
 
-    contacts_numbers(c, &n);
-    if (now < next_us && n.recent < FOLD_ENTRIES && !n.is_volatile) {
+    if (!is_time_to_fold(c, now, next_us)) {
         return next_us;
     }
-    if (now < next_us && c->is_faulty) {
-        return next_us;
-    }
-    enum err e = contacts_fold(c, &why);
+    enum err e = fold_now(c, &why);
     if (e == ERR_LOCKED) { /* the gillnetd before us still runs */
-        return now + (uint64_t)TICK_S * 1000000;
+        return now + TICK_US;
     }
     tell_fault(c, e == ERR_OK ? NULL : &why);
     return now + (e == ERR_OK ? FOLD_US : RETRY_US);
@@ -393,8 +420,9 @@ static bool sleep_tick(struct contacts *c)
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += TICK_S;
     pthread_mutex_lock(&c->lock);
-    while (!c->ends && pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC,
-                                              &until) == 0) {
+    while (!c->ends && !c->wants_fold &&
+           pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC, &until) ==
+               0) {
     }
     bool ends = c->ends;
     pthread_mutex_unlock(&c->lock);

@@ -45,8 +45,10 @@ struct contacts {
     pthread_mutex_t lock; /* guards: all below that is not the thread's alone */
     pthread_cond_t changed;
     pthread_t thread;
+    bool is_view; /* for a few look-ups of a command */
     bool has_thread;
     bool ends;
+    bool wants_fold;         /* somebody asked the thread for one */
     bool is_dirty;           /* the log has entries that are not synced */
     bool is_volatile;        /* the log is not written any more */
     bool is_faulty;          /* told by on_fault; the thread's */
@@ -85,14 +87,16 @@ enum err contacts_log_read(const char *dir, uint64_t number, contacts_entry_fn *
                            void *context, bool *retlocked, struct errinfo *reterr);
 
 /* Numbers of the files PREFIX.N in the folder, rising, at most CONTACTS_FILES. */
-enum { CONTACTS_FILES = 64 };
+enum {
+    CONTACTS_FILES = 2048
+}; /* each process that is killed before it folds leaves a log */
 enum err contacts_files(const char *dir, const char *prefix,
                         uint64_t ret[CONTACTS_FILES], size_t *retn,
                         struct errinfo *reterr);
 enum err contacts_path(char dst[FILE_PATH_MAX], const char *dir, const char *prefix,
                        uint64_t number, struct errinfo *reterr);
 
-/* Opens known.N and makes its filter. */
+/* Opens known.N and makes its filter, for which all of it is read; key NULL: without a filter. */
 enum err contacts_known_open(const char *dir, uint64_t number,
                              const struct hashkey *key, struct contacts_known **ret,
                              struct errinfo *reterr);

@@ -33,7 +33,7 @@ static inline bool identity_has(const struct identity *i, enum identity_word wor
     return i != NULL && (i->words >> word & 1) != 0;
 }
 
-/* What is known of a message. */
+/* All facts about one message. */
 struct identity_case {
     const struct featureset *features;
     const struct extract_auth *auth;

@@ -1,5 +1,5 @@
 /*
- * proof - what Authentication-Results prove about the domain of From.
+ * proof - whether Authentication-Results prove the domain of From.
  *
  * Anybody can write any From. A domain is proved by a DMARC pass for it, or by a good DKIM
  * signature of it or of a domain between it and its registrable domain. With several From domains

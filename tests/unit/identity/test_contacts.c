@@ -150,6 +150,25 @@ static void test_contacts_learn__a_known_list__makes_no_correspondent(void **sta
     assert_false(sent_id(s->store, "1@our.example", "talk@list.example"));
 }
 
+/* As when one gillnetd hands over to the next: each has its log. */
+static void test_contacts_fold__another_log_is_in_use__is_read_and_stays(void **state)
+{
+    struct site *s = *state;
+    struct contacts *old = s->store;
+    send(old, "ann@our.example", "bob@their.example", "");
+    s->store = open_store(s);
+    fold(s->store);
+    assert_true(wrote(s->store, "ann@our.example", "bob@their.example"));
+    send(old, "ann@our.example", "carl@their.example",
+         ""); /* into the log that was read */
+    contacts_close(&old);
+    fold(s->store);
+    contacts_close(&s->store);
+    s->store = open_store(s);
+    assert_true(wrote(s->store, "ann@our.example", "bob@their.example"));
+    assert_true(wrote(s->store, "ann@our.example", "carl@their.example"));
+}
+
 /* ---- time and room ---- */
 
 static void test_contacts__its_days_are_over__is_forgotten(void **state)
@@ -318,8 +337,10 @@ static _Noreturn void learn_until_killed(struct site *s, unsigned first, int out
     static const struct contacts_hooks hooks = {.on_tick = on_nothing};
     struct contacts *c = NULL;
     char rcpt[64];
-    if (contacts_open(s->dir, &s->keys, &c, NULL) != ERR_OK ||
-        contacts_start(c, &hooks, NULL) != ERR_OK) {
+    struct errinfo why = {.code = ERR_OK};
+    if (contacts_open(s->dir, &s->keys, &c, &why) != ERR_OK ||
+        contacts_start(c, &hooks, &why) != ERR_OK) {
+        (void)fprintf(stderr, "%s: %s\n", why.source, why.text);
         _exit(1);
     }
     for (unsigned i = first;; i++) {
@@ -403,6 +424,7 @@ int main(void)
         TEST(test_contacts_open__after_close__finds_what_was_in_the_log),
         TEST(test_contacts_view__beside_the_owner__sees_log_and_run),
         TEST(test_contacts_learn__a_known_list__makes_no_correspondent),
+        TEST(test_contacts_fold__another_log_is_in_use__is_read_and_stays),
         TEST(test_contacts__its_days_are_over__is_forgotten),
         TEST(test_contacts_learn__written_to_again__stays_for_its_time_from_then),
         TEST(test_contacts_learn__the_same_day_again__writes_nothing),

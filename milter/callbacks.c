@@ -189,6 +189,8 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
+        .text = m->text,
+        .bytes = extract_message_bytes(m->extract),
     };
     judge_message(m, features, &context, begin_us, ret);
     ham_record_message(features, ret);

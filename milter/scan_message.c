@@ -18,6 +18,7 @@ struct judging {
     struct arena *arena;
     struct extract *x;
     struct listed listed;
+    const struct rule_text *text;
     bool has_addr;
     uint8_t addr[16];
     uint64_t begin_us;
@@ -62,6 +63,7 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     listed_init(&j->listed, service_lists());
     limits.listed = listed_find;
     limits.listed_context = &j->listed;
+    j->text = verdict_read_text(j->config, j->arena, &limits);
     j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
                        j->config->trusted_authserv.n);
     if (j->x == NULL) {
@@ -110,7 +112,9 @@ static char *explain(const struct judging *j, struct featureset *features,
                                                 j->line->is_authenticated,
                                             .client_addr = j->has_addr ? j->addr : NULL,
                                             .auth = extract_auth(j->x),
-                                            .counts = counts};
+                                            .counts = counts,
+                                            .text = j->text,
+                                            .bytes = extract_message_bytes(j->x)};
     const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,

@@ -55,6 +55,7 @@ struct message {
     struct arena *arena;
     struct extract *extract; /* NULL: not examined, see skip and trouble */
     struct listed listed;    /* asked by extract */
+    const struct rule_text *text; /* what rules found in its text */
     enum skip_reason skip;
     const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;

@@ -31,9 +31,12 @@ struct message {
         file; /* "-" for standard input; "FILE:2" for the second of a mailbox */
     struct featureset *features;
     const struct extract_auth *auth;
+    const struct extract_conversation *conversation;
     const struct slice
         *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
     size_t nrcpt;
+    const struct rule_text *text; /* what rules found in its text */
+    uint64_t bytes;
     uint64_t start_mono_us;
 };
 

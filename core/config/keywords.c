@@ -25,6 +25,11 @@ static const char *const error_actions[] = {
     [ACTION_ACCEPT] = "accept",
     [ACTION_DEFER] = "defer",
 };
+static const char *const account_actions[] = {
+    [ACCOUNT_WARN] = "warn",
+    [ACCOUNT_HOLD] = "hold",
+    [ACCOUNT_DEFER] = "defer",
+};
 static const char *const filter_memories[] = {
     [FILTER_COPY] = "copy",
     [FILTER_MAP] = "map",
@@ -50,6 +55,10 @@ static const char *const count_units[] = {
     [COUNT_UNIT_DELIVERIES] = "deliveries",
 };
 static const char *const windows[RULE_WINDOWS] = {"10m", "1h", "1d", "14d"};
+static const char *const directions[] = {
+    [DIRECTION_IN] = "in",
+    [DIRECTION_OUT] = "out",
+};
 static const char *const roles[] = {
     [API_NONE] = "none",
     [API_READ] = "read",
@@ -73,6 +82,7 @@ static const struct keyword_set sets[] = {
     [SCHEMA_LOG_LEVEL] = WORDS(log_levels, 0, "\"info\""),
     [SCHEMA_LOG_FORMAT] = WORDS(log_formats, 0, "\"text\""),
     [SCHEMA_ON_ERROR] = WORDS(error_actions, 0, "\"accept\""),
+    [SCHEMA_ACCOUNT_ACTION] = WORDS(account_actions, 0, "\"warn\""),
     [SCHEMA_BULK_ALONE] = WORDS(actions, ACTION_HEADER, "\"header\""),
     [SCHEMA_FILTER_MEMORY] = WORDS(filter_memories, 0, "\"copy\""),
     [SCHEMA_FILTER_LAYOUT] = WORDS(filter_layouts, 0, "\"one-line\""),
@@ -80,6 +90,7 @@ static const struct keyword_set sets[] = {
     [SCHEMA_URL_MATCH] = WORDS(url_matches, 0, "\"normal\""),
     [SCHEMA_COUNT_UNIT] = WORDS(count_units, 0, "\"messages\""),
     [SCHEMA_WINDOW] = WORDS(windows, 0, "\"1d\""),
+    [SCHEMA_DIRECTION] = WORDS(directions, 0, "\"in\""),
     [SCHEMA_ROLE] = WORDS(roles, 0, "\"read\""),
 };
 

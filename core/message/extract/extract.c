@@ -150,6 +150,7 @@ void extract_drop(struct extract *x)
     if (x == NULL) {
         return;
     }
+    extract_shown_finish(x);
     fingerprint_drop(x->imprint);
     overflow_fini(&x->overflow);
     arena_free(&x->scratch);
@@ -339,6 +340,11 @@ struct featureset *extract_finish(struct extract *x)
 const struct extract_auth *extract_auth(const struct extract *x)
 {
     return &x->auth;
+}
+
+const struct extract_conversation *extract_conversation(const struct extract *x)
+{
+    return &x->conversation;
 }
 
 struct slice extract_message_id(const struct extract *x)

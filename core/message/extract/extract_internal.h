@@ -88,6 +88,7 @@ struct extract {
     struct slice message_id;
     struct mailing_list list;
     struct extract_auth auth;
+    struct extract_conversation conversation;
     struct traits traits; /* that the set has */
     struct facts facts;
     unsigned auth_seen; /* methods that an earlier field spoke about */
@@ -226,7 +227,7 @@ void extract_numbers_in(struct extract *x, struct slice text);
 /* The registrable domain, or the host where it has none. */
 struct slice extract_domain_of(const struct host *host);
 
-/* html.c */
+/* extract_html.c */
 /* Makes x->html and x->shown for a part. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
 
@@ -236,6 +237,8 @@ void extract_shown_end(struct extract *x, const struct mail_part *part);
 /* Text of the open part; ignored where no reader shows the part. */
 void extract_shown_text(struct extract *x, struct slice text);
 void extract_shown_tag(struct extract *x, struct slice name);
+/* The message is over: no more text. */
+void extract_shown_finish(struct extract *x);
 
 /* skim.c: links of a window of text by their form: text behind "//", "www." and href. */
 void extract_skim(struct extract *x, struct slice text);

@@ -41,7 +41,7 @@ static int take_date_name(struct slice *s, const char *const *names, size_t n)
 }
 
 /* Returns how many digits there were, at most max of them are taken. */
-static size_t take_number(struct slice *s, size_t max, unsigned *ret)
+static size_t take_date_number(struct slice *s, size_t max, unsigned *ret)
 {
     *s = after_blanks(*s);
     size_t n = 0;
@@ -80,11 +80,11 @@ static bool take_time(struct slice *s, int64_t *ret)
     unsigned hour = 0;
     unsigned minute = 0;
     unsigned second = 0;
-    if (take_number(s, 2, &hour) == 0 || !take_sign(s, ':') ||
-        take_number(s, 2, &minute) != 2) {
+    if (take_date_number(s, 2, &hour) == 0 || !take_sign(s, ':') ||
+        take_date_number(s, 2, &minute) != 2) {
         return false;
     }
-    if (take_sign(s, ':') && take_number(s, 2, &second) != 2) {
+    if (take_sign(s, ':') && take_date_number(s, 2, &second) != 2) {
         return false;
     }
     *ret = (int64_t)hour * 3600 + (int64_t)minute * 60 + second;
@@ -98,7 +98,7 @@ static bool take_zone(struct slice *s, int64_t *retoffset)
     *retoffset = 0;
     bool is_minus = take_sign(s, '-');
     if (is_minus || take_sign(s, '+')) {
-        size_t digits = take_number(s, 4, &zone);
+        size_t digits = take_date_number(s, 4, &zone);
         int64_t offset = (int64_t)(zone / 100) * 3600 + (int64_t)(zone % 100) * 60;
         *retoffset = is_minus ? -offset : offset;
         return digits == 4 && zone <= ZONE_MAX && zone % 100 < 60;
@@ -130,9 +130,9 @@ bool mail_date_parse(struct slice text, struct mail_date *ret)
     bool has_weekday = text.n > 0 && ASCII_IS(text.p[0], ASCII_ALPHA);
     int weekday = has_weekday ? take_date_name(&text, weekdays, LENGTH(weekdays)) : -1;
     bool has_comma = take_sign(&text, ',');
-    size_t day_digits = take_number(&text, 2, &day);
+    size_t day_digits = take_date_number(&text, 2, &day);
     int month = take_date_name(&text, months, LENGTH(months));
-    size_t year_digits = take_number(&text, 4, &year);
+    size_t year_digits = take_date_number(&text, 4, &year);
     if (day_digits == 0 || day < 1 || day > 31 || month < 0 || year_digits < 2 ||
         !take_time(&text, &seconds)) {
         return false;

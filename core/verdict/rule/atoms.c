@@ -394,15 +394,33 @@ static bool compile_patterns(struct atoms *a)
     return ok;
 }
 
+/* What is looked at for each message, and what only where it has something. */
+static void sort_atoms(struct ruleset *s)
+{
+    for (uint32_t i = 0; i < s->natoms; i++) {
+        const struct atom *atom = &s->atoms[i];
+
+        if (has_values(atom->kind)) {
+            s->initial[i] = atom->from->least == 0 ? IS_TRUE : IS_FALSE;
+        } else if (atom->kind != CONDITION_TEXT) {
+            s->facts[s->nfacts++] = i;
+        }
+    }
+}
+
 bool atoms_end(struct atoms *a)
 {
     struct ruleset *s = a->set;
     size_t npatterns = 0;
 
     s->tests = calloc(s->ntests + 1, sizeof(s->tests[0]));
-    if (s->tests == NULL || !value_table_end(&s->values)) {
+    s->initial = calloc(s->natoms + 1, sizeof(s->initial[0]));
+    s->facts = calloc(s->natoms + 1, sizeof(s->facts[0]));
+    if (s->tests == NULL || s->initial == NULL || s->facts == NULL ||
+        !value_table_end(&s->values)) {
         return refuse_nomem(a);
     }
+    sort_atoms(s);
     for (size_t i = 0; i < s->ntests; i++) {
         s->tests[i] = a->tests[i].atom;
         npatterns += a->tests[i].pattern != NULL;

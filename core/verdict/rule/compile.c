@@ -560,6 +560,8 @@ void ruleset_free(struct ruleset **s)
     free(was->always);
     free(was->brief);
     free(was->tests);
+    free(was->initial);
+    free(was->facts);
     pthread_mutex_destroy(&was->lock);
     free(was);
 }

@@ -39,19 +39,29 @@ static void wake(struct judging *j, uint32_t atom)
     }
 }
 
-/* Undecided counts may still become true; nothing else that is undecided can. */
-static void wake_all(struct judging *j)
+static void on_true(void *context, uint32_t atom)
 {
-    for (uint32_t i = 0; i < j->s->natoms; i++) {
-        if (condition_is_counted(j->s->atoms[i].kind)) {
-            j->w->state[i] = (uint8_t)counted_sketch(&j->counting, &j->s->atoms[i]);
-            if (j->w->state[i] == IS_UNDECIDED && j->counting.counts != NULL) {
-                wake(j, i);
+    wake(context, atom);
+}
+
+/* Undecided counts may still become true; nothing else that is undecided can. */
+static void wake_counts(struct judging *j)
+{
+    for (size_t i = 0; i < j->s->nfacts; i++) {
+        uint32_t atom = j->s->facts[i];
+        const struct atom *a = &j->s->atoms[atom];
+
+        if (condition_is_counted(a->kind)) {
+            j->w->state[atom] = (uint8_t)counted_sketch(&j->counting, a);
+            if (j->w->state[atom] == IS_UNDECIDED && j->counting.counts != NULL) {
+                wake(j, atom);
             }
-        } else if (j->w->state[i] == IS_TRUE) {
-            wake(j, i);
         }
     }
+}
+
+static void wake_always(struct judging *j)
+{
     for (size_t i = 0; i < j->s->nalways; i++) {
         uint32_t rank = j->s->always[i];
 
@@ -376,8 +386,9 @@ unsigned ruleset_judge(const struct rule_case *c)
     memset(j.in_group, 0, sizeof(j.in_group));
     work_clear(j.s, j.w);
     counted_begin(&j.counting, c);
-    evidence_gather(j.s, c, j.w);
-    wake_all(&j);
+    evidence_gather(j.s, c, j.w, on_true, &j);
+    wake_counts(&j);
+    wake_always(&j);
     try_candidates(&j);
     show_rules(&j, false);
     show_rules(&j, true);

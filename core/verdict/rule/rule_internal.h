@@ -65,6 +65,8 @@ struct work {
     uint32_t *met;       /* tests of the value at hand */
     uint32_t *met_of;    /* the value that met counts, plus one */
     uint32_t *seen;      /* for each test: the value that met it last, plus one */
+    size_t ntouched; /* atoms of features with a hit, or given up */
+    uint32_t *touched;
     uint64_t *candidates; /* by rank */
     uint64_t *held;       /* by rank */
 };
@@ -86,6 +88,9 @@ struct ruleset {
     struct config_condition *brief; /* type and trait of rules, as conditions; two each */
     size_t ntests;
     uint32_t *tests; /* the atom of each test of a value */
+    uint8_t *initial; /* enum truth of each atom, of a message that has nothing */
+    size_t nfacts;
+    uint32_t *facts; /* atoms that are neither of features nor of the text */
     struct value_table values;
     uint32_t presence[VALUE_TABLE_TYPES]; /* first atom without a test, or RULE_NONE */
     struct pattern_set *patterns[VALUE_TABLE_TYPES]; /* of features; ids are tests */
@@ -105,11 +110,14 @@ void work_clear(const struct ruleset *s, struct work *w);
 void work_give(struct ruleset *s, struct work *w);
 void work_free_all(struct ruleset *s);
 
-/* text_scan.c: whether the pattern of an atom was found. */
-enum truth rule_text_state(const struct rule_text *t, uint32_t atom);
-
+/* Called for each atom that is true. */
+typedef void evidence_fn(void *context, uint32_t atom);
+/* text_scan.c: sets the state of the atoms of the text. t NULL: undecided. */
+void rule_text_report(const struct rule_text *t, const struct ruleset *s, struct work *w,
+                      evidence_fn *on_true, void *context);
 /* evidence.c: sets the state of every atom but those of counts and rules. */
-void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w);
+void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w,
+                     evidence_fn *on_true, void *context);
 
 /* Of counts: undecided until the exact ones are read. */
 static inline bool condition_is_counted(enum condition_kind kind)

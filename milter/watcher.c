@@ -43,7 +43,8 @@ struct load {
 };
 
 static struct {
-    pthread_mutex_t lock; /* guards: asked, done, result, code, is_ending, load.is_done */
+    pthread_mutex_t
+        lock; /* guards: asked, done, result, code, is_ending, load.is_done */
     pthread_cond_t changed;
     uint64_t asked; /* reloads asked for */
     uint64_t done;  /* asked for before the last one that was done began */
@@ -277,8 +278,9 @@ static void begin_reload(void)
     notify_reloading();
     l->is_running = thread_start(&l->thread, run_load, l) == 0;
     if (!l->is_running) { /* no reload is done; who waits is told in time */
-        log_error("event=reload result=failed: no thread can be made; the configuration in "
-                  "force stays");
+        log_error(
+            "event=reload result=failed: no thread can be made; the configuration in "
+            "force stays");
         notify_ready("working");
     }
 }

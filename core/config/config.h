@@ -6,8 +6,8 @@
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
  * Files in reading order: config, config_hub, config_rule (the structs); schema.def, feed.def,
- * subscribe.def, condition.def, user.def and schema (the table of keys); family (groups with names);
- * load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe, config_users,
+ * subscribe.def, condition.def, user.def and schema (the table of keys); family (groups with
+ * names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe, config_users,
  * finish_rules (a load step by step, config_internal.h); config_value, keywords, arrays, form,
  * render, unit, condition (one value in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
@@ -137,14 +137,15 @@ struct config {
     size_t nusers;
     struct config_user *users;
     struct config_user user_default; /* name NULL */
-    char *users_file;   /* settings of many users, as text; "": `users` in STATE/users */
+    char *users_file; /* settings of many users, as text; "": `users` in STATE/users */
     double block_score; /* of a message from a sender that its recipient blocks */
 
     size_t nlists;
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    bool shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
+    bool
+        shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
     size_t nrules;
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */
@@ -157,7 +158,7 @@ struct config {
     struct config_value_set *value_sets;
     struct config_value_set value_set_default; /* name NULL */
 
-    /* The rules as core/verdict/rule compiles them, and their end; NULL: none are evaluated. */
+    /* The rules as core/verdict/rule compiles them, and their end; NULL: no rule is evaluated. */
     struct ruleset *ruleset;
     void (*ruleset_free)(struct ruleset **s);
 

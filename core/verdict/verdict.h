@@ -21,7 +21,8 @@
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.   Allocates: from the arena.
+ * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.   Allocates: from
+ * the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
 #define CORE_VERDICT_VERDICT_H
@@ -64,9 +65,11 @@ struct rule_hit {
 struct verdict {
     enum action action;
     double score;
-    double firm; /* of score: without rules on judgements (core/count/judged.h), and without
+    double
+        firm; /* of score: without rules on judgements (core/count/judged.h), and without
                   * peers that lack a quorum */
-    double required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
+    double
+        required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     size_t nrule_hits;
@@ -90,8 +93,8 @@ struct verdict_context {
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
     const struct rule_text *text; /* verdict_read_text; NULL: no rule asked for it */
-    bool is_outgoing;                    /* of a login or a trusted network */
-    uint64_t bytes;                      /* headers and body */
+    bool is_outgoing;             /* of a login or a trusted network */
+    uint64_t bytes;               /* headers and body */
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 

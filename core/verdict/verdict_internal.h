@@ -15,7 +15,7 @@ struct judging {
     const struct listset *lists;
     const struct list_hits *hits;
     struct arena *arena;
-    double unsure; /* part of the score that lacks a quorum of peers */
+    double unsure;        /* part of the score that lacks a quorum of peers */
     double of_counts;     /* part of the score that rules on counts gave */
     double of_judgements; /* and rules on judgements */
     size_t nexempt;

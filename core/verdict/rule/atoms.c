@@ -42,10 +42,13 @@ void atoms_refuse(struct atoms *a, const struct config_condition *v, const char 
     va_end(args);
     config_refuse(a->config, a->errors, v->file, v->line, "rules: %s = \"%.80s\": %s",
                   condition_kind_name(v->kind),
-                  v->word != NULL ? v->word : v->pattern != NULL ? v->pattern : "", text);
+                  v->word != NULL      ? v->word
+                  : v->pattern != NULL ? v->pattern
+                                       : "",
+                  text);
 }
 
-static bool refuse_nomem(struct atoms *a)
+bool atoms_refuse_nomem(struct atoms *a)
 {
     config_refuse(a->config, a->errors, 0, 0, "out of memory");
     return false;
@@ -62,7 +65,7 @@ bool atoms_begin(struct atoms *a, size_t most)
     a->hashes = calloc(most + 1, sizeof(a->hashes[0]));
     s->atoms = calloc(most + 1, sizeof(s->atoms[0]));
     if (a->slots == NULL || a->hashes == NULL || s->atoms == NULL) {
-        return refuse_nomem(a);
+        return atoms_refuse_nomem(a);
     }
     memset(a->slots, 0xff, a->nslots * sizeof(a->slots[0]));
     for (size_t i = 0; i < VALUE_TABLE_TYPES; i++) {
@@ -86,7 +89,8 @@ static bool is_host_like(const struct feature_info *info)
                                         "text_address"};
     struct slice name = slice_str(info->name);
 
-    return info->lookup == FEATURE_LOOKUP_HOST || info->lookup == FEATURE_LOOKUP_ADDRESS ||
+    return info->lookup == FEATURE_LOOKUP_HOST ||
+           info->lookup == FEATURE_LOOKUP_ADDRESS ||
            slice_has_suffix_nocase(name, SLICE_LIT("_domain")) ||
            name_index(name, names, LENGTH(names)) >= 0;
 }
@@ -98,7 +102,7 @@ static uint32_t add_test(struct atoms *a, uint32_t atom, const char *pattern)
 
     if (!array_room(&a->tests, &a->tests_room, n + 1, RULE_NONE - 1,
                     sizeof(a->tests[0]))) {
-        (void)refuse_nomem(a);
+        (void)atoms_refuse_nomem(a);
         return RULE_NONE;
     }
     a->tests[n] = (struct atom_test){atom, pattern};
@@ -107,14 +111,14 @@ static uint32_t add_test(struct atoms *a, uint32_t atom, const char *pattern)
     return (uint32_t)n;
 }
 
-static bool add_value(struct atoms *a, uint16_t type, struct slice value, bool is_suffix,
-                      uint32_t test)
+static bool index_value(struct atoms *a, uint16_t type, struct slice value,
+                        bool is_suffix, uint32_t test)
 {
     if (test == RULE_NONE) {
         return false;
     }
     return value_table_add(&a->set->values, type, value, is_suffix, test) ||
-           refuse_nomem(a);
+           atoms_refuse_nomem(a);
 }
 
 static bool add_values(struct atoms *a, uint32_t atom,
@@ -124,8 +128,8 @@ static bool add_values(struct atoms *a, uint32_t atom,
     bool ok = true;
 
     for (size_t i = 0; i < values->n && ok; i++) {
-        ok = add_value(a, a->set->atoms[atom].type, slice_str(values->v[i]), is_suffix,
-                       test);
+        ok = index_value(a, a->set->atoms[atom].type, slice_str(values->v[i]),
+                         is_suffix, test);
     }
     return ok;
 }
@@ -154,13 +158,14 @@ static bool add_file(struct atoms *a, size_t set, uint16_t type, uint32_t test)
 
         number++;
         if (value.n > RULE_SET_VALUE_MAX) {
-            config_refuse(a->config, a->errors, file, line,
-                          "value_sets.%s.file: line %u of %.200s is longer than 255 bytes; "
-                          "write one value a line",
-                          v->name, number, v->file);
+            config_refuse(
+                a->config, a->errors, file, line,
+                "value_sets.%s.file: line %u of %.200s is longer than 255 bytes; "
+                "write one value a line",
+                v->name, number, v->file);
             ok = false;
         } else if (value.n > 0 && *value.p != '#') {
-            ok = add_value(a, type, value, false, test);
+            ok = index_value(a, type, value, false, test);
         }
     }
     buf_fini(&text);
@@ -184,8 +189,8 @@ static bool add_set(struct atoms *a, uint32_t atom, const struct config_conditio
         }
         test = add_test(a, atom, NULL);
         for (size_t k = 0; k < set->values.n && ok; k++) {
-            ok = add_value(a, a->set->atoms[atom].type, slice_str(set->values.v[k]),
-                           false, test);
+            ok = index_value(a, a->set->atoms[atom].type, slice_str(set->values.v[k]),
+                             false, test);
         }
         return ok && (set->file == NULL || *set->file == '\0' ||
                       add_file(a, i, a->set->atoms[atom].type, test));
@@ -202,10 +207,11 @@ static bool add_tests(struct atoms *a, uint32_t atom, const struct config_condit
     bool ok = true;
 
     if (v->kind == CONDITION_TRAIT) {
-        return add_value(a, FEATURE_trait, slice_str(v->word), false,
-                         add_test(a, atom, NULL));
+        return index_value(a, FEATURE_trait, slice_str(v->word), false,
+                           add_test(a, atom, NULL));
     }
-    ok = add_values(a, atom, &v->values, false) && add_values(a, atom, &v->suffixes, true);
+    ok = add_values(a, atom, &v->values, false) &&
+         add_values(a, atom, &v->suffixes, true);
     if (ok && v->set != NULL) {
         ok = add_set(a, atom, v);
     }
@@ -329,7 +335,7 @@ static bool compile_sources(struct sources *s, bool is_text, struct pattern_set 
     pattern_set_counts(*ret, &fast, &slow);
     stat->patterns += fast;
     stat->slow_patterns += slow;
-    return pattern_work_grow(s->a->set->model, *ret) || refuse_nomem(s->a);
+    return pattern_work_grow(s->a->set->model, *ret) || atoms_refuse_nomem(s->a);
 }
 
 static void add_source(struct sources *s, const char *text, uint32_t id, uint32_t atom)
@@ -344,7 +350,8 @@ static bool compile_type(struct sources *s, uint16_t type)
 
     s->n = 0;
     for (size_t i = 0; i < a->set->ntests; i++) {
-        if (a->tests[i].pattern != NULL && a->set->atoms[a->tests[i].atom].type == type) {
+        if (a->tests[i].pattern != NULL &&
+            a->set->atoms[a->tests[i].atom].type == type) {
             add_source(s, a->tests[i].pattern, (uint32_t)i, a->tests[i].atom);
         }
     }
@@ -367,7 +374,8 @@ static bool compile_text(struct sources *s)
 static bool has_patterns(const struct atoms *a, uint16_t type)
 {
     for (size_t i = 0; i < a->set->ntests; i++) {
-        if (a->tests[i].pattern != NULL && a->set->atoms[a->tests[i].atom].type == type) {
+        if (a->tests[i].pattern != NULL &&
+            a->set->atoms[a->tests[i].atom].type == type) {
             return true;
         }
     }
@@ -382,7 +390,7 @@ static bool compile_patterns(struct atoms *a)
     bool ok = s.v != NULL && s.atoms != NULL;
 
     if (!ok) {
-        (void)refuse_nomem(a);
+        (void)atoms_refuse_nomem(a);
     }
     for (uint16_t type = 0; s.v != NULL && s.atoms != NULL && type < VALUE_TABLE_TYPES;
          type++) {
@@ -394,7 +402,7 @@ static bool compile_patterns(struct atoms *a)
     return ok;
 }
 
-/* What is looked at for each message, and what only where it has something. */
+/* Sets the states of a message without features, and lists the atoms to look at in each one. */
 static void sort_atoms(struct ruleset *s)
 {
     for (uint32_t i = 0; i < s->natoms; i++) {
@@ -418,7 +426,7 @@ bool atoms_end(struct atoms *a)
     s->facts = calloc(s->natoms + 1, sizeof(s->facts[0]));
     if (s->tests == NULL || s->initial == NULL || s->facts == NULL ||
         !value_table_end(&s->values)) {
-        return refuse_nomem(a);
+        return atoms_refuse_nomem(a);
     }
     sort_atoms(s);
     for (size_t i = 0; i < s->ntests; i++) {
@@ -426,8 +434,9 @@ bool atoms_end(struct atoms *a)
         npatterns += a->tests[i].pattern != NULL;
     }
     if (npatterns > RULE_PATTERNS_MAX) {
-        config_refuse(a->config, a->errors, 0, 0,
-                      "rules: more than 10000 patterns; put fixed values into value_sets");
+        config_refuse(
+            a->config, a->errors, 0, 0,
+            "rules: more than 10000 patterns; put fixed values into value_sets");
         return false;
     }
     s->stat.atoms = s->natoms;

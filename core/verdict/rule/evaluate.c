@@ -1,4 +1,4 @@
-/* evaluate - which rules hold, what they score, and why. */
+/* evaluate - rules that hold, with their scores and details. */
 #include <stdarg.h>
 
 #include "core/base/clock.h"
@@ -10,7 +10,6 @@ enum {
     DETAIL_MAX = 400,
     DETAIL_PARTS_MAX = 4,
     DETAIL_VALUE_MAX = 80,
-    NODES_MAX = 3 * CONDITION_NODES_MAX + 8,
     GROUPS_MAX = 256,
     US_PER_S = 1000000
 };
@@ -73,11 +72,11 @@ static enum truth group_truth(const struct node *n, unsigned yes, unsigned open)
 {
     switch (n->kind) {
     case CONDITION_ALL:
-        return yes == n->nparts            ? IS_TRUE
+        return yes == n->nparts         ? IS_TRUE
                : yes + open < n->nparts ? IS_FALSE
                                         : IS_UNDECIDED;
     case CONDITION_ANY:
-        return yes >= n->least           ? IS_TRUE
+        return yes >= n->least         ? IS_TRUE
                : yes + open < n->least ? IS_FALSE
                                        : IS_UNDECIDED;
     default:
@@ -89,8 +88,8 @@ static enum truth group_truth(const struct node *n, unsigned yes, unsigned open)
 static enum truth tree_truth(const struct judging *j, const struct made_rule *r)
 {
     const struct node *nodes = &j->s->nodes[r->nodes];
-    uint16_t yes[NODES_MAX] UNINITIALIZED;
-    uint16_t open[NODES_MAX] UNINITIALIZED;
+    uint16_t yes[RULE_NODES_MAX] UNINITIALIZED;
+    uint16_t open[RULE_NODES_MAX] UNINITIALIZED;
     enum truth t = IS_FALSE;
 
     memset(yes, 0, r->nnodes * sizeof(yes[0]));
@@ -117,8 +116,8 @@ static bool decide(struct judging *j, uint32_t atom)
         return false;
     }
     w->given_up[atom] = 1;
-    w->state[atom] = (uint8_t)counted_confirm(&j->counting, &j->s->atoms[atom],
-                                              &w->first[atom]);
+    w->state[atom] =
+        (uint8_t)counted_confirm(&j->counting, &j->s->atoms[atom], &w->first[atom]);
     return w->state[atom] != IS_UNDECIDED;
 }
 
@@ -207,7 +206,8 @@ static void add_feature(const struct judging *j, const struct atom *a, uint32_t 
     if (f->place != NULL && f->place->header.n > 0) {
         add(d, " in %.*s", SLICE_ARGS(slice_head(f->place->header, DETAIL_VALUE_MAX)));
     } else if (f->place != NULL && f->place->part.n > 0) {
-        add(d, " in part %.*s", SLICE_ARGS(slice_head(f->place->part, DETAIL_VALUE_MAX)));
+        add(d, " in part %.*s",
+            SLICE_ARGS(slice_head(f->place->part, DETAIL_VALUE_MAX)));
     }
     if (hits > 1) {
         add(d, " (+%u more)", (unsigned)hits - 1);
@@ -226,7 +226,8 @@ static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
     case CONDITION_LIST:
     case CONDITION_CATEGORY:
         s = slice_head(j->c->lists[j->w->first[i]].value, DETAIL_VALUE_MAX);
-        add(d, "%s=%s (%.*s)", condition_kind_name(a->kind), a->from->word, SLICE_ARGS(s));
+        add(d, "%s=%s (%.*s)", condition_kind_name(a->kind), a->from->word,
+            SLICE_ARGS(s));
         break;
     case CONDITION_DIRECTION:
         add(d, "direction=%s", j->c->is_outgoing ? "out" : "in");
@@ -249,8 +250,8 @@ static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
 }
 
 /* The first conditions that hold and speak for the rule. */
-static struct slice explain(const struct judging *j, const struct made_rule *r,
-                            const char *note)
+static struct slice explain_rule(const struct judging *j, const struct made_rule *r,
+                                 const char *note)
 {
     const struct node *nodes = &j->s->nodes[r->nodes];
     struct detail d = {.used = 0};
@@ -315,7 +316,7 @@ static void show_notes(struct judging *j, const struct made_rule *r, uint32_t co
     }
 }
 
-/* What the cap of its group leaves of a score. */
+/* The part of a score that the cap of its group allows. */
 static double capped(struct judging *j, const struct made_rule *r, double score)
 {
     double *sum = NULL;
@@ -336,9 +337,9 @@ static void show_rule(struct judging *j, const struct made_rule *r)
 {
     const struct config_rule *rule = &j->c->config->rules[r->rule];
     uint32_t count = count_of(j, r);
-    bool spares = count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
-                  counted_is_newsletter(&j->counting, &j->s->atoms[count],
-                                        j->w->first[count]);
+    bool spares =
+        count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
+        counted_is_newsletter(&j->counting, &j->s->atoms[count], j->w->first[count]);
     const char *note = rule->shadow ? "shadow, " : spares ? "newsletter, " : "";
     struct rule_symbol s = {.prefix = r->prefix,
                             .name = rule->name,
@@ -348,7 +349,7 @@ static void show_rule(struct judging *j, const struct made_rule *r)
                             .is_of_judgements = r->reads_judgements};
 
     s.score = rule->shadow || spares ? 0 : capped(j, r, rule->score);
-    s.detail = explain(j, r, note);
+    s.detail = explain_rule(j, r, note);
     j->c->on_symbol(j->c->context, &s);
     if (count != RULE_NONE) {
         stats_add(STAT_bulk_confirmed, 1);

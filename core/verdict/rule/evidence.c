@@ -100,8 +100,8 @@ static enum truth list_state(const struct rule_case *c, const struct atom *atom,
                              uint32_t *retfirst)
 {
     for (size_t i = 0; i < c->nlists; i++) {
-        const char *name = atom->kind == CONDITION_LIST ? c->lists[i].name
-                                                        : c->lists[i].category;
+        const char *name =
+            atom->kind == CONDITION_LIST ? c->lists[i].name : c->lists[i].category;
 
         if (name != NULL && strcmp(name, atom->from->word) == 0) {
             *retfirst = (uint32_t)i;

@@ -87,16 +87,17 @@ static void add_byte(struct rule_text *t, char c)
     t->is_space = c == ' ';
 }
 
-/* Adds the printable ASCII that the piece begins with, as far as there is room; most text is. Returns
- * its length. */
-static size_t add_run(struct rule_text *t, struct slice piece)
+/* Adds the printable ASCII that the piece begins with, as far as there is room; most text is that.
+ * Returns its length. */
+static size_t add_printable(struct rule_text *t, struct slice piece)
 {
     size_t room = t->n < HELD ? HELD - t->n : 0;
     size_t most = piece.n < room ? piece.n : room;
     size_t n = 0;
     char *to = t->held + t->n;
 
-    while (n < most && piece.p[n] > ' ') { /* bytes from 0x80 on are negative, or above */
+    while (n < most &&
+           piece.p[n] > ' ') { /* bytes from 0x80 on are negative, or above */
         if ((unsigned char)piece.p[n] >= 0x80) {
             break;
         }
@@ -109,12 +110,12 @@ static size_t add_run(struct rule_text *t, struct slice piece)
 }
 
 /* A piece ends between characters and between lines: so does what is held. */
-static void on_text(void *context, struct slice piece)
+static void scan_piece(void *context, struct slice piece)
 {
     struct rule_text *t = context;
 
     while (piece.n > 0 && !t->is_failed) {
-        size_t run = add_run(t, piece);
+        size_t run = add_printable(t, piece);
         size_t white = 0;
 
         piece = slice_from(piece, run);
@@ -135,7 +136,7 @@ static void on_text(void *context, struct slice piece)
     }
 }
 
-static void on_text_end(void *context)
+static void end_scan(void *context)
 {
     struct rule_text *t = context;
     struct work *w = NULL;
@@ -165,15 +166,15 @@ struct rule_text *rule_text_new(const struct ruleset *s, struct arena *arena,
     if (t != NULL) {
         t->set = s->config->ruleset;
         t->is_space = true;
-        limits->on_text = on_text;
-        limits->on_text_end = on_text_end;
+        limits->on_text = scan_piece;
+        limits->on_text_end = end_scan;
         limits->text_context = t;
     }
     return t;
 }
 
-void rule_text_report(const struct rule_text *t, const struct ruleset *s, struct work *w,
-                      evidence_fn *on_true, void *context)
+void rule_text_report(const struct rule_text *t, const struct ruleset *s,
+                      struct work *w, evidence_fn *on_true, void *context)
 {
     bool is_open = s->text != NULL && (t == NULL || t->is_failed);
 

@@ -49,7 +49,8 @@ static struct work *work_new(const struct ruleset *s)
     w->held = malloc(words_of(s->nrules) * sizeof(w->held[0]));
     if (w->patterns == NULL || w->state == NULL || w->given_up == NULL ||
         w->hits == NULL || w->first == NULL || w->met == NULL || w->met_of == NULL ||
-        w->seen == NULL || w->touched == NULL || w->candidates == NULL || w->held == NULL) {
+        w->seen == NULL || w->touched == NULL || w->candidates == NULL ||
+        w->held == NULL) {
         work_free(&w);
     }
     return w;

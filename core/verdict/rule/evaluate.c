@@ -217,7 +217,7 @@ static void add_feature(const struct judging *j, const struct atom *a, uint32_t 
 static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
 {
     const struct atom *a = &j->s->atoms[i];
-    struct slice s = SLICE_NONE;
+    struct slice s;
 
     switch (a->kind) {
     case CONDITION_FEATURE:

@@ -23,10 +23,10 @@ struct pattern_set;
 /* Tells why the i-th source cannot be used. */
 typedef void pattern_refuse_fn(void *context, size_t i, const char *why);
 
-/* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. NULL: refuse
+/* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. NULL: refuse_one
  * got all errors (i = 0 without memory). */
 struct pattern_set *pattern_set_new(const struct pattern_source *sources, size_t n,
-                                    bool is_text, pattern_refuse_fn *refuse,
+                                    bool is_text, pattern_refuse_fn *refuse_one,
                                     void *context);
 void pattern_set_free(struct pattern_set **s);
 void pattern_set_counts(const struct pattern_set *s, size_t *retfast, size_t *retslow);

@@ -78,9 +78,9 @@ static void wake_rule(struct ruleset *s, uint32_t rank, struct waking *w,
         const struct node *n = &nodes[i];
 
         if (i > 0) {
-            w->is_chosen[i] = w->is_chosen[n->parent] &&
-                              (nodes[n->parent].kind == CONDITION_ANY ||
-                               w->best[n->parent] == i);
+            w->is_chosen[i] =
+                w->is_chosen[n->parent] &&
+                (nodes[n->parent].kind == CONDITION_ANY || w->best[n->parent] == i);
         }
         if (w->is_chosen[i] && !condition_is_group(n->kind)) {
             pairs[s->nwatchers++] = (uint64_t)n->atom << 32 | rank;

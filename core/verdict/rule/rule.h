@@ -4,10 +4,10 @@
  * A rule is a tree of conditions. Each different condition is one atom, which is decided once a
  * message for all rules. Values of features are looked up in one hash table, and in one vectorscan
  * database for each type. One streaming database reads the text while it is extracted. Counts are
- * read from the sketch first, and exactly before a rule holds. An atom, and so a rule, is true, false or
- * undecided: without counts, in a noisy window, past the deadline, or where PCRE2 gave up on a
- * value. An undecided rule does not hold. A rule is looked at only when an atom that it
- * needs is true or may become true.
+ * read from the sketch first, and exactly before a rule holds. An atom, and so a rule, is true,
+ * false or undecided: without counts, in a noisy window, past the deadline, or where PCRE2 gave up
+ * on a value. An undecided rule does not hold. A rule is looked at only when an atom that it needs
+ * is true or may become true.
  * Patterns see UTF-8, without regard to case; bytes that are no UTF-8 are U+FFFD. The text is that
  * of all parts that a mail program shows, in both alternatives, all of it; white space is one
  * space, and the end of a line or block is white space. Features are those that the message keeps

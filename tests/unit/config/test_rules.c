@@ -136,6 +136,7 @@ static const struct {
     {RULE("trait = \"a\"; score = 1001.0;"), "from -1000 to 1000"},
     {ALL(NEST(NEST(NEST(NEST(NEST(NEST(NEST("{ trait = \"a\"; }")))))))),
      "conditions are nested too deep"},
+    {"#\nusers = ( { name = 3; } );", "write a text in quotes"},
     {"#\nrule_groups = ( { name = \"g\"; cap = -1.0; } );", "from 0 to 1000"},
     {"#\nvalue_sets = ( { name = \"s\"; values = [ 3 ]; } );", "as text in quotes"},
     {"#\nvalue_sets = ( { name = \"s\"; file = \"x\"; } );", "an absolute path"},

@@ -167,8 +167,8 @@ static void print_advice(const struct config *config)
     struct config_advice a;
 
     for (size_t i = 0; config_advice(config, i, &a); i++) {
-        fprintf(stderr, "gillnetd: warning: %s%s%s%s; %s\n",
-                a.kind, a.name, *a.name == '\0' ? "" : ": ", a.what, a.todo);
+        fprintf(stderr, "gillnetd: warning: %s%s%s%s; %s\n", a.kind, a.name,
+                *a.name == '\0' ? "" : ": ", a.what, a.todo);
     }
 }
 

@@ -14,8 +14,8 @@ static void print_advice(const struct config *c)
     struct config_advice a;
 
     for (size_t i = 0; config_advice(c, i, &a); i++) {
-        cli_say("warning: %s%s%s%s; %s", a.kind, a.name, *a.name == '\0' ? "" : ": ", a.what,
-                a.todo);
+        cli_say("warning: %s%s%s%s; %s", a.kind, a.name, *a.name == '\0' ? "" : ": ",
+                a.what, a.todo);
     }
 }
 

@@ -44,9 +44,9 @@ bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
     }
     for (size_t k = 0; k < c->nrules; k++) {
         if (is_resting(&c->rules[k]) && i-- == 0) {
-            *ret = (struct config_advice){
-                "rule ", c->rules[k].name, "its last day (until) is over, so it rests",
-                "set a later day, or remove the rule"};
+            *ret = (struct config_advice){"rule ", c->rules[k].name,
+                                          "its last day (until) is over, so it rests",
+                                          "set a later day, or remove the rule"};
             return true;
         }
     }

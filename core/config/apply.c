@@ -124,6 +124,9 @@ static const char *check_name(const struct schema_family *f, const char *name)
 {
     char tidied[USER_NAME_MAX + 1];
 
+    if (f == &schema_families[SCHEMA_USERS] && name == NULL) {
+        return "write a text in quotes, such as \"anna@example.org\" or \"@example.org\"";
+    }
     if (f != &schema_families[SCHEMA_USERS]) {
         return name != NULL && name_fits(name)
                    ? NULL

@@ -165,7 +165,7 @@ struct config {
     struct config_value_set *value_sets;
     struct config_value_set value_set_default; /* name NULL */
 
-    /* The rules as core/verdict/rule compiles them, and their end; NULL: none are evaluated. */
+    /* The rules as core/verdict/rule compiles them, and their end; NULL: no rule is evaluated. */
     struct ruleset *ruleset;
     void (*ruleset_free)(struct ruleset **s);
 

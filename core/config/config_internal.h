@@ -77,7 +77,8 @@ void apply_settings(struct load *l, const config_setting_t *root);
  * apply, feature types are known to types (which may be NULL). */
 void config_finish(struct config *c, const struct config_types *types,
                    struct config_errors *errors);
-/* Where the key of a field was set: in struct config, or in a group of a family; line 0: nowhere. */
+/* Where the key of a field was set: in struct config, or in a group of a family. Line 0:
+ * nowhere. */
 struct config_source config_key_source(const struct config *c, size_t offset);
 struct config_source config_group_source(size_t family,
                                          const struct config_group_origin *origin,

@@ -20,8 +20,8 @@ static struct config_source rule_source(const struct checking *k, size_t offset)
     return source.line != 0 ? source : o->named;
 }
 
-static void refuse(const struct checking *k, struct config_source at, enum err code,
-                   const char *key, const char *what)
+static void refuse_rule(const struct checking *k, struct config_source at,
+                        enum err code, const char *key, const char *what)
 {
     config_errors_add(k->errors, code, config_file_name(k->c, at.file), at.line,
                       "rules.%s.%s: %s", k->c->rules[k->rule].name, key, what);
@@ -38,7 +38,7 @@ static void refuse_name(const struct checking *k, struct config_source at,
     char text[ERRINFO_TEXT_MAX];
 
     (void)snprintf(text, sizeof(text), "\"%.80s\" %s", name, what);
-    refuse(k, at, ERR_NOT_FOUND, key, text);
+    refuse_rule(k, at, ERR_NOT_FOUND, key, text);
 }
 
 #define NOT_COUNTED \
@@ -85,7 +85,7 @@ static void check_distinct(const struct checking *k, const unsigned *distinct,
                            "distinct %s of %s are not counted, the rule would never "
                            "apply; add \"%s\" to count.distinct_types",
                            keys[i], type, type);
-            refuse(k, at, ERR_RANGE, keys[i], text);
+            refuse_rule(k, at, ERR_RANGE, keys[i], text);
         }
     }
 }
@@ -173,14 +173,15 @@ static void check_rule(const struct checking *k)
         rule_source(k, offsetof(struct config_rule, any_least));
 
     if (*r->type == '\0' && *r->trait == '\0' && !has_conditions(k)) {
-        refuse(k, rule_source(k, offsetof(struct config_rule, type)), ERR_NOT_FOUND,
-               "all",
-               "the rule has no condition; write all = ( { trait = \"limit_cpu\"; } ), "
-               "or type = \"text_band\", or others");
+        refuse_rule(
+            k, rule_source(k, offsetof(struct config_rule, type)), ERR_NOT_FOUND, "all",
+            "the rule has no condition; write all = ( { trait = \"limit_cpu\"; } ), "
+            "or type = \"text_band\", or others");
     }
     if (r->any_least > 1 && r->any_least > parts_of(&r->any)) {
-        refuse(k, least, ERR_RANGE, "any_least",
-               "above the number of conditions in any: the rule would never apply");
+        refuse_rule(
+            k, least, ERR_RANGE, "any_least",
+            "above the number of conditions in any: the rule would never apply");
     }
     check_brief(k);
     check_conditions(k, &r->all);

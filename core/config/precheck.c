@@ -156,9 +156,10 @@ static void take_mark(struct scan *s)
     case '(':
     case '[':
         if (++s->depth > SCAN_DEPTH_MAX) {
-            fatal(s, ERR_LIMIT,
-                  "groups and lists are nested too deep; only conditions of rules nest, and "
-                  "six deep at most");
+            fatal(
+                s, ERR_LIMIT,
+                "groups and lists are nested too deep; only conditions of rules nest, and "
+                "six deep at most");
             return;
         }
         s->open[s->depth] = *s->p;

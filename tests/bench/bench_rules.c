@@ -69,7 +69,8 @@ static void load_mails(const char *folder)
         struct buf *b = &mails[nmails];
 
         buf_init(b, MAIL_BYTES_MAX);
-        if (e->d_name[0] != '.' && file_path(path, "%s/%s", folder, e->d_name) == ERR_OK &&
+        if (e->d_name[0] != '.' &&
+            file_path(path, "%s/%s", folder, e->d_name) == ERR_OK &&
             file_read(path, b, NULL) == ERR_OK && b->n > 0) {
             take_words(buf_slice(b));
             nmails++;
@@ -105,18 +106,20 @@ static void add_pattern(struct prng *r, struct buf *b)
 /* n rules, each with one pattern and a condition beside it. */
 static void write_rules(unsigned n, struct buf *b)
 {
-    static const char *const types[] = {"subject", "display_name", "url", "attachment_name"};
+    static const char *const types[] = {"subject", "display_name", "url",
+                                        "attachment_name"};
     struct prng r;
 
     prng_init(&r, 17, 0);
     buf_add_str(b, "rules = (\n");
     for (unsigned i = 0; i < n; i++) {
-        buf_printf(b, "%s{ name = \"bench%u\"; score = 0.1; all = ( { ", i > 0 ? ",\n" : "",
-                   i);
+        buf_printf(b, "%s{ name = \"bench%u\"; score = 0.1; all = ( { ",
+                   i > 0 ? ",\n" : "", i);
         if (i % 2 == 0) {
             buf_add_str(b, "text = \"");
         } else {
-            buf_printf(b, "feature = \"%s\"; pattern = \"", types[i / 2 % LENGTH(types)]);
+            buf_printf(b, "feature = \"%s\"; pattern = \"",
+                       types[i / 2 % LENGTH(types)]);
         }
         add_pattern(&r, b);
         buf_add_str(b, "\"; } ); none = ( { trait = \"html_form\"; }, { feature = "
@@ -208,12 +211,13 @@ int main(int argc, char **argv)
     }
     ruleset_stat(many->ruleset, &stat);
     double n = (double)nmails * rounds;
-    (void)printf("{\"bench\": \"rules\", \"mails\": %zu, \"rules\": %zu, \"atoms\": %zu, "
-                 "\"patterns\": %zu, \"slow_patterns\": %zu, \"compile_ms\": %.0f, "
-                 "\"shipped_us\": %.1f, \"with_us\": %.1f, \"ratio\": %.3f, \"score\": %.1f}\n",
-                 nmails, stat.rules, stat.atoms, stat.patterns, stat.slow_patterns,
-                 (double)compile_us / 1000, (double)us[0] / n, (double)us[1] / n,
-                 (double)us[1] / (double)us[0], score);
+    (void)printf(
+        "{\"bench\": \"rules\", \"mails\": %zu, \"rules\": %zu, \"atoms\": %zu, "
+        "\"patterns\": %zu, \"slow_patterns\": %zu, \"compile_ms\": %.0f, "
+        "\"shipped_us\": %.1f, \"with_us\": %.1f, \"ratio\": %.3f, \"score\": %.1f}\n",
+        nmails, stat.rules, stat.atoms, stat.patterns, stat.slow_patterns,
+        (double)compile_us / 1000, (double)us[0] / n, (double)us[1] / n,
+        (double)us[1] / (double)us[0], score);
     list_manager_release(lists, &set);
     list_manager_free(&lists);
     config_release(&few);

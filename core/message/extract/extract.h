@@ -34,8 +34,8 @@ enum {
     EXTRACT_ARCHIVE_DEPTH = 2
 };
 
-/* A piece of the text of a part that a mail program shows: whole lines and blocks, in UTF-8 as far as
- * the message is right. After the last one on_text_end is called, once: by extract_finish or
+/* A piece of the text of a part that a mail program shows: whole lines and blocks, in UTF-8 as far
+ * as the message is right. After the last one on_text_end is called, once: by extract_finish or
  * extract_drop. */
 typedef void shown_text_fn(void *context, struct slice piece);
 

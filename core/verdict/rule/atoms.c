@@ -48,7 +48,7 @@ void atoms_refuse(struct atoms *a, const struct config_condition *v, const char 
                   text);
 }
 
-static bool refuse_nomem(struct atoms *a)
+bool atoms_refuse_nomem(struct atoms *a)
 {
     config_refuse(a->config, a->errors, 0, 0, "out of memory");
     return false;
@@ -65,7 +65,7 @@ bool atoms_begin(struct atoms *a, size_t most)
     a->hashes = calloc(most + 1, sizeof(a->hashes[0]));
     s->atoms = calloc(most + 1, sizeof(s->atoms[0]));
     if (a->slots == NULL || a->hashes == NULL || s->atoms == NULL) {
-        return refuse_nomem(a);
+        return atoms_refuse_nomem(a);
     }
     memset(a->slots, 0xff, a->nslots * sizeof(a->slots[0]));
     for (size_t i = 0; i < VALUE_TABLE_TYPES; i++) {
@@ -102,7 +102,7 @@ static uint32_t add_test(struct atoms *a, uint32_t atom, const char *pattern)
 
     if (!array_room(&a->tests, &a->tests_room, n + 1, RULE_NONE - 1,
                     sizeof(a->tests[0]))) {
-        (void)refuse_nomem(a);
+        (void)atoms_refuse_nomem(a);
         return RULE_NONE;
     }
     a->tests[n] = (struct atom_test){atom, pattern};
@@ -111,14 +111,14 @@ static uint32_t add_test(struct atoms *a, uint32_t atom, const char *pattern)
     return (uint32_t)n;
 }
 
-static bool add_value(struct atoms *a, uint16_t type, struct slice value,
-                      bool is_suffix, uint32_t test)
+static bool index_value(struct atoms *a, uint16_t type, struct slice value,
+                        bool is_suffix, uint32_t test)
 {
     if (test == RULE_NONE) {
         return false;
     }
     return value_table_add(&a->set->values, type, value, is_suffix, test) ||
-           refuse_nomem(a);
+           atoms_refuse_nomem(a);
 }
 
 static bool add_values(struct atoms *a, uint32_t atom,
@@ -128,8 +128,8 @@ static bool add_values(struct atoms *a, uint32_t atom,
     bool ok = true;
 
     for (size_t i = 0; i < values->n && ok; i++) {
-        ok = add_value(a, a->set->atoms[atom].type, slice_str(values->v[i]), is_suffix,
-                       test);
+        ok = index_value(a, a->set->atoms[atom].type, slice_str(values->v[i]),
+                         is_suffix, test);
     }
     return ok;
 }
@@ -165,7 +165,7 @@ static bool add_file(struct atoms *a, size_t set, uint16_t type, uint32_t test)
                 v->name, number, v->file);
             ok = false;
         } else if (value.n > 0 && *value.p != '#') {
-            ok = add_value(a, type, value, false, test);
+            ok = index_value(a, type, value, false, test);
         }
     }
     buf_fini(&text);
@@ -189,8 +189,8 @@ static bool add_set(struct atoms *a, uint32_t atom, const struct config_conditio
         }
         test = add_test(a, atom, NULL);
         for (size_t k = 0; k < set->values.n && ok; k++) {
-            ok = add_value(a, a->set->atoms[atom].type, slice_str(set->values.v[k]),
-                           false, test);
+            ok = index_value(a, a->set->atoms[atom].type, slice_str(set->values.v[k]),
+                             false, test);
         }
         return ok && (set->file == NULL || *set->file == '\0' ||
                       add_file(a, i, a->set->atoms[atom].type, test));
@@ -207,8 +207,8 @@ static bool add_tests(struct atoms *a, uint32_t atom, const struct config_condit
     bool ok = true;
 
     if (v->kind == CONDITION_TRAIT) {
-        return add_value(a, FEATURE_trait, slice_str(v->word), false,
-                         add_test(a, atom, NULL));
+        return index_value(a, FEATURE_trait, slice_str(v->word), false,
+                           add_test(a, atom, NULL));
     }
     ok = add_values(a, atom, &v->values, false) &&
          add_values(a, atom, &v->suffixes, true);
@@ -335,7 +335,7 @@ static bool compile_sources(struct sources *s, bool is_text, struct pattern_set 
     pattern_set_counts(*ret, &fast, &slow);
     stat->patterns += fast;
     stat->slow_patterns += slow;
-    return pattern_work_grow(s->a->set->model, *ret) || refuse_nomem(s->a);
+    return pattern_work_grow(s->a->set->model, *ret) || atoms_refuse_nomem(s->a);
 }
 
 static void add_source(struct sources *s, const char *text, uint32_t id, uint32_t atom)
@@ -390,7 +390,7 @@ static bool compile_patterns(struct atoms *a)
     bool ok = s.v != NULL && s.atoms != NULL;
 
     if (!ok) {
-        (void)refuse_nomem(a);
+        (void)atoms_refuse_nomem(a);
     }
     for (uint16_t type = 0; s.v != NULL && s.atoms != NULL && type < VALUE_TABLE_TYPES;
          type++) {
@@ -402,15 +402,33 @@ static bool compile_patterns(struct atoms *a)
     return ok;
 }
 
+/* Sets the states of a message without features, and lists the atoms to look at in each one. */
+static void sort_atoms(struct ruleset *s)
+{
+    for (uint32_t i = 0; i < s->natoms; i++) {
+        const struct atom *atom = &s->atoms[i];
+
+        if (has_values(atom->kind)) {
+            s->initial[i] = atom->from->least == 0 ? IS_TRUE : IS_FALSE;
+        } else if (atom->kind != CONDITION_TEXT) {
+            s->facts[s->nfacts++] = i;
+        }
+    }
+}
+
 bool atoms_end(struct atoms *a)
 {
     struct ruleset *s = a->set;
     size_t npatterns = 0;
 
     s->tests = calloc(s->ntests + 1, sizeof(s->tests[0]));
-    if (s->tests == NULL || !value_table_end(&s->values)) {
-        return refuse_nomem(a);
+    s->initial = calloc(s->natoms + 1, sizeof(s->initial[0]));
+    s->facts = calloc(s->natoms + 1, sizeof(s->facts[0]));
+    if (s->tests == NULL || s->initial == NULL || s->facts == NULL ||
+        !value_table_end(&s->values)) {
+        return atoms_refuse_nomem(a);
     }
+    sort_atoms(s);
     for (size_t i = 0; i < s->ntests; i++) {
         s->tests[i] = a->tests[i].atom;
         npatterns += a->tests[i].pattern != NULL;

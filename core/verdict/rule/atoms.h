@@ -1,7 +1,7 @@
 /*
  * atoms - conditions to atoms, each different one once; private to compile.c and atoms.c.
  *
- * Threads: one at a time.   Owns: what its comment says until atoms_end.
+ * Threads: one at a time.   Owns: its arrays, until atoms_fini.
  */
 #ifndef CORE_VERDICT_RULE_ATOMS_H
 #define CORE_VERDICT_RULE_ATOMS_H
@@ -22,7 +22,7 @@ struct atoms {
     size_t tests_room;
     struct atom_test *tests;
     size_t nslots;
-    uint32_t *slots; /* by the text of the condition */
+    uint32_t *slots;  /* by the text of the condition */
     uint64_t *hashes; /* of each atom's */
 };
 
@@ -34,6 +34,8 @@ uint32_t atoms_of(struct atoms *a, const struct config_condition *v, uint32_t of
 bool atoms_end(struct atoms *a);
 void atoms_fini(struct atoms *a);
 
+/* Returns false. */
+bool atoms_refuse_nomem(struct atoms *a);
 /* An error in the line of a condition. */
 void atoms_refuse(struct atoms *a, const struct config_condition *v, const char *format,
                   ...) __attribute__((format(printf, 3, 4)));

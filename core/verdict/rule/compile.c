@@ -1,10 +1,8 @@
-/* compile - the rules of a configuration: their order, their trees, and what wakes each. */
-#include "core/base/array.h"
+/* compile - the rules of a configuration: their names, order and trees. */
 #include "core/verdict/rule/atoms.h"
 
 enum {
-    OWN_NODES = 5, /* of a rule beside its conditions: itself, type, trait, any, none */
-    COST_NEVER = 1 << 20
+    OWN_NODES = 5 /* of a rule beside its conditions: itself, type, trait, any, none */
 };
 
 struct compiling {
@@ -23,15 +21,9 @@ struct named_rule {
     uint32_t rule;
 };
 
-static bool refuse_nomem(const struct compiling *k)
-{
-    config_refuse(k->config, k->errors, 0, 0, "out of memory");
-    return false;
-}
-
 /* ---- names of rules ---- */
 
-static int by_name(const void *a, const void *b)
+static int rule_name_cmp(const void *a, const void *b)
 {
     return strcmp(((const struct named_rule *)a)->name,
                   ((const struct named_rule *)b)->name);
@@ -41,20 +33,20 @@ static bool sort_names(struct compiling *k)
 {
     k->names = calloc(k->config->nrules + 1, sizeof(k->names[0]));
     if (k->names == NULL) {
-        return refuse_nomem(k);
+        return atoms_refuse_nomem(&k->atoms);
     }
     for (size_t i = 0; i < k->config->nrules; i++) {
         k->names[i] = (struct named_rule){k->config->rules[i].name, (uint32_t)i};
     }
-    qsort(k->names, k->config->nrules, sizeof(k->names[0]), by_name);
+    qsort(k->names, k->config->nrules, sizeof(k->names[0]), rule_name_cmp);
     return true;
 }
 
 static uint32_t find_rule(const struct compiling *k, const char *name)
 {
     struct named_rule wanted = {name, 0};
-    const struct named_rule *found =
-        bsearch(&wanted, k->names, k->config->nrules, sizeof(k->names[0]), by_name);
+    const struct named_rule *found = bsearch(&wanted, k->names, k->config->nrules,
+                                             sizeof(k->names[0]), rule_name_cmp);
 
     return found != NULL ? found->rule : RULE_NONE;
 }
@@ -344,128 +336,6 @@ static bool make_rule(struct compiling *k, size_t rank)
     return ok;
 }
 
-/* ---- what wakes a rule ---- */
-
-static unsigned cost_of_atom(const struct atom *a)
-{
-    switch (a->kind) {
-    case CONDITION_TEXT:
-    case CONDITION_LIST:
-    case CONDITION_RULE:
-    case CONDITION_CATEGORY:
-        return 1;
-    case CONDITION_TRAIT:
-        return 2;
-    case CONDITION_FEATURE:
-        return a->from->least == 0 ? COST_NEVER : a->ntests > 0 ? 2 : 5;
-    case CONDITION_COUNTED:
-        return a->from->least == 0 ? COST_NEVER : 3;
-    case CONDITION_JUDGED:
-        return 4;
-    case CONDITION_IDENTITY:
-        return 6;
-    default:
-        return 7;
-    }
-}
-
-struct waking {
-    unsigned cost[CONDITION_NODES_MAX * 3 + OWN_NODES];
-    uint16_t best[CONDITION_NODES_MAX * 3 + OWN_NODES]; /* part of an `all` */
-    bool is_chosen[CONDITION_NODES_MAX * 3 + OWN_NODES];
-};
-
-/* From the leaves up: the cheapest way to know that a node is false. */
-static void price_nodes(const struct ruleset *s, const struct made_rule *r,
-                        struct waking *w)
-{
-    const struct node *nodes = &s->nodes[r->nodes];
-
-    for (size_t i = 0; i < r->nnodes; i++) {
-        w->cost[i] = nodes[i].kind == CONDITION_ANY ? 0 : COST_NEVER;
-    }
-    for (size_t i = r->nnodes; i-- > 0;) {
-        const struct node *n = &nodes[i];
-        unsigned *up = &w->cost[n->parent];
-
-        if (!condition_is_group(n->kind)) {
-            w->cost[i] = cost_of_atom(&s->atoms[n->atom]);
-        }
-        if (i == 0) {
-            break;
-        }
-        if (nodes[n->parent].kind == CONDITION_ANY) {
-            *up = *up + w->cost[i] > COST_NEVER ? COST_NEVER : *up + w->cost[i];
-        } else if (nodes[n->parent].kind == CONDITION_ALL && w->cost[i] <= *up) {
-            *up = w->cost[i];
-            w->best[n->parent] = (uint16_t)i;
-        }
-    }
-}
-
-static void wake_rule(struct compiling *k, uint32_t rank, struct waking *w,
-                      uint64_t *pairs)
-{
-    struct ruleset *s = k->set;
-    const struct made_rule *r = &s->rules[rank];
-    const struct node *nodes = &s->nodes[r->nodes];
-
-    price_nodes(s, r, w);
-    if (w->cost[0] >= COST_NEVER) {
-        s->always[s->nalways++] = rank;
-        return;
-    }
-    memset(w->is_chosen, 0, sizeof(w->is_chosen));
-    w->is_chosen[0] = true;
-    for (size_t i = 0; i < r->nnodes; i++) {
-        const struct node *n = &nodes[i];
-
-        if (i > 0) {
-            w->is_chosen[i] =
-                w->is_chosen[n->parent] &&
-                (nodes[n->parent].kind == CONDITION_ANY || w->best[n->parent] == i);
-        }
-        if (w->is_chosen[i] && !condition_is_group(n->kind)) {
-            pairs[s->nwatchers++] = (uint64_t)n->atom << 32 | rank;
-            s->atoms[n->atom].nwatch++;
-        }
-    }
-}
-
-static bool make_watchers(struct compiling *k)
-{
-    struct ruleset *s = k->set;
-    uint64_t *pairs = calloc(s->nnodes + 1, sizeof(pairs[0]));
-    struct waking *w = calloc(1, sizeof(*w));
-    uint32_t at = 0;
-
-    s->watchers = calloc(s->nnodes + 1, sizeof(s->watchers[0]));
-    s->always = calloc(s->nrules + 1, sizeof(s->always[0]));
-    if (pairs == NULL || w == NULL || s->watchers == NULL || s->always == NULL) {
-        free(pairs);
-        free(w);
-        return refuse_nomem(k);
-    }
-    for (uint32_t rank = 0; rank < s->nrules; rank++) {
-        wake_rule(k, rank, w, pairs);
-    }
-    qsort(pairs, s->nwatchers, sizeof(pairs[0]), array_u64_cmp);
-    memset(s->atom_of_rule, 0xff, (k->config->nrules + 1) * sizeof(s->atom_of_rule[0]));
-    for (size_t i = 0; i < s->natoms; i++) {
-        if (s->atoms[i].kind == CONDITION_RULE && s->atoms[i].of_rule != RULE_NONE) {
-            s->atom_of_rule[s->atoms[i].of_rule] = (uint32_t)i;
-        }
-        s->atoms[i].watch = at;
-        at += s->atoms[i].nwatch;
-    }
-    for (size_t i = 0; i < s->nwatchers; i++) {
-        s->watchers[i] = (uint32_t)pairs[i];
-    }
-    free(pairs);
-    free(w);
-    return true;
-}
-
 /* ---- the whole ---- */
 
 static size_t count_nodes(const struct config *c)
@@ -514,7 +384,8 @@ static bool compile_all(struct compiling *k)
     for (size_t rank = 0; rank < k->set->nrules; rank++) {
         (void)make_rule(k, rank);
     }
-    return atoms_end(&k->atoms) && k->errors->n == before && make_watchers(k);
+    return atoms_end(&k->atoms) && k->errors->n == before &&
+           (watch_rules(k->set) || atoms_refuse_nomem(&k->atoms));
 }
 
 enum err ruleset_compile(struct config *c, struct config_errors *errors)
@@ -524,7 +395,7 @@ enum err ruleset_compile(struct config *c, struct config_errors *errors)
 
     k.atoms = (struct atoms){.set = k.set, .config = c, .errors = errors};
     if (k.set == NULL) {
-        (void)refuse_nomem(&k);
+        (void)atoms_refuse_nomem(&k.atoms);
         return ERR_NOMEM;
     }
     ok = compile_all(&k);
@@ -566,6 +437,8 @@ void ruleset_free(struct ruleset **s)
     free(was->always);
     free(was->brief);
     free(was->tests);
+    free(was->initial);
+    free(was->facts);
     pthread_mutex_destroy(&was->lock);
     free(was);
 }

@@ -25,36 +25,36 @@ enum {
 static const uint64_t window_s[COUNT_WINDOWS] = {600, 3600, COUNT_DAY_S,
                                                  UINT64_C(14) * COUNT_DAY_S};
 
-void counted_begin(struct counting *k, const struct rule_case *c)
+void counted_begin(struct counting *a, const struct rule_case *c)
 {
-    k->c = c;
-    k->counts = c->counts != NULL && c->counts->port != NULL ? c->counts : NULL;
-    k->limits = 0;
-    k->nexact = 0;
-    k->njudged = 0;
-    memset(k->first, 0, sizeof(k->first));
-    if (k->counts == NULL) {
+    a->c = c;
+    a->counts = c->counts != NULL && c->counts->port != NULL ? c->counts : NULL;
+    a->limits = 0;
+    a->nexact = 0;
+    a->njudged = 0;
+    memset(a->first, 0, sizeof(a->first));
+    if (a->counts == NULL) {
         return;
     }
-    if (k->counts->is_cut) {
-        k->limits |= LIMIT_FLAG(counts);
+    if (a->counts->is_cut) {
+        a->limits |= LIMIT_FLAG(counts);
     }
-    for (size_t i = k->counts->n < COUNT_FEATURES_MAX ? k->counts->n
+    for (size_t i = a->counts->n < COUNT_FEATURES_MAX ? a->counts->n
                                                       : COUNT_FEATURES_MAX;
          i-- > 0;) {
-        uint16_t type = k->counts->v[i].feature->type;
+        uint16_t type = a->counts->v[i].feature->type;
 
         if (type < VALUE_TABLE_TYPES) {
-            k->next[i] = k->first[type];
-            k->first[type] = (uint16_t)(i + 1);
+            a->next[i] = a->first[type];
+            a->first[type] = (uint16_t)(i + 1);
         }
     }
 }
 
-void counted_end(struct counting *k)
+void counted_end(struct counting *a)
 {
-    for (size_t i = 0; i < k->nexact; i++) {
-        count_breakdown_fini(&k->exact[i].shares);
+    for (size_t i = 0; i < a->nexact; i++) {
+        count_breakdown_fini(&a->exact[i].shares);
     }
 }
 
@@ -340,7 +340,7 @@ struct judgements {
     uint64_t all;
 };
 
-/* What people called it counts beside what gillnetd judged. */
+/* Reports of people are added to the judgements of gillnetd. */
 static struct judgements judgements_of(const struct counting *a, uint32_t i,
                                        enum rule_window window)
 {

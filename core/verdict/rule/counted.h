@@ -53,17 +53,18 @@ struct counting {
     } judged[COUNTED_JUDGED_MAX];
 };
 
-void counted_begin(struct counting *k, const struct rule_case *c);
-void counted_end(struct counting *k);
+void counted_begin(struct counting *a, const struct rule_case *c);
+void counted_end(struct counting *a);
 
 /* By the sketch: undecided where a value may meet the condition, or nothing is counted. */
-enum truth counted_sketch(const struct counting *k, const struct atom *a);
+enum truth counted_sketch(const struct counting *a, const struct atom *atom);
 /* By the exact counts. *ret: the value that meets it, in exact or judged. */
-enum truth counted_confirm(struct counting *k, const struct atom *a, uint32_t *ret);
+enum truth counted_confirm(struct counting *a, const struct atom *atom, uint32_t *ret);
 /* Whether one proved domain sent nearly all copies of exact[i]; the From domain is proved. */
-bool counted_is_newsletter(struct counting *k, const struct atom *a, uint32_t i);
+bool counted_is_newsletter(struct counting *a, const struct atom *atom, uint32_t i);
 /* "text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks", of exact[i];
  * "from=a@b.example judged bad 99 of 100 times in 14d", of judged[i] */
-struct slice counted_detail(const struct counting *k, const struct atom *a, uint32_t i);
+struct slice counted_detail(const struct counting *a, const struct atom *atom,
+                            uint32_t i);
 
 #endif

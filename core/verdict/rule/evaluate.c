@@ -1,4 +1,4 @@
-/* evaluate - which rules hold, what they score, and why. */
+/* evaluate - rules that hold, with their scores and details. */
 #include <stdarg.h>
 
 #include "core/base/clock.h"
@@ -10,7 +10,6 @@ enum {
     DETAIL_MAX = 400,
     DETAIL_PARTS_MAX = 4,
     DETAIL_VALUE_MAX = 80,
-    NODES_MAX = 3 * CONDITION_NODES_MAX + 8,
     GROUPS_MAX = 256,
     US_PER_S = 1000000
 };
@@ -39,19 +38,29 @@ static void wake(struct judging *j, uint32_t atom)
     }
 }
 
-/* Undecided counts may still become true; nothing else that is undecided can. */
-static void wake_all(struct judging *j)
+static void on_true(void *context, uint32_t atom)
 {
-    for (uint32_t i = 0; i < j->s->natoms; i++) {
-        if (condition_is_counted(j->s->atoms[i].kind)) {
-            j->w->state[i] = (uint8_t)counted_sketch(&j->counting, &j->s->atoms[i]);
-            if (j->w->state[i] == IS_UNDECIDED && j->counting.counts != NULL) {
-                wake(j, i);
+    wake(context, atom);
+}
+
+/* Undecided counts may still become true; nothing else that is undecided can. */
+static void wake_counts(struct judging *j)
+{
+    for (size_t i = 0; i < j->s->nfacts; i++) {
+        uint32_t atom = j->s->facts[i];
+        const struct atom *a = &j->s->atoms[atom];
+
+        if (condition_is_counted(a->kind)) {
+            j->w->state[atom] = (uint8_t)counted_sketch(&j->counting, a);
+            if (j->w->state[atom] == IS_UNDECIDED && j->counting.counts != NULL) {
+                wake(j, atom);
             }
-        } else if (j->w->state[i] == IS_TRUE) {
-            wake(j, i);
         }
     }
+}
+
+static void wake_always(struct judging *j)
+{
     for (size_t i = 0; i < j->s->nalways; i++) {
         uint32_t rank = j->s->always[i];
 
@@ -79,8 +88,8 @@ static enum truth group_truth(const struct node *n, unsigned yes, unsigned open)
 static enum truth tree_truth(const struct judging *j, const struct made_rule *r)
 {
     const struct node *nodes = &j->s->nodes[r->nodes];
-    uint16_t yes[NODES_MAX] UNINITIALIZED;
-    uint16_t open[NODES_MAX] UNINITIALIZED;
+    uint16_t yes[RULE_NODES_MAX] UNINITIALIZED;
+    uint16_t open[RULE_NODES_MAX] UNINITIALIZED;
     enum truth t = IS_FALSE;
 
     memset(yes, 0, r->nnodes * sizeof(yes[0]));
@@ -208,7 +217,7 @@ static void add_feature(const struct judging *j, const struct atom *a, uint32_t 
 static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
 {
     const struct atom *a = &j->s->atoms[i];
-    struct slice s = SLICE_NONE;
+    struct slice s;
 
     switch (a->kind) {
     case CONDITION_FEATURE:
@@ -241,8 +250,8 @@ static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
 }
 
 /* The first conditions that hold and speak for the rule. */
-static struct slice explain(const struct judging *j, const struct made_rule *r,
-                            const char *note)
+static struct slice explain_rule(const struct judging *j, const struct made_rule *r,
+                                 const char *note)
 {
     const struct node *nodes = &j->s->nodes[r->nodes];
     struct detail d = {.used = 0};
@@ -307,7 +316,7 @@ static void show_notes(struct judging *j, const struct made_rule *r, uint32_t co
     }
 }
 
-/* What the cap of its group leaves of a score. */
+/* The part of a score that the cap of its group allows. */
 static double capped(struct judging *j, const struct made_rule *r, double score)
 {
     double *sum = NULL;
@@ -340,7 +349,7 @@ static void show_rule(struct judging *j, const struct made_rule *r)
                             .is_of_judgements = r->reads_judgements};
 
     s.score = rule->shadow || spares ? 0 : capped(j, r, rule->score);
-    s.detail = explain(j, r, note);
+    s.detail = explain_rule(j, r, note);
     j->c->on_symbol(j->c->context, &s);
     if (count != RULE_NONE) {
         stats_add(STAT_bulk_confirmed, 1);
@@ -378,8 +387,9 @@ unsigned ruleset_judge(const struct rule_case *c)
     memset(j.in_group, 0, sizeof(j.in_group));
     work_clear(j.s, j.w);
     counted_begin(&j.counting, c);
-    evidence_gather(j.s, c, j.w);
-    wake_all(&j);
+    evidence_gather(j.s, c, j.w, on_true, &j);
+    wake_counts(&j);
+    wake_always(&j);
     try_candidates(&j);
     show_rules(&j, false);
     show_rules(&j, true);

@@ -14,6 +14,7 @@ static void count_atom(struct gathering *g, uint32_t atom)
     w->hits[atom]++;
     if (w->first[atom] == RULE_NONE) {
         w->first[atom] = g->feature;
+        w->touched[w->ntouched++] = atom;
     }
 }
 
@@ -42,10 +43,13 @@ static void on_pattern(void *context, uint32_t test, bool given_up)
 {
     struct gathering *g = context;
 
-    if (given_up) {
-        g->w->given_up[g->s->tests[test]] = 1;
-    } else {
+    uint32_t atom = g->s->tests[test];
+
+    if (!given_up) {
         on_test(context, test);
+    } else if (g->w->given_up[atom] == 0) {
+        g->w->given_up[atom] = 1;
+        g->w->touched[g->w->ntouched++] = atom;
     }
 }
 
@@ -96,8 +100,8 @@ static enum truth list_state(const struct rule_case *c, const struct atom *atom,
                              uint32_t *retfirst)
 {
     for (size_t i = 0; i < c->nlists; i++) {
-        const char *name = atom->kind == CONDITION_LIST ? c->lists[i].name
-                                                        : c->lists[i].category;
+        const char *name =
+            atom->kind == CONDITION_LIST ? c->lists[i].name : c->lists[i].category;
 
         if (name != NULL && strcmp(name, atom->from->word) == 0) {
             *retfirst = (uint32_t)i;
@@ -107,13 +111,10 @@ static enum truth list_state(const struct rule_case *c, const struct atom *atom,
     return IS_FALSE;
 }
 
-static enum truth state_of(const struct rule_case *c, const struct work *w,
-                           const struct atom *atom, size_t i, uint32_t *retfirst)
+static enum truth fact_state(const struct rule_case *c, const struct atom *atom,
+                             uint32_t *retfirst)
 {
     switch (atom->kind) {
-    case CONDITION_TRAIT:
-    case CONDITION_FEATURE:
-        return feature_state(w, atom, i);
     case CONDITION_LIST:
     case CONDITION_CATEGORY:
         return list_state(c, atom, retfirst);
@@ -124,14 +125,13 @@ static enum truth state_of(const struct rule_case *c, const struct work *w,
     case CONDITION_SIZE:
         return truth_of(c->bytes >= atom->from->size_least &&
                         c->bytes <= atom->from->size_most);
-    case CONDITION_TEXT:
-        return rule_text_state(c->text, (uint32_t)i);
     default: /* of counts and rules: evaluate.c */
         return IS_FALSE;
     }
 }
 
-void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w)
+void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w,
+                     evidence_fn *on_true, void *context)
 {
     struct gathering g = {s, w, 0};
     size_t n = featureset_count(c->features);
@@ -139,7 +139,21 @@ void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct 
     for (; g.feature < n; g.feature++) {
         gather_feature(&g, featureset_at(c->features, g.feature));
     }
-    for (size_t i = 0; i < s->natoms; i++) {
-        w->state[i] = (uint8_t)state_of(c, w, &s->atoms[i], i, &w->first[i]);
+    for (size_t i = 0; i < w->ntouched; i++) {
+        uint32_t atom = w->touched[i];
+
+        w->state[atom] = (uint8_t)feature_state(w, &s->atoms[atom], atom);
+        if (w->state[atom] == IS_TRUE) {
+            on_true(context, atom);
+        }
     }
+    for (size_t i = 0; i < s->nfacts; i++) {
+        uint32_t atom = s->facts[i];
+
+        w->state[atom] = (uint8_t)fact_state(c, &s->atoms[atom], &w->first[atom]);
+        if (w->state[atom] == IS_TRUE) {
+            on_true(context, atom);
+        }
+    }
+    rule_text_report(c->text, s, w, on_true, context);
 }

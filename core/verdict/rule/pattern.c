@@ -114,13 +114,13 @@ struct making {
     size_t *from; /* in sources */
 };
 
-static void refuse(struct making *m, size_t i, const char *why)
+static void refuse_pattern(struct making *m, size_t i, const char *why)
 {
     m->is_refused = true;
     m->refuse(m->context, i, why);
 }
 
-/* A pattern for PCRE2; reason: what vectorscan says against it. */
+/* A pattern for PCRE2; reason: vectorscan's message. */
 static void add_slow(struct making *m, size_t i, const char *reason)
 {
     struct pattern_set *s = m->set;
@@ -134,11 +134,12 @@ static void add_slow(struct making *m, size_t i, const char *reason)
     if (s->is_text) {
         int n = (int)strlen(reason);
 
-        (void)snprintf(why, sizeof(why),
-                       "vectorscan, which reads the text, refuses the pattern: %.*s; mend "
-                       "it, and use no look-around or back-reference",
-                       n > 0 && reason[n - 1] == '.' ? n - 1 : n, reason);
-        refuse(m, i, why);
+        (void)snprintf(
+            why, sizeof(why),
+            "vectorscan, which reads the text, refuses the pattern: %.*s; mend "
+            "it, and use no look-around or back-reference",
+            n > 0 && reason[n - 1] == '.' ? n - 1 : n, reason);
+        refuse_pattern(m, i, why);
         return;
     }
     code = pcre2_compile((PCRE2_SPTR)m->sources[i].text, PCRE2_ZERO_TERMINATED,
@@ -149,12 +150,14 @@ static void add_slow(struct making *m, size_t i, const char *reason)
         (void)pcre2_get_error_message(number, (PCRE2_UCHAR *)said, sizeof(said));
         (void)snprintf(why, sizeof(why), "the pattern is wrong at character %zu: %s",
                        (size_t)at + 1, said);
-        refuse(m, i, why);
+        refuse_pattern(m, i, why);
         return;
     }
     (void)pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &matches_empty);
     if (matches_empty != 0) {
-        refuse(m, i, "the pattern matches the empty text, so every value; remove a * or ?");
+        refuse_pattern(
+            m, i,
+            "the pattern matches the empty text, so every value; remove a * or ?");
         pcre2_code_free(code);
         return;
     }
@@ -172,7 +175,9 @@ static void sort_out(struct making *m, size_t i)
     if (hs_expression_info(text, fast_flags, &info, &error) != HS_SUCCESS) {
         add_slow(m, i, error != NULL ? error->message : "no memory");
     } else if (info->min_width == 0) {
-        refuse(m, i, "the pattern matches the empty text, so every value; remove a * or ?");
+        refuse_pattern(
+            m, i,
+            "the pattern matches the empty text, so every value; remove a * or ?");
     } else {
         m->texts[m->n] = text;
         m->flags[m->n] = fast_flags;
@@ -203,14 +208,15 @@ static bool compile_fast(struct making *m)
 
     for (unsigned tries = 0; m->n > 0 && tries < COMPILE_TRIES_MAX; tries++) {
         hs_compile_error_t *error = NULL;
-        hs_error_t e = hs_compile_multi(m->texts, m->flags, m->ids, (unsigned)m->n, mode,
-                                        NULL, &m->set->fast, &error);
+        hs_error_t e = hs_compile_multi(m->texts, m->flags, m->ids, (unsigned)m->n,
+                                        mode, NULL, &m->set->fast, &error);
         bool is_one = e != HS_SUCCESS && error != NULL && error->expression >= 0;
 
         if (is_one) {
             move_to_slow(m, (size_t)error->expression, error->message);
         } else if (e != HS_SUCCESS) {
-            refuse(m, m->from[0], error != NULL ? error->message : "out of memory");
+            refuse_pattern(m, m->from[0],
+                           error != NULL ? error->message : "out of memory");
         }
         (void)hs_free_compile_error(error);
         if (!is_one) {
@@ -218,7 +224,8 @@ static bool compile_fast(struct making *m)
         }
     }
     if (m->n > 0) {
-        refuse(m, m->from[0], "too many patterns are too large; make them shorter");
+        refuse_pattern(m, m->from[0],
+                       "too many patterns are too large; make them shorter");
     }
     return m->n == 0;
 }
@@ -254,9 +261,10 @@ struct pattern_set *pattern_set_new(const struct pattern_source *sources, size_t
     bool ok = hs_valid_platform() == HS_SUCCESS && make_arrays(&m, n);
 
     if (!ok) {
-        refuse(&m, 0, hs_valid_platform() == HS_SUCCESS
-                          ? "out of memory"
-                          : "vectorscan does not run on this processor");
+        refuse_pattern(&m, 0,
+                       hs_valid_platform() == HS_SUCCESS
+                           ? "out of memory"
+                           : "vectorscan does not run on this processor");
     } else {
         m.set->is_text = is_text;
         (void)pcre2_set_match_limit(m.set->limits, RULE_PCRE_MATCH_MAX);
@@ -377,8 +385,8 @@ static void match_slow(const struct pattern_set *s, struct pattern_work *w,
         value.n = value.n > RULE_PCRE_VALUE_MAX ? RULE_PCRE_VALUE_MAX : value.n - 1;
     }
     for (size_t i = 0; i < s->nslow; i++) {
-        bool is_spent = w->runs++ >= RULE_PCRE_RUNS_MAX ||
-                        w->given_up >= RULE_PCRE_GIVEN_UP_MAX;
+        bool is_spent =
+            w->runs++ >= RULE_PCRE_RUNS_MAX || w->given_up >= RULE_PCRE_GIVEN_UP_MAX;
         int e = is_spent ? PCRE2_ERROR_MATCHLIMIT
                          : pcre2_match(s->slow[i].code, (PCRE2_SPTR)value.p, value.n, 0,
                                        PCRE2_NO_UTF_CHECK, w->match, s->limits);

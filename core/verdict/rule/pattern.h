@@ -2,8 +2,8 @@
  * pattern - regular expressions of one kind of value in one pass: vectorscan, and PCRE2 with limits
  * for those that vectorscan refuses.
  *
- * Patterns are UTF-8, caseless, and match anywhere. Values are made valid UTF-8 first: a byte that
- * is none is U+FFFD to them.
+ * Patterns are UTF-8, caseless, and match anywhere. Values are made valid UTF-8 first: other bytes
+ * are U+FFFD to them.
  * Threads: a set is constant once made; a pattern_work belongs to one thread at a time.
  * ADR 0059.
  */
@@ -23,10 +23,10 @@ struct pattern_set;
 /* Tells why the i-th source cannot be used. */
 typedef void pattern_refuse_fn(void *context, size_t i, const char *why);
 
-/* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. NULL: all that is wrong
- * was told; or there is no memory, which i = 0 tells. */
+/* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. NULL: refuse_one
+ * got all errors (i = 0 without memory). */
 struct pattern_set *pattern_set_new(const struct pattern_source *sources, size_t n,
-                                    bool is_text, pattern_refuse_fn *refuse,
+                                    bool is_text, pattern_refuse_fn *refuse_one,
                                     void *context);
 void pattern_set_free(struct pattern_set **s);
 void pattern_set_counts(const struct pattern_set *s, size_t *retfast, size_t *retslow);
@@ -55,8 +55,8 @@ void pattern_stream_add(struct pattern_stream *t, struct pattern_work *w,
 void pattern_stream_end(struct pattern_stream **t, struct pattern_work *w,
                         pattern_match_fn *on_match, void *context);
 
-/* Appends text to dst (of at least 3 bytes for each byte of it) as valid UTF-8; returns the number of
- * bytes. */
+/* Writes text to dst (of at least 3 bytes for each byte of it) as valid UTF-8. Returns the number
+ * of bytes. */
 size_t pattern_clean(struct slice text, char *dst);
 bool pattern_is_clean(struct slice text);
 

@@ -2,12 +2,12 @@
  * rule - the rules of a configuration, compiled, and their evaluation for one message.
  *
  * A rule is a tree of conditions. Each different condition is one atom, which is decided once a
- * message, whatever the number of rules that name it: values of features by one hash table and one
- * vectorscan database for each type, the text by one streaming database while it is read, counts
- * by the sketch first and exactly before a rule holds. An atom, and so a rule, is true, false or
- * undecided: without counts, in a noisy window, past the deadline, or where PCRE2 gave up on a
- * value. An undecided rule does not hold. A rule is looked at only when one of the atoms that it
- * cannot do without is not false.
+ * message for all rules. Values of features are looked up in one hash table, and in one vectorscan
+ * database for each type. One streaming database reads the text while it is extracted. Counts are
+ * read from the sketch first, and exactly before a rule holds. An atom, and so a rule, is true,
+ * false or undecided: without counts, in a noisy window, past the deadline, or where PCRE2 gave up
+ * on a value. An undecided rule does not hold. A rule is looked at only when an atom that it needs
+ * is true or may become true.
  * Patterns see UTF-8, without regard to case; bytes that are no UTF-8 are U+FFFD. The text is that
  * of all parts that a mail program shows, in both alternatives, all of it; white space is one
  * space, and the end of a line or block is white space. Features are those that the message keeps
@@ -15,8 +15,9 @@
  * domains above it.
  * Score: of each rule once; rules of a group together at most its cap; a shadow rule, and a rule on
  * counts of a newsletter, 0; a rule that reads only counts (is_of_counts) is bulk (ADR 0027).
- * Files in reading order: compile (atoms, trees, order), value_table, pattern (look-up), text_scan
- * (the text), evidence (atoms of a message), counted (counts), evaluate (rules).
+ * Files in reading order: atoms, compile, watch (conditions, trees, the atoms that wake a rule),
+ * value_table, pattern (look-up), text_scan (the text), evidence (atoms of a message), counted
+ * (counts), evaluate (rules).
  * Example of a change: a new kind of condition is a key in core/config/condition.def, a name in
  * enum condition_kind, and a case in evidence.c (decided from facts) or counted.c (from counts).
  * Depends: config, feature, extract, count, identity.   Threads: a compiled set may judge in any
@@ -51,7 +52,7 @@ enum {
 const struct config_types *rule_config_types(void);
 
 /* Compiles the rules of c, which owns the result from then on. On failure every error is in errors,
- * with its line: names of rules, groups and sets that are not there, circles, patterns that match
+ * with its line: unknown names of rules, groups and sets, circles, patterns that match
  * the empty text or cannot be compiled. */
 enum err ruleset_compile(struct config *c, struct config_errors *errors);
 /* config_load, then ruleset_compile. */

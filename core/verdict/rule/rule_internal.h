@@ -1,7 +1,8 @@
 /*
  * rule_internal - a compiled set and the work space of a message; shared by the files of this room.
  *
- *   compile.c   conditions to atoms, rules to trees, their order and what wakes them
+ *   compile.c   conditions to atoms, rules to trees, their order
+ *   watch.c     the atoms that wake a rule
  *   work.c      the pool of work spaces
  *   text_scan.c the text while it is read
  *   evidence.c  the atoms of a message
@@ -19,7 +20,8 @@
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNDECIDED };
 
-enum { RULE_NONE = UINT32_MAX };
+enum { RULE_NODES_MAX = 3 * CONDITION_NODES_MAX + 8 }; /* of one rule */
+#define RULE_NONE UINT32_MAX
 
 /* A condition that rules ask, once. */
 struct atom {
@@ -58,13 +60,15 @@ struct made_rule {
 struct work {
     struct work *next; /* in the pool */
     struct pattern_work *patterns;
-    uint8_t *state;       /* enum truth, for each atom */
-    uint8_t *given_up;    /* of a feature: PCRE2 did */
-    uint32_t *hits;       /* of a feature: values that match */
-    uint32_t *first;      /* its first feature, or the counted one; RULE_NONE */
-    uint32_t *met;        /* tests of the value at hand */
-    uint32_t *met_of;     /* the value that met counts, plus one */
-    uint32_t *seen;       /* for each test: the value that met it last, plus one */
+    uint8_t *state;    /* enum truth, for each atom */
+    uint8_t *given_up; /* of a feature: PCRE2 did */
+    uint32_t *hits;    /* of a feature: values that match */
+    uint32_t *first;   /* its first feature, or the counted one; RULE_NONE */
+    uint32_t *met;     /* tests of the value at hand */
+    uint32_t *met_of;  /* the value that met counts, plus one */
+    uint32_t *seen;    /* for each test: the value that met it last, plus one */
+    size_t ntouched;   /* atoms of features with a hit, or given up */
+    uint32_t *touched;
     uint64_t *candidates; /* by rank */
     uint64_t *held;       /* by rank */
 };
@@ -86,7 +90,10 @@ struct ruleset {
     struct config_condition
         *brief; /* type and trait of rules, as conditions; two each */
     size_t ntests;
-    uint32_t *tests; /* the atom of each test of a value */
+    uint32_t *tests;  /* the atom of each test of a value */
+    uint8_t *initial; /* enum truth of each atom, of a message that has nothing */
+    size_t nfacts;
+    uint32_t *facts; /* atoms that are neither of features nor of the text */
     struct value_table values;
     uint32_t presence[VALUE_TABLE_TYPES]; /* first atom without a test, or RULE_NONE */
     struct pattern_set *patterns[VALUE_TABLE_TYPES]; /* of features; ids are tests */
@@ -100,18 +107,23 @@ struct ruleset {
 /* compile.c */
 void ruleset_free(struct ruleset **s);
 
+/* watch.c. Returns false without memory. */
+bool watch_rules(struct ruleset *s);
+
 /* work.c: NULL: no memory. work_clear before a message is judged. */
 struct work *work_take(struct ruleset *s);
 void work_clear(const struct ruleset *s, struct work *w);
 void work_give(struct ruleset *s, struct work *w);
 void work_free_all(struct ruleset *s);
 
-/* text_scan.c: whether the pattern of an atom was found. */
-enum truth rule_text_state(const struct rule_text *t, uint32_t atom);
-
+/* Called for each atom that is true. */
+typedef void evidence_fn(void *context, uint32_t atom);
+/* text_scan.c: sets the state of the atoms of the text. t NULL: undecided. */
+void rule_text_report(const struct rule_text *t, const struct ruleset *s,
+                      struct work *w, evidence_fn *on_true, void *context);
 /* evidence.c: sets the state of every atom but those of counts and rules. */
-void evidence_gather(const struct ruleset *s, const struct rule_case *c,
-                     struct work *w);
+void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w,
+                     evidence_fn *on_true, void *context);
 
 /* Of counts: undecided until the exact ones are read. */
 static inline bool condition_is_counted(enum condition_kind kind)

@@ -87,13 +87,42 @@ static void add_byte(struct rule_text *t, char c)
     t->is_space = c == ' ';
 }
 
+/* Adds the printable ASCII that the piece begins with, as far as there is room; most text is that.
+ * Returns its length. */
+static size_t add_printable(struct rule_text *t, struct slice piece)
+{
+    size_t room = t->n < HELD ? HELD - t->n : 0;
+    size_t most = piece.n < room ? piece.n : room;
+    size_t n = 0;
+    char *to = t->held + t->n;
+
+    while (n < most &&
+           piece.p[n] > ' ') { /* bytes from 0x80 on are negative, or above */
+        if ((unsigned char)piece.p[n] >= 0x80) {
+            break;
+        }
+        to[n] = piece.p[n];
+        n++;
+    }
+    t->n += n;
+    t->is_space = t->is_space && n == 0;
+    return n;
+}
+
 /* A piece ends between characters and between lines: so does what is held. */
-static void on_text(void *context, struct slice piece)
+static void scan_piece(void *context, struct slice piece)
 {
     struct rule_text *t = context;
 
     while (piece.n > 0 && !t->is_failed) {
-        size_t white = white_length(piece);
+        size_t run = add_printable(t, piece);
+        size_t white = 0;
+
+        piece = slice_from(piece, run);
+        if (piece.n == 0) {
+            break;
+        }
+        white = white_length(piece);
 
         if (white == 0) {
             add_byte(t, *piece.p);
@@ -107,7 +136,7 @@ static void on_text(void *context, struct slice piece)
     }
 }
 
-static void on_text_end(void *context)
+static void end_scan(void *context)
 {
     struct rule_text *t = context;
     struct work *w = NULL;
@@ -137,17 +166,29 @@ struct rule_text *rule_text_new(const struct ruleset *s, struct arena *arena,
     if (t != NULL) {
         t->set = s->config->ruleset;
         t->is_space = true;
-        limits->on_text = on_text;
-        limits->on_text_end = on_text_end;
+        limits->on_text = scan_piece;
+        limits->on_text_end = end_scan;
         limits->text_context = t;
     }
     return t;
 }
 
-enum truth rule_text_state(const struct rule_text *t, uint32_t atom)
+void rule_text_report(const struct rule_text *t, const struct ruleset *s,
+                      struct work *w, evidence_fn *on_true, void *context)
 {
-    if (t != NULL && (t->found[atom / 64] >> atom % 64 & 1) != 0) {
-        return IS_TRUE;
+    bool is_open = s->text != NULL && (t == NULL || t->is_failed);
+
+    for (uint32_t i = 0; is_open && i < s->natoms; i++) {
+        if (s->atoms[i].kind == CONDITION_TEXT) {
+            w->state[i] = IS_UNDECIDED;
+        }
     }
-    return t == NULL || t->is_failed ? IS_UNDECIDED : IS_FALSE;
+    for (size_t word = 0; t != NULL && word * 64 < s->natoms; word++) {
+        for (uint64_t left = t->found[word]; left != 0; left &= left - 1) {
+            uint32_t atom = (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(left);
+
+            w->state[atom] = IS_TRUE;
+            on_true(context, atom);
+        }
+    }
 }

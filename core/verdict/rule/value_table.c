@@ -133,8 +133,8 @@ void value_table_match(const struct value_table *t, uint16_t type, struct slice 
 
     for (size_t i = value.n; i > least; i--) {
         struct slice tail = slice_from(value, i - 1);
-        bool is_whole =
-            i == 1 || (plan->is_host && (value.p[i - 2] == '.' || value.p[i - 2] == '@'));
+        bool is_whole = i == 1 || (plan->is_host &&
+                                   (value.p[i - 2] == '.' || value.p[i - 2] == '@'));
 
         h = step(h, value.p[i - 1]);
         if (plan->has_values && is_whole) {

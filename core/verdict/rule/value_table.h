@@ -25,7 +25,7 @@ struct value_entry {
     uint32_t next; /* with the same slot; UINT32_MAX: none */
 };
 
-/* What is looked up for values of a type. */
+/* The look-ups for values of a type. */
 struct value_plan {
     bool has_values;
     bool is_host;     /* domains above a value count, too */

@@ -17,6 +17,7 @@ static void work_free(struct work **w)
     free(was->met);
     free(was->met_of);
     free(was->seen);
+    free(was->touched);
     free(was->candidates);
     free(was->held);
     free(was);
@@ -43,11 +44,13 @@ static struct work *work_new(const struct ruleset *s)
     w->met = malloc(n * sizeof(w->met[0]));
     w->met_of = malloc(n * sizeof(w->met_of[0]));
     w->seen = malloc((s->ntests + 1) * sizeof(w->seen[0]));
+    w->touched = malloc(2 * n * sizeof(w->touched[0]));
     w->candidates = malloc(words_of(s->nrules) * sizeof(w->candidates[0]));
     w->held = malloc(words_of(s->nrules) * sizeof(w->held[0]));
     if (w->patterns == NULL || w->state == NULL || w->given_up == NULL ||
         w->hits == NULL || w->first == NULL || w->met == NULL || w->met_of == NULL ||
-        w->seen == NULL || w->candidates == NULL || w->held == NULL) {
+        w->seen == NULL || w->touched == NULL || w->candidates == NULL ||
+        w->held == NULL) {
         work_free(&w);
     }
     return w;
@@ -57,7 +60,8 @@ void work_clear(const struct ruleset *s, struct work *w)
 {
     size_t n = s->natoms + 1;
 
-    memset(w->state, IS_FALSE, n);
+    memcpy(w->state, s->initial, n);
+    w->ntouched = 0;
     memset(w->given_up, 0, n);
     memset(w->hits, 0, n * sizeof(w->hits[0]));
     memset(w->first, 0xff, n * sizeof(w->first[0]));

@@ -53,6 +53,28 @@ class Reload(unittest.TestCase):
             p = gillnet("reload", "-c", d.conf, check=False)
             self.assertGreaterEqual(p.returncode, 64)
 
+    def test_bad_rule__changes_nothing_and_a_good_one_applies(self):
+        def symbols(d):
+            m = Mta(d.target)
+            m.hello()
+            a = m.message(headers=[("From", "<a@b.example>"), ("Subject", "hello you")])
+            m.quit()
+            return dict(a.headers()).get("X-Gillnet-Symbols", "")
+
+        rule = 'rules = ( { name = "greets"; all = ( { feature = "subject"; pattern = "%s"; } ); } );'
+        with Daemon(rule % "hello") as d:
+            self.assertIn("RULE_GREETS", symbols(d))
+            for bad in ("hello(", "h*", "\\\\1"):
+                d.write(rule % bad)
+                answer = d.control("reload")
+                self.assertTrue(answer.startswith("error "), answer)
+                self.assertIn(d.conf + ":", answer)
+                self.assertIn("pattern", answer)
+                self.assertIn("RULE_GREETS", symbols(d))
+            d.write(rule % "bye")
+            self.assertTrue(d.control("reload").startswith("ok reloaded"))
+            self.assertNotIn("RULE_GREETS", symbols(d))
+
     def test_message_in_flight__keeps_its_configuration(self):
         with Daemon("") as d:
             m = Mta(d.target)

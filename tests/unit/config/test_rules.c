@@ -1,6 +1,6 @@
 /* test_rules - rules, value sets and groups of rules in configuration files. */
-#include "core/config/config_internal.h"
 #include "core/config/condition.h"
+#include "core/config/config_internal.h"
 
 #include "tests/unit/config/confdir.h"
 
@@ -89,7 +89,7 @@ static void test_conditions__when_least_or_most_is_left_out__then_what_is_meant(
     config_release(&c);
 }
 
-#define RULE(keys) "shipped_rules = false;\nrules = ( { name = \"r\"; " keys " } );"
+#define RULE(keys)      "shipped_rules = false;\nrules = ( { name = \"r\"; " keys " } );"
 #define ALL(conditions) RULE("all = ( " conditions " );")
 #define NEST(x)         "{ all = ( " x " ); }"
 
@@ -103,15 +103,18 @@ static const struct {
     {ALL("3"), "write each condition as a group"},
     {ALL("{ }"), "says first what it is about"},
     {ALL("{ feture = \"x\"; }"), "did you mean \"feature\"?"},
-    {ALL("{ trait = \"a\"; list = \"b\"; }"), "\"trait\" and \"list\" in one condition"},
+    {ALL("{ trait = \"a\"; list = \"b\"; }"),
+     "\"trait\" and \"list\" in one condition"},
     {ALL("{ feature = \"x\"; patern = \"y\"; }"), "did you mean \"pattern\"?"},
-    {ALL("{ trait = \"x\"; window = \"1d\"; }"), "\"window\" is not a key of a condition"},
+    {ALL("{ trait = \"x\"; window = \"1d\"; }"),
+     "\"window\" is not a key of a condition"},
     {ALL("{ trait = 3; }"), "rules.r.all.trait"},
     {ALL("{ trait = \"\"; }"), "write a name"},
     {ALL("{ text = \"\"; }"), "write a pattern"},
     {ALL("{ trait = \"no_such\"; }"), "\"no_such\" is not a trait"},
     {ALL("{ feature = \"no_such\"; }"), "\"no_such\" is not a feature type;"},
-    {ALL("{ counted = \"no_such\"; }"), "\"no_such\" is not a feature type that is counted"},
+    {ALL("{ counted = \"no_such\"; }"),
+     "\"no_such\" is not a feature type that is counted"},
     {ALL("{ identity = \"no_such\"; }"), "is not a word of identity"},
     {ALL("{ direction = \"up\"; }"), "\"in\" or \"out\""},
     {ALL("{ size_least = \"2M\"; size_most = \"1M\"; }"), "this can never hold"},
@@ -133,6 +136,7 @@ static const struct {
     {RULE("trait = \"a\"; score = 1001.0;"), "from -1000 to 1000"},
     {ALL(NEST(NEST(NEST(NEST(NEST(NEST(NEST("{ trait = \"a\"; }")))))))),
      "conditions are nested too deep"},
+    {"#\nusers = ( { name = 3; } );", "write a text in quotes"},
     {"#\nrule_groups = ( { name = \"g\"; cap = -1.0; } );", "from 0 to 1000"},
     {"#\nvalue_sets = ( { name = \"s\"; values = [ 3 ]; } );", "as text in quotes"},
     {"#\nvalue_sets = ( { name = \"s\"; file = \"x\"; } );", "an absolute path"},
@@ -145,9 +149,9 @@ static void test_rules__when_one_is_wrong__then_its_line_and_what_to_do(void **s
         struct config *c = NULL;
         struct config_errors errors = {0, NULL};
 
-        assert_int_not_equal(
-            config_load(confdir_put("gillnet.conf", bad_rows[i].text), &words, &c, &errors),
-            ERR_OK);
+        assert_int_not_equal(config_load(confdir_put("gillnet.conf", bad_rows[i].text),
+                                         &words, &c, &errors),
+                             ERR_OK);
         if (!confdir_has_error(&errors, 2, bad_rows[i].error)) {
             fail_msg("%s: %s", bad_rows[i].text, errors.v[0].text);
         }
@@ -164,7 +168,8 @@ static void test_rules__when_there_are_too_many_conditions__then_refused(void **
     (void)state;
     for (size_t n = CONDITION_NODES_MAX; n <= CONDITION_NODES_MAX + 1; n++) {
         buf_init(&text, 1 << 20);
-        buf_add_str(&text, "shipped_rules = false;\nrules = ( { name = \"r\"; any = ( ");
+        buf_add_str(&text,
+                    "shipped_rules = false;\nrules = ( { name = \"r\"; any = ( ");
         for (size_t i = 0; i < n; i++) {
             buf_printf(&text, "%s{ trait = \"t%zu\"; }", i > 0 ? ", " : "", i);
         }
@@ -186,11 +191,12 @@ static void test_rules__when_a_later_file_names_one__then_its_keys_change(void *
 
     (void)state;
     mkdir(confdir_path("conf.d"), 0700);
-    confdir_put("conf.d/a.conf",
-                "rules = ( { name = \"score\"; score = 0.2; shadow = true; }, { name = "
-                "\"other\"; any = ( { trait = \"c\"; } ); }, { name = \"short\"; count = 99; }, "
-                "{ name = \"tree\"; type = \"body\"; }, { name = \"brief\"; all = ( { trait = "
-                "\"d\"; } ); } );");
+    confdir_put(
+        "conf.d/a.conf",
+        "rules = ( { name = \"score\"; score = 0.2; shadow = true; }, { name = "
+        "\"other\"; any = ( { trait = \"c\"; } ); }, { name = \"short\"; count = 99; }, "
+        "{ name = \"tree\"; type = \"body\"; }, { name = \"brief\"; all = ( { trait = "
+        "\"d\"; } ); } );");
     c = confdir_load(confdir_put(
         "gillnet.conf",
         "shipped_rules = false; rules = ( { name = \"score\"; all = ( { trait = \"a\"; } ); "
@@ -221,9 +227,9 @@ static void test_rules__when_a_later_file_names_one__then_its_keys_change(void *
 
 static void test_rules__when_shipped_ones_are_changed_or_dropped__then_so(void **state)
 {
-    struct config *c = confdir_load(
-        confdir_put("gillnet.conf", "rules = ( { name = \"replica\"; count = 77; }, { name = "
-                                    "\"mine\"; trait = \"t\"; } );"));
+    struct config *c = confdir_load(confdir_put(
+        "gillnet.conf", "rules = ( { name = \"replica\"; count = 77; }, { name = "
+                        "\"mine\"; trait = \"t\"; } );"));
     size_t n = c->nrules;
     struct buf dump;
 
@@ -256,9 +262,39 @@ static void test_rules__when_shipped_ones_are_changed_or_dropped__then_so(void *
     c = confdir_load(confdir_path("gillnet.conf"));
     assert_int_equal(c->nrules, 2);
     config_release(&c);
-    /* a change of a shipped rule is not enough of a rule without it */
+    unlink(confdir_path("conf.d/b.conf"));
+    c = confdir_load(confdir_put("gillnet.conf", "shipped_rules = false;"));
+    assert_int_equal(c->nrules + c->nvalue_sets + c->nrule_groups, 0);
+    config_release(&c);
+    /* a change of a shipped rule is no rule without it */
     confdir_refused("rules = ( { name = \"replica\"; count = 77; } );",
                     "rules.replica.all: the rule has no condition");
+}
+
+static void test_rules__when_files_name_some__then_these_with_the_keys_of_all(
+    void **state)
+{
+    struct config *c = NULL;
+
+    (void)state;
+    mkdir(confdir_path("conf.d"), 0700);
+    confdir_put("conf.d/a.conf",
+                "rules = ( { name = \"x\"; score = 2; }, { name = \"y\"; "
+                "type = \"body\"; enabled = false; } );");
+    c = confdir_load(confdir_put(
+        "gillnet.conf", "rules = ( { name = \"x\"; type = \"text\"; window = \"14d\"; "
+                        "count = 7; senders = 2; burst = 1.5; } ); shipped_rules = "
+                        "false;"));
+    assert_int_equal(c->nrules, 2);
+    assert_string_equal(c->rules[0].name, "x");
+    assert_string_equal(c->rules[0].type, "text");
+    assert_int_equal(c->rules[0].window, RULE_14D);
+    assert_int_equal(c->rules[0].count, 7);
+    assert_int_equal(c->rules[0].distinct[RULE_SENDERS], 2);
+    assert_true(c->rules[0].burst == 1.5 && c->rules[0].score == 2.0);
+    assert_false(c->rules[1].enabled);
+    assert_int_equal(c->rules[1].count, 20);
+    config_release(&c);
 }
 
 static void test_value_sets__when_named_again__then_later_values(void **state)
@@ -267,11 +303,13 @@ static void test_value_sets__when_named_again__then_later_values(void **state)
 
     (void)state;
     mkdir(confdir_path("conf.d"), 0700);
-    confdir_put("conf.d/a.conf", "value_sets = ( { name = \"s\"; values = [ \"c\" ]; } );");
+    confdir_put("conf.d/a.conf",
+                "value_sets = ( { name = \"s\"; values = [ \"c\" ]; } );");
     c = confdir_load(confdir_put(
-        "gillnet.conf", "shipped_rules = false; value_sets = ( { name = \"s\"; values = [ "
-                        "\"a\", \"b\" ]; file = \"/nowhere\"; } ); rule_groups = ( { name = "
-                        "\"g\"; cap = 2.5; } );"));
+        "gillnet.conf",
+        "shipped_rules = false; value_sets = ( { name = \"s\"; values = [ "
+        "\"a\", \"b\" ]; file = \"/nowhere\"; } ); rule_groups = ( { name = "
+        "\"g\"; cap = 2.5; } );"));
     assert_int_equal(c->nvalue_sets, 1);
     assert_int_equal(c->value_sets[0].values.n, 1);
     assert_string_equal(c->value_sets[0].values.v[0], "c");
@@ -301,6 +339,7 @@ int main(void)
         TEST(test_rules__when_there_are_too_many_conditions__then_refused),
         TEST(test_rules__when_a_later_file_names_one__then_its_keys_change),
         TEST(test_rules__when_shipped_ones_are_changed_or_dropped__then_so),
+        TEST(test_rules__when_files_name_some__then_these_with_the_keys_of_all),
         TEST(test_value_sets__when_named_again__then_later_values),
         TEST(test_until__when_a_day_is_given__then_its_end),
     };

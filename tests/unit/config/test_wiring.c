@@ -138,14 +138,24 @@ static void test_advice__when_entries_never_age__then_each_list_is_named(void **
     for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
         assert_true(config_advice(c, i, &a));
         if (about[i] == NULL) {
-            assert_null(a.list);
+            assert_string_equal(a.name, "");
         } else {
-            assert_string_equal(a.list, about[i]);
+            assert_string_equal(a.kind, "list ");
+            assert_string_equal(a.name, about[i]);
             assert_non_null(strstr(a.what, "inactive_after has no effect"));
             assert_string_equal(a.todo, "set period, such as \"7d\"");
         }
     }
     assert_false(config_advice(c, 3, &a));
+    config_release(&c);
+    c = confdir_load(confdir_put(
+        "gillnet.conf", "rules = ( { name = \"past\"; trait = \"x\"; until = "
+                        "\"2020-01-01\"; }, { name = \"later\"; trait = \"x\"; until = "
+                        "\"2199-01-01\"; } );"));
+    assert_true(config_advice(c, 0, &a));
+    assert_string_equal(a.kind, "rule ");
+    assert_string_equal(a.name, "past");
+    assert_false(config_advice(c, 1, &a));
     config_release(&c);
 }
 

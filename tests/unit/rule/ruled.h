@@ -150,9 +150,9 @@ static inline int ruled_tear_down(void **state)
     return confdir_teardown(state);
 }
 
-#define TEST(f)   cmocka_unit_test_setup_teardown(f, ruled_set_up, ruled_tear_down)
-#define RULE(k)   "rules = ( { name = \"r\"; " k " } );"
-#define ALL(c)    RULE("all = ( " c " );")
-#define NONE(c)   RULE("all = ( { direction = \"in\"; } ); none = ( " c " );")
+#define TEST(f) cmocka_unit_test_setup_teardown(f, ruled_set_up, ruled_tear_down)
+#define RULE(k) "rules = ( { name = \"r\"; " k " } );"
+#define ALL(c)  RULE("all = ( " c " );")
+#define NONE(c) RULE("all = ( { direction = \"in\"; } ); none = ( " c " );")
 
 #endif

@@ -19,17 +19,23 @@ static const struct {
     {"{ feature = \"url_host\"; value = [ \"A.Example\" ]; }", {"a.example"}, true},
     {"{ feature = \"url_host\"; value = [ \"a.example\" ]; }", {"aa.example"}, false},
     {"{ feature = \"url_host\"; value = [ \"a.example\" ]; }", {"x.y.a.example"}, true},
-    {"{ feature = \"url_host\"; value = [ \"x\", \"example\" ]; }", {"q.example"}, true},
+    {"{ feature = \"url_host\"; value = [ \"x\", \"example\" ]; }",
+     {"q.example"},
+     true},
     {"{ feature = \"url_host\"; value = [ \"a.example\", \"b.a.example\" ]; most = 1; least = "
      "1; }",
      {"b.a.example"},
      true},
-    {"{ feature = \"url_host\"; suffix = [ \".example\", \"e\" ]; }", {"a.example"}, true},
+    {"{ feature = \"url_host\"; suffix = [ \".example\", \"e\" ]; }",
+     {"a.example"},
+     true},
     {"{ feature = \"url_host\"; suffix = [ \"a.example\" ]; }", {"a.example"}, true},
     {"{ feature = \"url_host\"; suffix = [ \".org\" ]; }", {"a.example"}, false},
     {"{ feature = \"url_host\"; set = \"s\"; }", {"deep.one.example"}, true},
     {"{ feature = \"url_host\"; set = \"s\"; }", {"none.example"}, false},
-    {"{ feature = \"url_host\"; set = \"s\"; least = 2; }", {"one.example", "x"}, false},
+    {"{ feature = \"url_host\"; set = \"s\"; least = 2; }",
+     {"one.example", "x"},
+     false},
     {"{ feature = \"url_host\"; pattern = \"^[a-f]+\\\\.\"; }", {"ABC.x"}, true},
     {"{ feature = \"url_host\"; pattern = \"^[a-f]+\\\\.\"; }", {"xyz.x"}, false},
     /* all tests of one condition are met by one value */
@@ -51,10 +57,11 @@ static void test_feature__each_test__then_as_its_row_says(void **state)
     for (size_t i = 0; i < LENGTH(feature_rows); i++) {
         char text[1024];
 
-        snprintf(text, sizeof(text),
-                 "value_sets = ( { name = \"s\"; values = [ \"one.example\", \"two\" ]; } );"
-                 "rules = ( { name = \"r\"; all = ( %s ); } );",
-                 feature_rows[i].conditions);
+        snprintf(
+            text, sizeof(text),
+            "value_sets = ( { name = \"s\"; values = [ \"one.example\", \"two\" ]; } );"
+            "rules = ( { name = \"r\"; all = ( %s ); } );",
+            feature_rows[i].conditions);
         ruled_load(text);
         ruled_feature(FEATURE_subject, "a.example");
         for (size_t k = 0; k < 4 && feature_rows[i].values[k] != NULL; k++) {
@@ -69,9 +76,10 @@ static void test_feature__each_test__then_as_its_row_says(void **state)
 static void test_feature__an_address__then_its_domain_is_in_a_set(void **state)
 {
     (void)state;
-    ruled_load("value_sets = ( { name = \"s\"; values = [ \"gmail.com\" ]; } );"
-               "rules = ( { name = \"r\"; all = ( { feature = \"reply_to\"; set = \"s\"; } ); "
-               "} );");
+    ruled_load(
+        "value_sets = ( { name = \"s\"; values = [ \"gmail.com\" ]; } );"
+        "rules = ( { name = \"r\"; all = ( { feature = \"reply_to\"; set = \"s\"; } ); "
+        "} );");
     ruled_feature(FEATURE_reply_to, "x@gmail.com");
     assert_true(ruled_holds());
     ruled_message();
@@ -86,11 +94,12 @@ static void test_feature__a_file_of_values__then_each_line_is_one(void **state)
 
     (void)state;
     confdir_put("values", "# comment\n\n  one.example \r\ntwo.example");
-    snprintf(text, sizeof(text),
-             "value_sets = ( { name = \"s\"; file = \"%s\"; values = [ \"three\" ]; } );"
-             "rules = ( { name = \"r\"; all = ( { feature = \"url_host\"; set = \"s\"; least = "
-             "3; } ); } );",
-             confdir_file);
+    snprintf(
+        text, sizeof(text),
+        "value_sets = ( { name = \"s\"; file = \"%s\"; values = [ \"three\" ]; } );"
+        "rules = ( { name = \"r\"; all = ( { feature = \"url_host\"; set = \"s\"; least = "
+        "3; } ); } );",
+        confdir_file);
     ruled_load(text);
     ruled_feature(FEATURE_url_host, "one.example");
     ruled_feature(FEATURE_url_host, "two.example");
@@ -103,8 +112,10 @@ static void test_feature__a_file_of_values__then_each_line_is_one(void **state)
 static void test_feature__broken_utf8__then_patterns_still_see_the_rest(void **state)
 {
     (void)state;
-    ruled_load(ALL("{ feature = \"subject\"; pattern = \"wIN.*\xc3\x9c" "ber\"; }"));
-    ruled_feature(FEATURE_subject, "\xff\xc3 Win \xe2\x82 \xc3\xbc" "BER \xf0");
+    ruled_load(ALL("{ feature = \"subject\"; pattern = \"wIN.*\xc3\x9c"
+                   "ber\"; }"));
+    ruled_feature(FEATURE_subject, "\xff\xc3 Win \xe2\x82 \xc3\xbc"
+                                   "BER \xf0");
     assert_true(ruled_holds());
 }
 
@@ -143,7 +154,8 @@ static void test_facts__each_kind__then_as_the_message_is(void **state)
     ruled.c.identity = &identity;
     assert_false(ruled_holds());
 
-    ruled_load(ALL("{ direction = \"out\"; }, { size_least = \"1K\"; size_most = \"2K\"; }"));
+    ruled_load(
+        ALL("{ direction = \"out\"; }, { size_least = \"1K\"; size_most = \"2K\"; }"));
     ruled.c.bytes = 1500;
     assert_false(ruled_holds());
     ruled.c.is_outgoing = true;
@@ -161,11 +173,15 @@ static const struct {
     const char *traits[4];
     bool holds;
 } group_rows[] = {
-    {"all = ( { trait = \"html_form\"; }, { trait = \"text_hidden\"; } );", {"html_form"}, false},
+    {"all = ( { trait = \"html_form\"; }, { trait = \"text_hidden\"; } );",
+     {"html_form"},
+     false},
     {"all = ( { trait = \"html_form\"; }, { trait = \"text_hidden\"; } );",
      {"html_form", "text_hidden"},
      true},
-    {"any = ( { trait = \"html_form\"; }, { trait = \"text_hidden\"; } );", {"text_hidden"}, true},
+    {"any = ( { trait = \"html_form\"; }, { trait = \"text_hidden\"; } );",
+     {"text_hidden"},
+     true},
     {"any = ( { trait = \"html_form\"; }, { trait = \"text_hidden\"; }, { trait = \"limit_cpu\"; } "
      "); any_least = 2;",
      {"text_hidden"},
@@ -175,9 +191,15 @@ static const struct {
      {"text_hidden", "limit_cpu"},
      true},
     {"none = ( { trait = \"html_form\"; } );", {NULL}, true},
-    {"none = ( { trait = \"html_form\"; }, { trait = \"limit_cpu\"; } );", {"limit_cpu"}, false},
-    {"all = ( { none = ( { none = ( { trait = \"html_form\"; } ); } ); } );", {NULL}, false},
-    {"all = ( { none = ( { none = ( { trait = \"html_form\"; } ); } ); } );", {"html_form"}, true},
+    {"none = ( { trait = \"html_form\"; }, { trait = \"limit_cpu\"; } );",
+     {"limit_cpu"},
+     false},
+    {"all = ( { none = ( { none = ( { trait = \"html_form\"; } ); } ); } );",
+     {NULL},
+     false},
+    {"all = ( { none = ( { none = ( { trait = \"html_form\"; } ); } ); } );",
+     {"html_form"},
+     true},
     {"all = ( { any = ( { all = ( { trait = \"html_form\"; }, { trait = \"limit_cpu\"; } ); }, { "
      "all = ( { trait = \"text_hidden\"; } ); } ); }, { trait = \"limit_cpu\"; } );",
      {"html_form", "limit_cpu"},
@@ -186,7 +208,9 @@ static const struct {
      "all = ( { trait = \"text_hidden\"; } ); } ); }, { trait = \"limit_cpu\"; } );",
      {"html_form", "limit_cpu"},
      false},
-    {"trait = \"limit_cpu\"; any = ( { trait = \"html_form\"; } );", {"html_form"}, false},
+    {"trait = \"limit_cpu\"; any = ( { trait = \"html_form\"; } );",
+     {"html_form"},
+     false},
     {"trait = \"limit_cpu\"; any = ( { trait = \"html_form\"; } );",
      {"html_form", "limit_cpu"},
      true},
@@ -198,7 +222,8 @@ static void test_groups__nested__then_as_their_row_says(void **state)
     for (size_t i = 0; i < LENGTH(group_rows); i++) {
         char text[1024];
 
-        snprintf(text, sizeof(text), "rules = ( { name = \"r\"; %s } );", group_rows[i].keys);
+        snprintf(text, sizeof(text), "rules = ( { name = \"r\"; %s } );",
+                 group_rows[i].keys);
         ruled_load(text);
         for (size_t k = 0; k < 4 && group_rows[i].traits[k] != NULL; k++) {
             ruled_feature(FEATURE_trait, group_rows[i].traits[k]);
@@ -212,11 +237,12 @@ static void test_groups__nested__then_as_their_row_says(void **state)
 static void test_rules__one_names_another__then_whatever_the_order(void **state)
 {
     (void)state;
-    ruled_load("rules = ( { name = \"last\"; all = ( { rule = \"mid\"; } ); }, "
-               "{ name = \"mid\"; all = ( { rule = \"first\"; } ); }, "
-               "{ name = \"first\"; trait = \"html_form\"; }, "
-               "{ name = \"not\"; all = ( { trait = \"limit_cpu\"; } ); none = ( { rule = "
-               "\"mid\"; } ); } );");
+    ruled_load(
+        "rules = ( { name = \"last\"; all = ( { rule = \"mid\"; } ); }, "
+        "{ name = \"mid\"; all = ( { rule = \"first\"; } ); }, "
+        "{ name = \"first\"; trait = \"html_form\"; }, "
+        "{ name = \"not\"; all = ( { trait = \"limit_cpu\"; } ); none = ( { rule = "
+        "\"mid\"; } ); } );");
     ruled_feature(FEATURE_trait, "limit_cpu");
     ruled_judge();
     assert_int_equal(ruled.nshown, 1);
@@ -232,11 +258,12 @@ static void test_rules__one_names_another__then_whatever_the_order(void **state)
 static void test_shadow__a_rule_in_shadow__then_live_rules_do_not_see_it(void **state)
 {
     (void)state;
-    ruled_load("rules = ( { name = \"dark\"; shadow = true; trait = \"html_form\"; score = 9.0; "
-               "}, { name = \"live\"; all = ( { rule = \"dark\"; } ); }, { name = \"darker\"; "
-               "shadow = true; all = ( { rule = \"dark\"; } ); }, { name = \"off\"; enabled = "
-               "false; trait = \"html_form\"; }, { name = \"on_off\"; all = ( { rule = \"off\"; } "
-               "); } );");
+    ruled_load(
+        "rules = ( { name = \"dark\"; shadow = true; trait = \"html_form\"; score = 9.0; "
+        "}, { name = \"live\"; all = ( { rule = \"dark\"; } ); }, { name = \"darker\"; "
+        "shadow = true; all = ( { rule = \"dark\"; } ); }, { name = \"off\"; enabled = "
+        "false; trait = \"html_form\"; }, { name = \"on_off\"; all = ( { rule = \"off\"; } "
+        "); } );");
     ruled_feature(FEATURE_trait, "html_form");
     ruled_judge();
     assert_int_equal(ruled.nshown, 2);
@@ -249,8 +276,9 @@ static void test_shadow__a_rule_in_shadow__then_live_rules_do_not_see_it(void **
 static void test_until__the_day_is_over__then_the_rule_rests(void **state)
 {
     (void)state;
-    ruled_load("rules = ( { name = \"r\"; until = \"2027-06-30\"; all = ( { direction = "
-               "\"in\"; } ); }, { name = \"next\"; all = ( { rule = \"r\"; } ); } );");
+    ruled_load(
+        "rules = ( { name = \"r\"; until = \"2027-06-30\"; all = ( { direction = "
+        "\"in\"; } ); }, { name = \"next\"; all = ( { rule = \"r\"; } ); } );");
     clock_set_for_test(UINT64_C(1814399999) * 1000000, 1);
     assert_true(ruled_holds());
     assert_int_equal(ruled.nshown, 2);
@@ -262,12 +290,13 @@ static void test_until__the_day_is_over__then_the_rule_rests(void **state)
 static void test_groups__rules_of_one__then_their_scores_are_capped(void **state)
 {
     (void)state;
-    ruled_load("rule_groups = ( { name = \"g\"; cap = 2.5; } );"
-               "rules = ( { name = \"a\"; group = \"g\"; trait = \"html_form\"; score = 2.0; }, "
-               "{ name = \"b\"; group = \"g\"; trait = \"html_form\"; score = 2.0; }, "
-               "{ name = \"c\"; group = \"g\"; trait = \"html_form\"; score = 2.0; }, "
-               "{ name = \"d\"; group = \"g\"; trait = \"html_form\"; score = -1.0; }, "
-               "{ name = \"e\"; trait = \"html_form\"; score = 3.0; } );");
+    ruled_load(
+        "rule_groups = ( { name = \"g\"; cap = 2.5; } );"
+        "rules = ( { name = \"a\"; group = \"g\"; trait = \"html_form\"; score = 2.0; }, "
+        "{ name = \"b\"; group = \"g\"; trait = \"html_form\"; score = 2.0; }, "
+        "{ name = \"c\"; group = \"g\"; trait = \"html_form\"; score = 2.0; }, "
+        "{ name = \"d\"; group = \"g\"; trait = \"html_form\"; score = -1.0; }, "
+        "{ name = \"e\"; trait = \"html_form\"; score = 3.0; } );");
     ruled_feature(FEATURE_trait, "html_form");
     ruled_judge();
     const double want[] = {2.0, 0.5, 0.0, -1.0, 3.0};
@@ -281,18 +310,20 @@ static void test_groups__rules_of_one__then_their_scores_are_capped(void **state
 static void test_detail__a_hit__then_value_place_and_number(void **state)
 {
     (void)state;
-    ruled_load(ALL("{ feature = \"subject\"; pattern = \"win\"; }, { none = ( { trait = "
-                   "\"html_form\"; } ); }, { feature = \"url_host\"; least = 2; }, { feature = "
-                   "\"reply_to\"; most = 0; }"));
+    ruled_load(ALL(
+        "{ feature = \"subject\"; pattern = \"win\"; }, { none = ( { trait = "
+        "\"html_form\"; } ); }, { feature = \"url_host\"; least = 2; }, { feature = "
+        "\"reply_to\"; most = 0; }"));
     featureset_set_place(ruled.features, SLICE_NONE, SLICE_LIT("Subject"));
     ruled_feature(FEATURE_subject, "You win");
     featureset_set_place(ruled.features, SLICE_LIT("1.2"), SLICE_NONE);
     ruled_feature(FEATURE_url_host, "a.example");
     ruled_feature(FEATURE_url_host, "b.example");
     assert_true(ruled_holds());
-    assert_string_equal(ruled.shown[0].detail,
-                        "subject=You win in Subject, url_host=a.example in part 1.2 (+1 "
-                        "more), no reply_to");
+    assert_string_equal(
+        ruled.shown[0].detail,
+        "subject=You win in Subject, url_host=a.example in part 1.2 (+1 "
+        "more), no reply_to");
 }
 
 static void test_judge__the_arena_is_full__then_rules_score_nevertheless(void **state)
@@ -300,7 +331,8 @@ static void test_judge__the_arena_is_full__then_rules_score_nevertheless(void **
     struct arena *small = arena_new(1);
 
     (void)state;
-    ruled_load(RULE("trait = \"html_form\"; all = ( { direction = \"in\"; } ); score = 2.0;"));
+    ruled_load(
+        RULE("trait = \"html_form\"; all = ( { direction = \"in\"; } ); score = 2.0;"));
     ruled_feature(FEATURE_trait, "html_form");
     while (arena_bytes(small, 1) != NULL) {
     }
@@ -321,11 +353,12 @@ static void test_judge__a_thousand_rules__then_each_by_its_own_value(void **stat
     buf_init(&text, 4 << 20);
     buf_add_str(&text, "rules = ( ");
     for (unsigned i = 0; i < 1000; i++) {
-        buf_printf(&text,
-                   "%s{ name = \"r%u\"; score = %u.0; all = ( { feature = \"url_host\"; "
-                   "value = [ \"h%u.example\" ]; }, { feature = \"subject\"; pattern = \"w%uz\"; "
-                   "} ); none = ( { trait = \"html_form\"; } ); }",
-                   i > 0 ? ", " : "", i, i % 7, i, i);
+        buf_printf(
+            &text,
+            "%s{ name = \"r%u\"; score = %u.0; all = ( { feature = \"url_host\"; "
+            "value = [ \"h%u.example\" ]; }, { feature = \"subject\"; pattern = \"w%uz\"; "
+            "} ); none = ( { trait = \"html_form\"; } ); }",
+            i > 0 ? ", " : "", i, i % 7, i, i);
     }
     buf_add_str(&text, " );");
     ruled_load(text.p);

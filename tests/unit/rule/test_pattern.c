@@ -17,7 +17,8 @@ static char *repeat(char c, size_t n)
 
 /* Such a pattern takes 2^n steps on n letters. Nobody knows then, so neither the rule holds nor one
  * that wants the contrary. */
-static void test_pcre2__a_hostile_value__then_it_gives_up_and_no_rule_holds(void **state)
+static void test_pcre2__a_hostile_value__then_it_gives_up_and_no_rule_holds(
+    void **state)
 {
     char text[500];
     uint64_t begin_us = 0;
@@ -72,7 +73,8 @@ static void test_pattern__bytes_that_are_no_utf8__then_replaced(void **state)
         {"12345678\xff", "12345678\xef\xbf\xbd", false},
         {"\xc3", "\xef\xbf\xbd", false},
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", false},
-        {"\xf4\x90\x80\x80x", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdx", false},
+        {"\xf4\x90\x80\x80x", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdx",
+         false},
     };
 
     (void)state;

@@ -10,10 +10,21 @@ static const struct {
     {"free money", "freemoney", false},
     {"free money here", "free\xc2\xa0\xe2\x80\x83money \xe3\x80\x80here", true},
     {"^free", "  free", true},
-    {"gr\xc3\xbc\xc3\x9f" "e", "viele GR\xc3\x9c\xc3\x9f" "E an alle", true},
-    {"\xd0\xb2\xd1\x8b\xd0\xb8\xd0\xb3", "\xd0\x92\xd0\xab\xd0\x98\xd0\x93\xd0\xa0", true},
-    {"a.b", "a\xf0\x9f\x98\x80" "b", true},
-    {"a.b", "a\xff" "b", true},
+    {"gr\xc3\xbc\xc3\x9f"
+     "e",
+     "viele GR\xc3\x9c\xc3\x9f"
+     "E an alle",
+     true},
+    {"\xd0\xb2\xd1\x8b\xd0\xb8\xd0\xb3", "\xd0\x92\xd0\xab\xd0\x98\xd0\x93\xd0\xa0",
+     true},
+    {"a.b",
+     "a\xf0\x9f\x98\x80"
+     "b",
+     true},
+    {"a.b",
+     "a\xff"
+     "b",
+     true},
     {"\\\\b(win|prize) (now|today)\\\\b", "you win  today!", true},
     {"\\\\b(win|prize) (now|today)\\\\b", "you win todays", false},
     {"begin.{0,40}end", "begin a\nb c end", true},
@@ -58,10 +69,14 @@ static void test_text__a_match_at_every_offset__then_found(void **state)
     char *text = malloc(5000);
 
     (void)state;
-    ruled_load(ALL("{ text = \"b\xc3\xa4" "d\"; }"));
+    ruled_load(ALL("{ text = \"b\xc3\xa4"
+                   "d\"; }"));
     for (size_t at = 4085; at < 4105; at++) {
         memset(text, 'x', at);
-        memcpy(text + at, "B\xc3\x84" "D.", 6);
+        memcpy(text + at,
+               "B\xc3\x84"
+               "D.",
+               6);
         ruled_message();
         ruled_text(text, 0);
         assert_true(ruled_holds());

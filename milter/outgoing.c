@@ -278,9 +278,11 @@ void outgoing_open(const struct config *config, const struct keyring *keys)
 void outgoing_close(void)
 {
     struct errinfo why;
+    struct contacts *contacts = stores.contacts; /* its thread looks until it has ended */
 
     service_set_contacts(NULL, NULL);
-    contacts_close(&stores.contacts);
+    contacts_close(&contacts);
+    stores.contacts = NULL;
     if (stores.accounts != NULL && accounts_save(stores.accounts, &why) != ERR_OK) {
         log_errinfo("account", &why);
     }

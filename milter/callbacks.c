@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "core/count/message.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/connection.h"
 #include "milter/message_log.h"
@@ -14,7 +15,8 @@
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */
-    DEADLINE_MARGIN_US = 50 * 1000   /* kept for the answer itself */
+    DEADLINE_MARGIN_US = 50 * 1000,  /* kept for the answer itself */
+    US_PER_S = 1000 * 1000
 };
 
 static bool is_set(const char *text)
@@ -173,7 +175,7 @@ static void add_to_counts(struct message *m, const struct featureset *features,
 }
 
 /* The look-up and the verdict, in one snapshot of the lists. */
-static void judge_message(const struct message *m, struct featureset *features,
+static void judge_message(struct message *m, struct featureset *features,
                           const struct verdict_context *context, uint64_t begin_us,
                           struct verdict *ret)
 {
@@ -184,7 +186,24 @@ static void judge_message(const struct message *m, struct featureset *features,
                      &hits);
     message_log_add_hits(&hits);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);
+    const struct journal_case c = {m->config, features, lists, &hits, context, ret};
+    journal_record_evidence(m, &c);
     list_manager_release(service_lists(), &lists);
+}
+
+/* The verdict by the settings of the recipients. */
+static void apply_users(const struct message *m, const struct featureset *features,
+                        const struct verdict_context *context, struct verdict *ret)
+{
+    struct user_case c = {.config = m->config,
+                          .users = service_users(),
+                          .features = features,
+                          .context = context,
+                          .nall = m->nrcpt,
+                          .arena = m->arena};
+
+    c.nrcpt = extract_recipients(m->extract, &c.rcpt);
+    users_judge(&c, ret);
 }
 
 /* NULL, or the error in gillnet that prevents a verdict. */
@@ -211,11 +230,15 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .auth = extract_auth(m->extract),
         .counts = &counts,
         .identity = &identity,
+        .text = m->text,
+        .bytes = extract_message_bytes(m->extract),
     };
     identify(m, features, &counts, &sender, &identity);
     judge_message(m, features, &context, begin_us, ret);
     outgoing_note_answer(&sender, ret->action == ACTION_ACCEPT);
     ham_record_message(features, ret);
+    judged_add(m->config, &counts, verdict_judgements(m->config, ret, &context));
+    apply_users(m, features, &context, ret);
     return reply_shortfall(m->config, ret);
 }
 
@@ -242,6 +265,8 @@ static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
     } else if (trouble) {
         reply_trouble(ctx, s, trouble, ret);
     } else {
+        m->case_id = case_id_next(clock_wall_us() / US_PER_S);
+        case_id_print(m->case_id, m->case_text);
         reply_verdict(ctx, s, &verdict, ret);
     }
     message_log_write(s, reason ? NULL : &verdict, reason, ret,

@@ -4,6 +4,7 @@
 #include "core/count/message.h"
 #include "core/list/listed.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/arenapool.h"
 #include "milter/scan.h"
@@ -18,6 +19,7 @@ struct judging {
     struct arena *arena;
     struct extract *x;
     struct listed listed;
+    const struct rule_text *text;
     bool has_addr;
     uint8_t addr[16];
     uint64_t begin_us;
@@ -62,6 +64,7 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     listed_init(&j->listed, service_lists());
     limits.listed = listed_find;
     limits.listed_context = &j->listed;
+    j->text = verdict_read_text(j->config, j->arena, &limits);
     j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
                        j->config->trusted_authserv.n);
     if (j->x == NULL) {
@@ -127,12 +130,23 @@ static char *explain(const struct judging *j, struct featureset *features,
                                             .client_addr = j->has_addr ? j->addr : NULL,
                                             .auth = extract_auth(j->x),
                                             .counts = counts,
-                                            .identity = &identity};
+                                            .identity = &identity,
+                                            .text = j->text,
+                                            .bytes = extract_message_bytes(j->x)};
     identify(j, features, counts, &identity);
     const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));
+    struct user_case users = {.config = j->config,
+                              .users = service_users(),
+                              .features = features,
+                              .context = &context,
+                              .nall = j->line->nrcpt,
+                              .arena = j->arena};
+    users.nrcpt = extract_recipients(j->x, &users.rcpt);
+    users_judge(&users, &verdict);
     service_voices(j->config, &voices);
     json_t *object =
         explain_json(&(struct explain_case){.file = SLICE_LIT("-"),

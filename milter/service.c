@@ -36,6 +36,7 @@ static struct {
     struct lookup_stats *hits; /* constant; NULL: none */
     struct contacts *contacts; /* constant, as is accounts; NULL: none */
     struct accounts *accounts;
+    struct users *users; /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
@@ -86,6 +87,16 @@ const struct count_port *service_counts(const struct keyring **retkeys)
 {
     *retkeys = service.count_keys;
     return service.counts;
+}
+
+void service_set_users(struct users *users)
+{
+    service.users = users;
+}
+
+struct users *service_users(void)
+{
+    return service.users;
 }
 
 void service_set_hits(struct lookup_stats *hits)

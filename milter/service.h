@@ -15,6 +15,7 @@
 #include "core/count/count.h"
 #include "core/list/rating_input.h"
 #include "core/message/extract/fingerprint.h"
+#include "core/verdict/user/user_table.h"
 
 #include "milter/session.h"
 
@@ -47,6 +48,11 @@ void service_imprint(struct fingerprint_options *ret);
  * nothing is counted. The caller keeps both. */
 void service_set_counts(const struct count_port *port, const struct keyring *keys);
 const struct count_port *service_counts(const struct keyring **retkeys);
+
+/* Before the first message: the settings of users; NULL: only those of the configuration.
+ * Borrowed. */
+void service_set_users(struct users *users);
+struct users *service_users(void);
 
 /* Before the first message: the counters of look-up results; NULL: they are not counted.
  * Borrowed. */

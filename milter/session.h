@@ -17,6 +17,9 @@
 #include "core/config/config.h"
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
+#include "core/verdict/journal/case_id.h"
+
+struct record;
 
 enum {
     SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */
@@ -53,8 +56,9 @@ struct message {
     struct config *config; /* pinned for the whole message */
     uint64_t generation;   /* of that configuration */
     struct arena *arena;
-    struct extract *extract; /* NULL: not examined, see skip and trouble */
-    struct listed listed;    /* asked by extract */
+    struct extract *extract;      /* NULL: not examined, see skip and trouble */
+    struct listed listed;         /* asked by extract */
+    const struct rule_text *text; /* what rules found in its text */
     enum skip_reason skip;
     const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;
@@ -73,6 +77,9 @@ struct message {
     size_t nothers;
     bool has_more_forged; /* more than SESSION_FORGED_NAMES names */
     char queue_id[SESSION_QUEUE_ID_MAX];
+    uint64_t case_id;             /* 0: not judged */
+    char case_text[CASE_ID_SIZE]; /* empty: not judged */
+    struct record *record;        /* for the journal, in the arena; NULL: none */
 };
 
 struct session {

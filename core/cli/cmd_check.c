@@ -3,10 +3,13 @@
 
 #include "core/base/clock.h"
 #include "core/cli/count_source.h"
+#include "core/cli/explain_print.h"
 #include "core/cli/messages.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/journal/journal_gather.h"
+#include "core/verdict/user/user.h"
 
 struct check {
     struct cli *cli;
@@ -15,7 +18,10 @@ struct check {
     struct contacts *contacts; /* NULL: there is no key */
     struct hits_view *hits;    /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
+    struct users *users; /* their settings */
     bool is_counting;
+    struct explain_sources *sources; /* of `gillnet explain --file`; NULL: check */
+    const struct journal_names *names;
     struct count_publisher counts;
     uint64_t nasked;
     uint64_t nuncounted;           /* since gillnetd stopped answering */
@@ -174,6 +180,22 @@ static void identify(const struct check *c, const struct message *m,
     identity_make(&sender, ret);
 }
 
+/* The record that gillnetd would have written. */
+static int explain_outcome(const struct check *c, const struct journal_case *found,
+                           struct arena *arena, const struct message *m)
+{
+    struct record *r = arena_alloc(arena, sizeof(*r));
+    const struct explained e = {.record = r, .names = c->names, .file = m->file};
+
+    if (r == NULL) {
+        return cli_nomem();
+    }
+    record_init(r, RECORD_MESSAGE);
+    journal_gather(found, arena, r);
+    journal_gather_verdict(found->config, found->verdict, found->verdict->action, r);
+    return explain_print(c->sources, &e);
+}
+
 static int check_message(void *context, struct arena *arena, const struct message *m)
 {
     struct check *c = context;
@@ -184,20 +206,42 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
         .auth = m->auth,
         .counts = &o.counts,
-        .identity = &o.identity};
+        .identity = &o.identity,
+        .text = m->text,
+        .bytes = m->bytes};
 
     count_or_look(c, arena, m, &o.counts);
     identify(c, m, &o.counts, &o.identity);
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
-    bool is_printed = !c->cli->json || print_outcome_json(c, lists, m, &o);
-    if (!c->cli->json) {
+    judged_add(c->cli->config, &o.counts,
+               verdict_judgements(c->cli->config, &o.verdict, &facts));
+    users_judge(&(struct user_case){.config = c->cli->config,
+                                    .users = c->users,
+                                    .features = m->features,
+                                    .context = &facts,
+                                    .rcpt = m->rcpt,
+                                    .nrcpt = m->nrcpt,
+                                    .nall = c->envelope.rcpt.n,
+                                    .arena = arena},
+                &o.verdict);
+    bool is_printed = true;
+    if (c->sources != NULL) {
+        const struct journal_case found = {c->cli->config, m->features, lists,
+                                           &o.hits,        &facts,      &o.verdict};
+        is_printed = explain_outcome(c, &found, arena, m) == 0;
+    } else if (c->cli->json) {
+        is_printed = print_outcome_json(c, lists, m, &o);
+    } else {
         print_outcome_text(c, lists, m, &o);
     }
     list_manager_release(c->hold, &lists);
     if (!is_printed) {
         return EX_OSERR;
+    }
+    if (c->sources != NULL) {
+        return CLI_CLEAN;
     }
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
@@ -246,7 +290,28 @@ static int open_lists(struct check *c)
         return cli_fail(&info);
     }
     say_no_lists(c);
-    return has_keys ? open_contacts(c) : 0;
+    c->users = users_new(c->cli->config->state_dir);
+    if (c->users == NULL) {
+        return cli_nomem();
+    }
+    status = cli_status(users_refresh(c->users, &info), &info);
+    return status == 0 && has_keys ? open_contacts(c) : status;
+}
+
+static int check_files(struct check *c, char **paths)
+{
+    int status = cli_rules(c->cli);
+
+    THEN(status, open_lists(c));
+    THEN(status, counts_open(c->cli, c->is_counting, &c->counts));
+    THEN(status, messages_each(c->cli, &c->envelope, paths, check_message, c));
+    int closed = counts_close(&c->counts);
+    say_uncounted(c);
+    list_manager_free(&c->hold);
+    contacts_close(&c->contacts);
+    users_free(&c->users);
+    lookup_stats_view_free(&c->hits);
+    return closed > status ? closed : status;
 }
 
 int cmd_check(struct cli *cli, int argc, char **argv)
@@ -265,13 +330,29 @@ int cmd_check(struct cli *cli, int argc, char **argv)
                                "name a file, a folder, or - for standard input"),
                       &argc, argv);
 
-    THEN(status, open_lists(&c));
-    THEN(status, counts_open(cli, c.is_counting, &c.counts));
-    THEN(status, messages_each(cli, &c.envelope, argv + 1, check_message, &c));
-    int closed = counts_close(&c.counts);
-    say_uncounted(&c);
-    list_manager_free(&c.hold);
-    contacts_close(&c.contacts);
-    lookup_stats_view_free(&c.hits);
-    return closed > status ? closed : status;
+    return status != 0 ? status : check_files(&c, argv + 1);
+}
+
+int explain_files(struct cli *cli, char **paths)
+{
+    struct explain_sources sources;
+    struct journal_names *names = calloc(1, sizeof(*names));
+    struct check c = {.cli = cli, .sources = &sources, .names = names};
+    struct buf head;
+
+    int status = cli_rules(cli);
+    buf_init(&head, JOURNAL_HEAD);
+    journal_head_print(0, &head);
+    if (status == 0 && (names == NULL || journal_head_parse(buf_slice(&head), "", names,
+                                                            NULL) != ERR_OK)) {
+        status = cli_nomem();
+    }
+    if (status == 0) {
+        explain_sources_open(cli, &sources);
+        status = check_files(&c, paths);
+        explain_sources_close(&sources);
+    }
+    buf_fini(&head);
+    free(names);
+    return status;
 }

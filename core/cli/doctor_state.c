@@ -146,8 +146,9 @@ void doctor_state(struct doctor *d)
                   {"keys/filter.key", true}, {"lists", false},
                   {"lists/LOCK", false},     {"counts", false},
                   {"counts/runs", false},    {"counts/LOCK", false},
-                  {"identity", false},       {"peers", false},
-                  {"feeds", false},          {"reports", false},
+                  {"identity", false},       {"journal", false},
+                  {"peers", false},          {"feeds", false},
+                  {"reports", false},        {"users", false},
                   {STATE_STATS_FILE, false}, {STATE_LOOKUP_STATS_FILE, false}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;

@@ -2,6 +2,7 @@
 #include "core/base/nearest.h"
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
+#include "core/config/user_setting.h"
 
 enum { APPLY_LABEL_MAX = 160 };
 
@@ -60,13 +61,14 @@ static void apply_member_key(struct load *l, const struct schema_family *f,
 
     for (size_t i = 0; i < f->nrows; i++) {
         if (strcmp(f->rows[i].path, config_setting_name(s)) == 0) {
-            struct value_place place = {&f->rows[i], m->base, label, l->file,
-                                        l->errors};
+            struct value_place place = {&f->rows[i], m->base,   label,
+                                        l->file,     l->errors, l->file_index};
 
             (void)snprintf(label, sizeof(label), "%s%s%s.%s", group,
                            m->name != NULL ? "." : "", m->name != NULL ? m->name : "",
                            f->rows[i].path);
-            if (value_set(&place, s)) {
+            /* wrong conditions are conditions: the rule is not said to have none */
+            if (value_set(&place, s) || f->rows[i].kind == SCHEMA_CONDITIONS) {
                 m->origin->key[i] = (struct config_source){l->file_index, s->line};
             }
             return;
@@ -117,6 +119,23 @@ static bool name_fits(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
+/* The error in the name of a group, or NULL. */
+static const char *check_name(const struct schema_family *f, const char *name)
+{
+    char tidied[USER_NAME_MAX + 1];
+
+    if (f != &schema_families[SCHEMA_USERS]) {
+        return name != NULL && name_fits(name)
+                   ? NULL
+                   : "write a text of a-z, 0-9, _ and -, at most 32 characters, "
+                     "beginning with a letter or a digit";
+    }
+    const char *why = user_name_tidy(slice_str(name), tidied);
+    return why == NULL && strcmp(tidied, name) != 0
+               ? "write it in lower case, without a dot at its end"
+               : why;
+}
+
 /* A key of the group that is nearly "name", or "". */
 static const char *misspelt_name(const config_setting_t *group)
 {
@@ -151,14 +170,47 @@ static const char *member_name(struct load *l, const struct schema_family *f,
     if (config_setting_type(s) == CONFIG_TYPE_STRING) {
         name = config_setting_get_string(s);
     }
-    if (name == NULL || !name_fits(name)) {
-        config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line,
-                          "%s.name: write a text of a-z, 0-9, _ and -, at most 32 "
-                          "characters, beginning with a letter or a digit",
-                          f->group);
+    const char *wrong = check_name(f, name);
+    if (wrong != NULL) {
+        config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line, "%s.name: %s",
+                          f->group, wrong);
         return NULL;
     }
     return name;
+}
+
+static void forget_key(const struct member *m, size_t k)
+{
+    value_free(&schema_families[SCHEMA_RULES].rows[k], m->base);
+    m->origin->key[k] = (struct config_source){0, 0};
+}
+
+/* The conditions of a rule are one whole: a later file that gives any of them gives all. The
+ * short form (type, trait) merges key by key with itself, and either form ends the other. */
+static void replace_conditions(const struct member *m, const config_setting_t *group)
+{
+    static const char *const tree[] = {"all", "any", "none", "any_least"};
+    static const char *const brief[] = {"type", "trait"};
+    const struct schema_family *f = &schema_families[SCHEMA_RULES];
+    bool has_tree = false;
+    bool has_brief = false;
+
+    for (int i = 0; i < config_setting_length(group); i++) {
+        struct slice name =
+            slice_str(config_setting_name(config_setting_get_elem(group, (unsigned)i)));
+
+        has_tree = has_tree || name_index(name, tree, LENGTH(tree)) >= 0;
+        has_brief = has_brief || name_index(name, brief, LENGTH(brief)) >= 0;
+    }
+    for (size_t k = 0; k < f->nrows; k++) {
+        struct slice name = slice_str(f->rows[k].path);
+        bool is_tree = name_index(name, tree, LENGTH(tree)) >= 0;
+        bool is_brief = name_index(name, brief, LENGTH(brief)) >= 0;
+
+        if ((has_tree || has_brief) && (is_tree || (has_tree && is_brief))) {
+            forget_key(m, k);
+        }
+    }
 }
 
 static void apply_member(struct load *l, const struct schema_family *f,
@@ -185,6 +237,9 @@ static void apply_member(struct load *l, const struct schema_family *f,
         return;
     }
     m.origin->named = (struct config_source){l->file_index, group->line};
+    if (f == &schema_families[SCHEMA_RULES]) {
+        replace_conditions(&m, group);
+    }
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
 
@@ -197,17 +252,14 @@ static void apply_member(struct load *l, const struct schema_family *f,
 static void apply_family(struct load *l, const struct schema_family *f,
                          const config_setting_t *s)
 {
-    const struct config *c = l->c;
-
-    if (f == &schema_families[SCHEMA_RULES] && l->file_index != 0 && c->nrules > 0 &&
-        c->origin->group[SCHEMA_RULES][0].named.file == 0) {
-        family_drop(l->c, SCHEMA_RULES); /* the built-in ones: a file has rules */
-    }
     if (!config_setting_is_list(s)) {
         config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line,
                           "%s: write %s = ( %s, { ... } );", f->group, f->group,
                           f->example);
         return;
+    }
+    if (f == &schema_families[SCHEMA_RULES] && config_setting_length(s) == 0) {
+        family_drop(l->c, SCHEMA_RULES); /* those of this and all files before */
     }
     for (int i = 0; i < config_setting_length(s); i++) {
         apply_member(l, f, config_setting_get_elem(s, (unsigned)i));
@@ -234,8 +286,8 @@ static bool apply_key(struct load *l, const char *path, const config_setting_t *
 {
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         if (strcmp(schema_keys[i].path, path) == 0) {
-            struct value_place place = {&schema_keys[i], l->c, path, l->file,
-                                        l->errors};
+            struct value_place place = {&schema_keys[i], l->c,      path,
+                                        l->file,         l->errors, l->file_index};
 
             if (value_set(&place, s)) {
                 l->c->origin->key[i] = (struct config_source){l->file_index, s->line};

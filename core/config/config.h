@@ -5,13 +5,15 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_sender (the structs); schema.def, feed.def,
- * subscribe.def and schema (the table of keys); family (groups with names); load, precheck,
- * mistake*, apply, finish, config_feeds, config_subscribe (a load step by step, config_internal.h);
- * config_value, keywords, arrays, form, render, unit (one value in and out); dump, advice, wiring
- * (used by the commands). Example of a change: a new key is one row of schema.def, one field of its
- * struct here or in config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped
- * names what is missing. A new word of a key is one name in keywords.c.
+ * Files in reading order: config, config_hub, config_rule, config_sender (the structs); schema.def,
+ * feed.def, subscribe.def, condition.def, user.def and schema (the table of keys); family (groups
+ * with names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
+ * config_users, finish_rules (a load step by step, config_internal.h); config_value, keywords,
+ * arrays, form, render, unit, condition (one value in and out); dump, advice, wiring (used by the
+ * commands).
+ * Example of a change: a new key is one row of schema.def, one field of its struct here or in
+ * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
+ * missing. A new word of a key is one name in keywords.c.
  * Threads: a loaded config is constant; acquire and release from any thread.
  * Depends: base.   Owns: every string in it.
  */
@@ -23,6 +25,7 @@
 #include "core/base/log.h"
 #include "core/base/slice.h"
 #include "core/config/config_hub.h"
+#include "core/config/config_rule.h"
 #include "core/config/config_sender.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
@@ -78,33 +81,13 @@ struct config_list {
     enum list_url_match url_match;
 };
 
-/* The windows of counts, in the order of enum count_window. */
-enum rule_window { RULE_10M, RULE_1H, RULE_1D, RULE_14D, RULE_WINDOWS };
-const char *rule_window_name(enum rule_window w); /* "10m", ... */
-/* Of what a rule wants distinct ones, in the order of enum count_distinct. */
-enum rule_distinct { RULE_RECIPIENTS, RULE_NETWORKS, RULE_SENDERS, RULE_DISTINCTS };
-
-/* One bulk rule as configured. */
-struct config_rule {
-    char *name;   /* [a-z0-9_-]{1,32} */
-    char *type;   /* name of a counted feature type; "": the trait alone decides */
-    char *trait;  /* that the message must have, or "" */
-    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
-    double score;
-    enum rule_window window;
-    unsigned count;                    /* least number of times in the window */
-    unsigned distinct[RULE_DISTINCTS]; /* on one day, at least; 0: any */
-    bool enabled;
-    bool shadow;             /* what it finds is shown, and scores nothing */
-    bool spares_newsletters; /* one authenticated sender domain scores nothing */
-};
-
 struct config_count {
     unsigned messages_per_day; /* what counting is sized for; 0: no counting */
     enum count_unit unit;
     char *prefix;       /* goes before every value that is counted: "in" */
     double noise_floor; /* a window whose canaries read more is not used for verdicts */
     struct config_strings distinct_types; /* feature types with distinct counts */
+    struct config_strings judged_types;   /* whose values' judgements are counted */
 };
 
 struct config {
@@ -137,7 +120,7 @@ struct config {
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 
     double threshold[ACTION_COUNT]; /* config_action; HUGE_VAL: off */
-    char *reject_text;              /* "{id}" and "{symbols}" are replaced */
+    char *reject_text;              /* "{id}", "{case}" and "{symbols}" are replaced */
     char *defer_text;
 
     struct config_strings
@@ -151,18 +134,40 @@ struct config {
     struct config_count count;
     enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
 
+    struct config_journal journal;
+
     struct config_hub hub;
     struct config_peers peers;
     struct config_api api;
     struct config_alerts alerts;
 
+    size_t nusers;
+    struct config_user *users;
+    struct config_user user_default; /* name NULL */
+    char *users_file; /* settings of many users, as text; "": `users` in STATE/users */
+    double block_score; /* of a message from a sender that its recipient blocks */
+
     size_t nlists;
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    size_t nrules; /* the built-in ones when no file has `rules` */
+    bool
+        shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
+    size_t nrules;
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */
+
+    size_t nrule_groups;
+    struct config_rule_group *rule_groups;
+    struct config_rule_group rule_group_default; /* name NULL */
+
+    size_t nvalue_sets;
+    struct config_value_set *value_sets;
+    struct config_value_set value_set_default; /* name NULL */
+
+    /* The rules as core/verdict/rule compiles them, and their end; NULL: none are evaluated. */
+    struct ruleset *ruleset;
+    void (*ruleset_free)(struct ruleset **s);
 
     size_t nsubscriptions;
     struct config_subscription *subscriptions;
@@ -191,7 +196,10 @@ struct config_types {
     config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
     config_is_type_fn *is_counted; /* feature_is_counted */
     config_is_type_fn *is_trait;   /* trait_is_known */
-    config_is_type_fn *is_format;  /* of feeds: feed_format_is_known; NULL: any name */
+    /* NULL of these: any name */
+    config_is_type_fn *is_format;   /* of feeds: feed_format_is_known */
+    config_is_type_fn *is_feature;  /* of messages: feature_is_of_message */
+    config_is_type_fn *is_identity; /* identity_is_known */
 };
 
 /* Loads file (and its conf.d); names of feature types that types denies are errors (NULL: any
@@ -220,6 +228,7 @@ double config_peer_weight(const struct config *c, struct slice name);
 bool config_allows_address(const struct config *c, struct slice address);
 /* The harshest action whose threshold the score reaches. */
 enum action config_action(const struct config *c, double score);
+enum action config_action_by(const double threshold[ACTION_COUNT], double score);
 /* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);

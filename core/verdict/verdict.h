@@ -13,39 +13,68 @@
  * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
  * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
- * (credit, ADR 0062). Bulk rules come last, for messages that no allow rule accepts: a rule whose
- * counts are met exactly becomes BULK_NAME with its score. Bulk scores lead to bulk_alone at most;
- * a harsher action needs a score that reaches it without them. Files in reading order: verdict
- * (lists, limits, signs, score), allow (senders with proof), credit (known senders), peers
- * (quorum and weight), bulk (counts), explain (the result as JSON).
+ * (credit, ADR 0062). The rules come last, for messages that no allow rule accepts
+ * (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and TRAIT_NAME
+ * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
+ * action needs a score that reaches it without them.
+ * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
+ * (known senders), peers (quorum and weight), rule/ (rules), identity/ (words about the sender),
+ * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, list, count.   Threads: pure.   Allocates: from the arena.
+ * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.   Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
 #define CORE_VERDICT_VERDICT_H
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
 
-enum { VERDICT_SYMBOLS_MAX = 64, VERDICT_SYMBOL_NAME = 48 };
+enum {
+    VERDICT_SYMBOLS_MAX = 128,
+    VERDICT_SYMBOL_NAME = 48,
+    VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
+};
+
+/* The harshest action of a symbol's score; the numbers are on disk (core/verdict/journal). */
+enum symbol_kind {
+    SYMBOL_FIRM,   /* any action */
+    SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing */
+    SYMBOL_KINDS
+};
 
 struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
+    enum symbol_kind kind;
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
+};
+
+/* A rule that held. */
+struct rule_hit {
+    uint16_t rule; /* in config->rules */
+    bool is_shadow;
+    float score; /* that it added */
 };
 
 struct verdict {
     enum action action;
     double score;
+    double
+        firm; /* of score: without rules on judgements (core/count/judged.h), and without
+                  * peers that lack a quorum */
+    double
+        required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
+    size_t nrule_hits;
+    struct rule_hit *rule_hits; /* in the arena; NULL: none */
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
     struct slice
@@ -64,17 +93,49 @@ struct verdict_context {
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
-    bool is_outgoing;                    /* of a login or a trusted network */
-    uint64_t bytes;                      /* headers and body */
+    const struct rule_text *text; /* verdict_read_text; NULL: no rule asked for it */
+    bool is_outgoing;             /* of a login or a trusted network */
+    uint64_t bytes;               /* headers and body */
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+/* The same for this verdict, by whosever settings it was made. NULL: nothing was judged. */
+double verdict_threshold(const struct config *config, const struct verdict *v);
+
+/* Makes text a part of a symbol's name, in place: upper case, '_' for other characters. */
+void verdict_symbol_name(char *text);
+/* Adds a symbol, whose name is made of prefix and name, and its score. */
+void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
+                        double score, struct slice detail);
+
+/* How the message is counted for its values: bits 1U << JUDGED_GOOD and so on, for judged_add.
+ * Bad: its firm score reaches the mildest threshold, and it is marked or worse. Good: accepted, in
+ * full examined, and the firm score is below half of that threshold. Mail between these two is
+ * neither, and so is mail that an allow rule accepts (the rule says nothing about the values in
+ * other mail) and outgoing mail (a forged sender would inherit its good name). */
+unsigned verdict_judgements(const struct config *config, const struct verdict *v,
+                            const struct verdict_context *context);
+
+/* The thresholds of an action, and of what bulk rules alone may lead to. */
+struct verdict_scale {
+    double threshold[ACTION_COUNT]; /* HUGE_VAL: off */
+    enum action bulk_alone;
+};
+void verdict_scale_of(const struct config *config, struct verdict_scale *ret);
+/* The action of a score. sure: of it without SYMBOL_UNSURE; firm: of SYMBOL_FIRM alone. */
+enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
+                           double firm);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);
+
+/* After verdict_extract_limits: sets in limits what rules want to see of the text. Goes into
+ * verdict_context; lives in arena. */
+struct rule_text *verdict_read_text(const struct config *config, struct arena *arena,
+                                    struct extract_limits *limits);
 
 void verdict_make(const struct config *config, const struct featureset *features,
                   const struct listset *lists, const struct list_hits *hits,

@@ -5,6 +5,7 @@
 #define CORE_VERDICT_VERDICT_INTERNAL_H
 
 #include "core/verdict/allow.h"
+#include "core/verdict/rule/rule.h"
 
 /* Values that allow lists take from the others, a message. */
 enum { VERDICT_EXEMPTIONS_MAX = 256 };
@@ -14,15 +15,15 @@ struct judging {
     const struct listset *lists;
     const struct list_hits *hits;
     struct arena *arena;
-    double unsure; /* part of the score that lacks a quorum of peers */
+    double unsure;        /* part of the score that lacks a quorum of peers */
+    double of_counts;     /* part of the score that rules on counts gave */
+    double of_judgements; /* and rules on judgements */
     size_t nexempt;
     struct slice exempt[VERDICT_EXEMPTIONS_MAX];
+    size_t nheld;
+    struct rule_list held[RULE_LISTS_MAX]; /* what conditions on lists see */
     struct verdict *v;
 };
-
-/* verdict.c: the name is prefix and name in upper case; the score of the message grows by score. */
-void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
-                        double score, struct slice detail);
 
 /* list_symbols.c, in this order. Values that a hit on an allow list takes from the other lists. */
 void list_symbols_exempt(struct judging *j);

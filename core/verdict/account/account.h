@@ -18,8 +18,8 @@
 enum {
     ACCOUNTS_MAX = 10000,
     ACCOUNT_STRANGERS = 4096,
-    ACCOUNT_USER_MAX = 127,  /* bytes of a login that are kept */
-    ACCOUNT_RECIPIENTS = 256 /* strangers of one message, at most */
+    ACCOUNT_USER_MAX = 127,   /* bytes of a login that are kept */
+    ACCOUNT_RECIPIENTS = 1000 /* strangers of one message, at most */
 };
 
 struct accounts;

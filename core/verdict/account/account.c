@@ -134,7 +134,7 @@ static struct account *account_of(struct accounts *a, struct slice user)
     return place;
 }
 
-static bool add(struct account *a, const struct account_mail *mail, uint64_t most)
+static bool add_mail(struct account *a, const struct account_mail *mail, uint64_t most)
 {
     a->from = mail->from.n > 0 ? hash_local(mail->from) : a->from;
     a->last_us = clock_wall_us();
@@ -160,7 +160,7 @@ bool accounts_add(struct accounts *a, const struct account_mail *mail, uint64_t 
     struct account *one = account_of(a, mail->user);
     if (one != NULL) {
         begin_day(one, now_s());
-        is_news = add(one, mail, most);
+        is_news = add_mail(one, mail, most);
         *ret = one->n;
         a->is_changed = true;
     }

@@ -1,5 +1,6 @@
 /*
- * contacts - correspondents, Message-IDs of outgoing mail with their recipients, known sender domains.
+ * contacts - correspondents, Message-IDs of outgoing mail with their recipients, known sender
+ * domains.
  *
  * Nothing readable is kept: an entry is 64 bits of a digest under the digest key and the day on
  * which it was last learnt. Entries of correspondents and of sender domains stay 180 days, those of

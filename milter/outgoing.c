@@ -174,7 +174,7 @@ enum outgoing_answer outgoing_learn(struct message *m)
     return answer;
 }
 
-void outgoing_note_answer(const struct identity_case *c, bool is_clean)
+void outgoing_note_received(const struct identity_case *c, bool is_clean)
 {
     if (c->has_empty_sender && service_accounts() != NULL) {
         for (size_t i = 0; i < c->nrcpt; i++) {

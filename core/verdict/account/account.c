@@ -241,7 +241,7 @@ enum err accounts_save(struct accounts *a, struct errinfo *reterr)
 }
 
 /* A line that cannot be read is left out: its login begins anew. */
-static void read_line(struct accounts *a, struct slice line)
+static void read_account(struct accounts *a, struct slice line)
 {
     uint64_t column[COLUMNS];
 
@@ -276,7 +276,7 @@ static enum err read_accounts(struct accounts *a, struct errinfo *reterr)
                         "begin anew");
     }
     while (e == ERR_OK && rest.p != NULL) {
-        read_line(a, slice_cut(&rest, '\n'));
+        read_account(a, slice_cut(&rest, '\n'));
     }
     buf_fini(&text);
     return e == ERR_NOT_FOUND ? ERR_OK : e;

@@ -6,7 +6,7 @@
  * sent last are kept; of one login the first ACCOUNT_STRANGERS strangers of a day are told apart,
  * later ones count each time. One text file keeps the numbers over a restart, not the strangers.
  * Example of a change: a new number is a field of struct account_numbers, and a column in
- * accounts_save and read_line.
+ * accounts_save and read_account.
  * Threads: any.   Depends: base.   Owns: its memory.   ADR 0063.
  */
 #ifndef CORE_VERDICT_ACCOUNT_ACCOUNT_H

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/filter/bloom.h"
 #include "core/filter/tally.h"

@@ -278,7 +278,8 @@ void outgoing_open(const struct config *config, const struct keyring *keys)
 void outgoing_close(void)
 {
     struct errinfo why;
-    struct contacts *contacts = stores.contacts; /* its thread looks until it has ended */
+    struct contacts *contacts =
+        stores.contacts; /* its thread looks until it has ended */
 
     service_set_contacts(NULL, NULL);
     contacts_close(&contacts);

@@ -240,7 +240,7 @@ enum err accounts_save(struct accounts *a, struct errinfo *reterr)
     return e;
 }
 
-/* A line that cannot be read is left out: its login begins anew. */
+/* Leaves out a line that it cannot read; the numbers of its login start at 0. */
 static void read_account(struct accounts *a, struct slice line)
 {
     uint64_t column[COLUMNS];
@@ -272,8 +272,8 @@ static enum err read_accounts(struct accounts *a, struct errinfo *reterr)
     struct slice head = slice_cut(&rest, '\n');
     if (e == ERR_OK && !slice_eq(head, SLICE_LIT(HEAD))) {
         e = errinfo_set(reterr, ERR_CORRUPT, a->path, 1,
-                        "this is no file of accounts; remove it: the numbers of today "
-                        "begin anew");
+                        "this is no file of accounts; remove it, and today's numbers "
+                        "start at 0");
     }
     while (e == ERR_OK && rest.p != NULL) {
         read_account(a, slice_cut(&rest, '\n'));

@@ -247,7 +247,7 @@ static bool fill_filter(struct contacts_known *k)
     return e == ERR_NOT_FOUND;
 }
 
-/* Without memory, or with a damaged block, the run is asked each time. */
+/* There is no filter without memory, or if a block is damaged: then each look-up reads the run. */
 static void make_filter(struct contacts_known *k, const struct hashkey *key)
 {
     uint64_t n = run_records(k->run);

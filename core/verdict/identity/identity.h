@@ -6,9 +6,8 @@
  * Files in reading order: proof (the domain of From, by Authentication-Results), contacts (the
  * store of correspondents), identity (the words).
  * Example of a change: a new word is a row of identity.def and a line of identity_make.
- * Depends: base, url, feature, extract, count, filter, store.   Threads: pure, except for the
- * store's
- * lock.   Allocates: nothing.   ADR 0062.
+ * Depends: base, url, feature, extract, count, filter, store.   Threads: any; the store has a lock.
+ * Allocates: nothing.   ADR 0062.
  */
 #ifndef CORE_VERDICT_IDENTITY_IDENTITY_H
 #define CORE_VERDICT_IDENTITY_IDENTITY_H

@@ -235,7 +235,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     };
     identify(m, features, &counts, &sender, &identity);
     judge_message(m, features, &context, begin_us, ret);
-    outgoing_note_answer(&sender, ret->action == ACTION_ACCEPT);
+    outgoing_note_received(&sender, ret->action == ACTION_ACCEPT);
     ham_record_message(features, ret);
     judged_add(m->config, &counts, verdict_judgements(m->config, ret, &context));
     apply_users(m, features, &context, ret);

@@ -174,7 +174,7 @@ enum outgoing_answer outgoing_learn(struct message *m)
     return answer;
 }
 
-void outgoing_note_answer(const struct identity_case *c, bool is_clean)
+void outgoing_note_received(const struct identity_case *c, bool is_clean)
 {
     if (c->has_empty_sender && service_accounts() != NULL) {
         for (size_t i = 0; i < c->nrcpt; i++) {
@@ -278,9 +278,12 @@ void outgoing_open(const struct config *config, const struct keyring *keys)
 void outgoing_close(void)
 {
     struct errinfo why;
+    struct contacts *contacts =
+        stores.contacts; /* its thread looks until it has ended */
 
     service_set_contacts(NULL, NULL);
-    contacts_close(&stores.contacts);
+    contacts_close(&contacts);
+    stores.contacts = NULL;
     if (stores.accounts != NULL && accounts_save(stores.accounts, &why) != ERR_OK) {
         log_errinfo("account", &why);
     }

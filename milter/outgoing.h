@@ -6,7 +6,7 @@
  * unless the message is automatic, of a list, or of a login that is held; recipients in the
  * sender's own domain, or in `protected`, do not. Recipients that the sender's domain never wrote
  * to are the strangers of the login (core/verdict/account/account.h).
- * Threads: the callback's; outgoing_tick in the thread of the store.   ADR 0062, 0063.
+ * Threads: the callback's.   ADR 0062, 0063.
  */
 #ifndef MILTER_OUTGOING_H
 #define MILTER_OUTGOING_H
@@ -22,7 +22,7 @@
 enum outgoing_answer outgoing_learn(struct message *m);
 /* A message from outside was judged: its sender is learnt if it was accepted without a mark, and a
  * bounce counts for the login that it came back to. */
-void outgoing_note_answer(const struct identity_case *c, bool is_clean);
+void outgoing_note_received(const struct identity_case *c, bool is_clean);
 /* Whether the envelope sender is empty. */
 bool message_is_bounce(const struct message *m);
 

@@ -117,8 +117,8 @@ static void identify(const struct judging *j, const struct featureset *features,
 }
 
 /* The verdict and its JSON, in one snapshot of the lists. */
-static char *explain(const struct judging *j, struct featureset *features,
-                     const struct message_counts *counts)
+static char *verdict_json(const struct judging *j, struct featureset *features,
+                          const struct message_counts *counts)
 {
     struct verdict verdict;
     struct list_hits hits;
@@ -177,7 +177,7 @@ static char *judge_bytes(struct judging *j, struct slice bytes, struct errinfo *
     char *text = NULL;
     if (features != NULL) {
         read_counts(j, features, &counts);
-        text = explain(j, features, &counts);
+        text = verdict_json(j, features, &counts);
     }
     if (text == NULL) {
         (void)errinfo_set(reterr, ERR_NOMEM, "scan", 0, "out of memory");

@@ -134,7 +134,7 @@ static struct account *account_of(struct accounts *a, struct slice user)
     return place;
 }
 
-static bool add(struct account *a, const struct account_mail *mail, uint64_t most)
+static bool add_mail(struct account *a, const struct account_mail *mail, uint64_t most)
 {
     a->from = mail->from.n > 0 ? hash_local(mail->from) : a->from;
     a->last_us = clock_wall_us();
@@ -160,7 +160,7 @@ bool accounts_add(struct accounts *a, const struct account_mail *mail, uint64_t 
     struct account *one = account_of(a, mail->user);
     if (one != NULL) {
         begin_day(one, now_s());
-        is_news = add(one, mail, most);
+        is_news = add_mail(one, mail, most);
         *ret = one->n;
         a->is_changed = true;
     }
@@ -240,8 +240,8 @@ enum err accounts_save(struct accounts *a, struct errinfo *reterr)
     return e;
 }
 
-/* A line that cannot be read is left out: its login begins anew. */
-static void read_line(struct accounts *a, struct slice line)
+/* Leaves out a line that it cannot read; the numbers of its login start at 0. */
+static void read_account(struct accounts *a, struct slice line)
 {
     uint64_t column[COLUMNS];
 
@@ -272,11 +272,11 @@ static enum err read_accounts(struct accounts *a, struct errinfo *reterr)
     struct slice head = slice_cut(&rest, '\n');
     if (e == ERR_OK && !slice_eq(head, SLICE_LIT(HEAD))) {
         e = errinfo_set(reterr, ERR_CORRUPT, a->path, 1,
-                        "this is no file of accounts; remove it: the numbers of today "
-                        "begin anew");
+                        "this is no file of accounts; remove it, and today's numbers "
+                        "start at 0");
     }
     while (e == ERR_OK && rest.p != NULL) {
-        read_line(a, slice_cut(&rest, '\n'));
+        read_account(a, slice_cut(&rest, '\n'));
     }
     buf_fini(&text);
     return e == ERR_NOT_FOUND ? ERR_OK : e;

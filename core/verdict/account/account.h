@@ -3,10 +3,10 @@
  *
  * A stolen password sends mail to strangers: recipients who have had no mail from the sender's
  * domain. The caller tells them apart; each counts once a day. The ACCOUNTS_MAX logins that
- * sent last are kept; of one login the first ACCOUNT_STRANGERS strangers of a day are told apart,
- * later ones count each time. One text file keeps the numbers over a restart, not the strangers.
+ * sent last are kept; the first ACCOUNT_STRANGERS strangers of a day count once, later ones
+ * each time. One text file keeps the numbers over a restart, not the strangers.
  * Example of a change: a new number is a field of struct account_numbers, and a column in
- * accounts_save and read_line.
+ * accounts_save and read_account.
  * Threads: any.   Depends: base.   Owns: its memory.   ADR 0063.
  */
 #ifndef CORE_VERDICT_ACCOUNT_ACCOUNT_H

@@ -53,8 +53,8 @@ static void add_lower(char *dst, struct slice s)
 }
 
 /* The key of (a, b) under one digest key; b may be empty. Message-IDs keep their case. */
-static uint64_t key_of(const struct hashkey *ring, enum contact_kind kind,
-                       struct slice a, struct slice b)
+static uint64_t contact_key(const struct hashkey *ring, enum contact_kind kind,
+                            struct slice a, struct slice b)
 {
     char bytes[VALUE_MAX];
     struct digest d;
@@ -138,7 +138,7 @@ static bool has(struct contacts *c, enum contact_kind kind, struct slice a,
     const uint32_t today = contact_today();
 
     for (unsigned i = 0; i < c->keys->n; i++) {
-        uint64_t value = value_of(c, key_of(&c->keys->ring[i], kind, a, b));
+        uint64_t value = value_of(c, contact_key(&c->keys->ring[i], kind, a, b));
         if (value != 0 && value % CONTACT_KINDS == (uint64_t)kind &&
             !contact_is_over(value, today)) {
             return true;
@@ -209,7 +209,7 @@ static void flush(struct batch *b)
 static void learn_entry(struct batch *b, enum contact_kind kind, struct slice x,
                         struct slice y)
 {
-    const uint64_t key = key_of(&b->c->keys->ring[0], kind, x, y);
+    const uint64_t key = contact_key(&b->c->keys->ring[0], kind, x, y);
     const uint64_t before = value_of(b->c, key);
     const uint64_t day = before / CONTACT_KINDS;
 

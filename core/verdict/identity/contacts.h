@@ -1,5 +1,6 @@
 /*
- * contacts - correspondents, Message-IDs of outgoing mail with their recipients, known sender domains.
+ * contacts - correspondents, Message-IDs of outgoing mail with their recipients, known sender
+ * domains.
  *
  * Nothing readable is kept: an entry is 64 bits of a digest under the digest key and the day on
  * which it was last learnt. Entries of correspondents and of sender domains stay 180 days, those of
@@ -7,12 +8,12 @@
  * matter in addresses.
  *
  * Files in STATE/identity: known.N, a run (core/store/run.h) of all entries up to some time, and
- * log.N, entries of 16 bytes appended by write(2) since then: what was appended before a reply is
- * there after kill -9. A thread folds logs into the next known.N and syncs the log every 5 seconds.
- * A log belongs to the process that has it locked; those of dead processes are folded too, and
- * repeating one changes nothing. Each look-up asks the entries in memory, then a filter of known.N,
- * and only if that says "perhaps" known.N itself: the answer is exact. Threads: any; learning and
- * looking up never wait for the disk to sync, and never call back.
+ * log.N, entries of 16 bytes appended by write(2) since then. An entry that was appended before a
+ * reply is there after kill -9. A thread folds logs into the next known.N and syncs the log every 5
+ * seconds. A log belongs to the process that has it locked; the logs of dead processes are folded
+ * too, and a log may be folded twice. Each look-up asks the entries in memory, then a filter of
+ * known.N, and only if that says "perhaps" known.N itself: the answer is exact.
+ * Threads: any; learning and looking up never wait for the disk to sync.
  * Depends: base, filter, store.   Owns: its files and memory.   ADR 0062.
  */
 #ifndef CORE_VERDICT_IDENTITY_CONTACTS_H

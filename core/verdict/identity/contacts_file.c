@@ -35,7 +35,7 @@ enum err contacts_path(char dst[FILE_PATH_MAX], const char *dir, const char *pre
 }
 
 /* The number behind "PREFIX."; 0: another name. */
-static uint64_t number_of(const char *name, const char *prefix)
+static uint64_t file_number(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
     uint64_t number = 0;
@@ -56,7 +56,7 @@ enum err contacts_files(const char *dir, const char *prefix,
 
     *retn = 0;
     while (e == ERR_OK && dir_walk_next(&w)) {
-        uint64_t number = number_of(w.name, prefix);
+        uint64_t number = file_number(w.name, prefix);
         if (number == 0) {
             continue;
         }
@@ -247,7 +247,7 @@ static bool fill_filter(struct contacts_known *k)
     return e == ERR_NOT_FOUND;
 }
 
-/* Without memory, or with a damaged block, the run is asked each time. */
+/* There is no filter without memory, or if a block is damaged: then each look-up reads the run. */
 static void make_filter(struct contacts_known *k, const struct hashkey *key)
 {
     uint64_t n = run_records(k->run);

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/filter/bloom.h"
 #include "core/filter/tally.h"
@@ -50,7 +49,7 @@ struct contacts {
     bool ends;
     bool wants_fold;         /* somebody asked the thread for one */
     bool is_dirty;           /* the log has entries that are not synced */
-    bool is_volatile;        /* the log is not written any more */
+    bool is_volatile;        /* the log cannot be written */
     bool is_faulty;          /* told by on_fault; the thread's */
     struct filelock folding; /* held while this process folds */
     int log;                 /* -1: none */
@@ -75,7 +74,7 @@ bool contact_put(struct tally *t, uint64_t key, uint64_t value);
 /* Makes a log of this process with a number above all others and locks it; *retfd, *retnumber. */
 enum err contacts_log_make(const char *dir, int *retfd, uint64_t *retnumber,
                            struct errinfo *reterr);
-/* Appends; on failure nothing of it is in the file, or the file is not to be used any more. */
+/* False: the file is as before, or must not be written to again. */
 bool contacts_log_append(int fd, uint64_t size, const struct contact_entry *v,
                          size_t n);
 enum { CONTACT_RECORD = 16 };

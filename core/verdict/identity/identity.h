@@ -1,13 +1,13 @@
 /*
- * identity - who sent a message, and what proves it.
+ * identity - the sender of a message, and its proofs.
  *
  * The words are one table, identity.def. A word that is absent says nothing: without results of a
  * trusted server a message has neither dmarc_pass nor dmarc_fail.
  * Files in reading order: proof (the domain of From, by Authentication-Results), contacts (the
  * store of correspondents), identity (the words).
  * Example of a change: a new word is a row of identity.def and a line of identity_make.
- * Depends: base, url, feature, extract, count, filter, store.   Threads: pure, but for the store's
- * lock.   Allocates: nothing.   ADR 0062.
+ * Depends: base, url, feature, extract, count, filter, store.   Threads: any; the store has a lock.
+ * Allocates: nothing.   ADR 0062.
  */
 #ifndef CORE_VERDICT_IDENTITY_IDENTITY_H
 #define CORE_VERDICT_IDENTITY_IDENTITY_H

@@ -978,7 +978,7 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertEqual((sender["action"], sender["score"]), ("header", 6))
         self.assertEqual({h["type"] for h in sender["lists"]}, {"from_domain", "envelope_domain"})
         out, _ = self.run_it("check", MAIL / "listed-url.eml", rc=1)
-        self.assertIn("listed-url.eml: header, score 8\n  LIST_PHISH 8 url=login.evil", out)
+        self.assertIn("listed-url.eml: header, score 8\n  sender: first_contact\n  LIST_PHISH 8 url=login.evil", out)
 
     def test_sum_revoked_shadow(self):
         self.run_it("list", "add", "--create", "phish", "evil.example")

@@ -134,13 +134,15 @@ class Killed(unittest.TestCase):
         number = [first]
 
         def sender():
-            m = client(d)
+            m = None
             try:
+                m = client(d)
                 while True:
                     play(m, ANN, [f"p{number[0]}@their.example"], [("From", ANN)], user="ann")
                     number[0] += 1
             except (Closed, OSError):
-                m.close()
+                if m:
+                    m.close()
 
         t = threading.Thread(target=sender)
         t.start()

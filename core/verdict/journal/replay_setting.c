@@ -53,14 +53,12 @@ static bool read_action(struct slice text, enum action *ret)
     return false;
 }
 
-/* The name of the symbol: prefix and name in upper case, as verdict_add_symbol makes it. */
+/* The name of the symbol, as verdict_add_symbol makes it. */
 static void symbol_of(const char *prefix, const char *name,
                       char ret[VERDICT_SYMBOL_NAME])
 {
     (void)snprintf(ret, VERDICT_SYMBOL_NAME, "%s%s", prefix, name);
-    for (char *p = ret; *p != '\0'; p++) {
-        *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p == '-' ? '_' : *p;
-    }
+    verdict_symbol_name(ret);
 }
 
 static bool is_brief(const struct config_rule *rule)
@@ -76,21 +74,27 @@ void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]
               rule->name, ret);
 }
 
+static bool is_among(const struct config_conditions *group, enum condition_kind kind,
+                     const char *word)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        if (group->v[i].kind == kind && strcmp(group->v[i].word, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether a condition of this kind and word stands in an enabled rule. */
 static bool has_condition(const struct config *c, enum condition_kind kind,
                           const char *word)
 {
     for (size_t i = 0; i < c->nrules; i++) {
         const struct config_rule *rule = &c->rules[i];
-        const struct config_conditions *const all[] = {&rule->all, &rule->any,
-                                                       &rule->none};
-        for (size_t k = 0; rule->enabled && k < LENGTH(all); k++) {
-            for (size_t at = 0; at < all[k]->n; at++) {
-                const struct config_condition *v = &all[k]->v[at];
-                if (v->kind == kind && strcmp(v->word, word) == 0) {
-                    return true;
-                }
-            }
+        if (rule->enabled &&
+            (is_among(&rule->all, kind, word) || is_among(&rule->any, kind, word) ||
+             is_among(&rule->none, kind, word))) {
+            return true;
         }
     }
     return false;

@@ -57,8 +57,11 @@ static bool read_action(struct slice text, enum action *ret)
 static void symbol_of(const char *prefix, const char *name,
                       char ret[VERDICT_SYMBOL_NAME])
 {
-    (void)snprintf(ret, VERDICT_SYMBOL_NAME, "%s%s", prefix, name);
-    verdict_symbol_name(ret);
+    char text[VERDICT_SYMBOL_NAME]; /* name and ret may be of one object */
+
+    (void)snprintf(text, sizeof(text), "%s%s", prefix, name);
+    verdict_symbol_name(text);
+    memcpy(ret, text, sizeof(text));
 }
 
 static bool is_brief(const struct config_rule *rule)

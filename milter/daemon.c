@@ -18,6 +18,7 @@
 #include "milter/control.h"
 #include "milter/libmilter.h"
 #include "milter/message_log.h"
+#include "milter/outgoing.h"
 #include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
@@ -379,6 +380,9 @@ static int open_sockets(const struct config *config,
     }
     open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
+    if (daemon_state.has_keys) {
+        outgoing_open(config, &daemon_state.keys);
+    }
     daemon_state.users = users_new(config->state_dir); /* NULL: none has settings */
     service_set_users(daemon_state.users);
     log_info("event=listen socket=%s sendmail=%s control=%s",
@@ -438,6 +442,7 @@ static void tear_down(void)
     scan_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
+        outgoing_close();
         service_fini();
         list_manager_free(&daemon_state.lists);
         users_free(&daemon_state.users);

@@ -169,9 +169,28 @@ void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
     deliver(ctx, s, v, ret);
 }
 
-void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret)
+static bool hold(SMFICTX *ctx, const struct session *s)
+{
+    char reason[] = "gillnet: the login sends to too many strangers";
+    return (s->options.actions & SMFIF_QUARANTINE) &&
+           smfi_quarantine(ctx, reason) == MI_SUCCESS;
+}
+
+void reply_outgoing(SMFICTX *ctx, struct session *s, enum outgoing_answer answer,
+                    struct outcome *ret)
 {
     *ret = (struct outcome){.done = ACTION_ACCEPT, .code = SMFIS_CONTINUE};
+    if (answer == OUTGOING_DEFER) {
+        char text[] = "too many new recipients today, ask your administrator";
+        set_reply(ctx, false, text);
+        ret->done = ret->wanted = ACTION_DEFER;
+        ret->code = SMFIS_TEMPFAIL;
+        return;
+    }
+    if (answer == OUTGOING_HOLD) {
+        ret->wanted = ACTION_QUARANTINE;
+        ret->done = hold(ctx, s) ? ACTION_QUARANTINE : ACTION_ACCEPT;
+    }
     strip_forged(ctx, s, ret);
 }
 

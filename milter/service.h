@@ -60,6 +60,14 @@ void service_set_hits(struct lookup_stats *hits);
 /* The facts of the lists under config that ratings need. */
 void service_voices(const struct config *config, struct rating_sources *ret);
 
+/* Before the first message: the store of correspondents and the numbers of logins; NULL: none.
+ * Borrowed. */
+struct accounts;
+struct contacts;
+void service_set_contacts(struct contacts *contacts, struct accounts *accounts);
+struct contacts *service_contacts(void);
+struct accounts *service_accounts(void);
+
 struct list_manager *service_lists(void);
 bool service_is_inet(void);
 

@@ -62,6 +62,7 @@ struct message {
     enum skip_reason skip;
     const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;
+    bool is_outgoing; /* of a login or a trusted network: examined, and never judged */
     bool has_ended_headers;
     unsigned epoch; /* of service_begin_message */
     unsigned nrcpt;
@@ -69,6 +70,7 @@ struct message {
     uint64_t count_us;
     uint64_t bytes; /* body bytes seen, for messages that are not examined */
     struct slice mail_from;
+    struct slice user;                /* the login; empty: none */
     struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
     struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;
@@ -111,9 +113,9 @@ void session_set_helo(struct session *s, const char *helo);
 
 /* Begins a message: pins the configuration, decides whether it is examined, and makes the
  * extractor. An earlier message that was left open ends as aborted. Never fails: without
- * memory the message has trouble set. */
+ * memory the message has trouble set. user: the login's name, or NULL. */
 void session_begin_message(struct session *s, const char *mail_from,
-                           bool is_authenticated);
+                           bool is_authenticated, const char *user);
 /* Counts a header field whose name begins with X-Gillnet-. */
 void message_note_header(struct message *m, struct slice name);
 /* Releases all that the message holds; fine when there is none. */

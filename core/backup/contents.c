@@ -81,6 +81,8 @@ bool contents_is_passing(struct slice path)
            ends_with(name, ".stats") ||
            slice_eq(path, SLICE_LIT("peers/table/lock.mdb")) ||
            slice_eq(path, SLICE_LIT("journal/pending")) ||
+           slice_eq(path, SLICE_LIT("users/table/lock.mdb")) ||
+           begins_with(path, "users/table.new/") ||
            slice_eq(path, SLICE_LIT("peers/restored"));
 }
 
@@ -93,8 +95,9 @@ static bool is_of_counts(struct slice path)
 
 bool contents_takes(struct slice path, bool with_counts)
 {
-    static const char *const tops[] = {"keys",  "lists",  "feeds",
-                                       "peers", "counts", "reports", "journal"};
+    static const char *const tops[] = {"keys",     "lists",   "feeds",
+                                       "peers",    "counts",  "reports",
+                                       "identity", "journal", "users"};
     struct slice rest = path;
     bool is_known = false;
     unsigned depth = 0;

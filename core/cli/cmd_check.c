@@ -15,7 +15,8 @@ struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct list_manager *hold;
-    struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
+    struct contacts *contacts; /* NULL: there is no key */
+    struct hits_view *hits;    /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
     struct users *users; /* their settings */
     bool is_counting;
@@ -32,6 +33,7 @@ struct outcome {
     struct verdict verdict;
     struct list_hits hits;
     struct message_counts counts;
+    struct identity identity;
 };
 
 static const char *silence_name(const struct list_hit *h)
@@ -49,10 +51,26 @@ static bool print_outcome_json(const struct check *c, const struct listset *set,
                                          .hits = &o->hits,
                                          .voices = &c->voices,
                                          .counts = &o->counts,
+                                         .identity = &o->identity,
                                          .counts_are_exact =
                                              counts_are_exact(&c->counts),
                                          .time_us = clock_mono_us() - m->start_mono_us};
     return json_line(explain_json(&explain));
+}
+
+static void print_identity(const struct identity *identity)
+{
+    const char *before = "  sender: ";
+
+    for (unsigned w = 0; w < IDENTITY_WORDS; w++) {
+        if (identity_has(identity, (enum identity_word)w)) {
+            printf("%s%s", before, identity_name(w));
+            before = ", ";
+        }
+    }
+    if (identity->words != 0) {
+        (void)putchar('\n');
+    }
 }
 
 static void print_outcome_text(const struct check *c, const struct listset *set,
@@ -73,6 +91,7 @@ static void print_outcome_text(const struct check *c, const struct listset *set,
                               : "no Authentication-Results field of a server in "
                                 "trusted_authserv proves it");
     }
+    print_identity(&o->identity);
     for (size_t i = 0; i < v->nsymbols; i++) {
         printf("  %s %g ", v->symbols[i].name, v->symbols[i].score);
         text_print(stdout, v->symbols[i].detail, EVIDENCE_SHOWN);
@@ -144,6 +163,23 @@ static void say_uncounted(const struct check *c)
         stderr);
 }
 
+static void identify(const struct check *c, const struct message *m,
+                     const struct message_counts *counts, struct identity *ret)
+{
+    const struct identity_case sender = {.features = m->features,
+                                         .auth = m->auth,
+                                         .conversation = m->conversation,
+                                         .counts = counts,
+                                         .contacts = c->contacts,
+                                         .rcpt = m->rcpt,
+                                         .nrcpt = m->nrcpt,
+                                         .has_empty_sender =
+                                             c->envelope.from != NULL &&
+                                             strcmp(c->envelope.from, "<>") == 0};
+
+    identity_make(&sender, ret);
+}
+
 /* The record that gillnetd would have written. */
 static int explain_outcome(const struct check *c, const struct journal_case *found,
                            struct arena *arena, const struct message *m)
@@ -170,10 +206,12 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
         .auth = m->auth,
         .counts = &o.counts,
+        .identity = &o.identity,
         .text = m->text,
         .bytes = m->bytes};
 
     count_or_look(c, arena, m, &o.counts);
+    identify(c, m, &o.counts, &o.identity);
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
@@ -219,6 +257,19 @@ static void say_no_lists(const struct check *c)
     list_manager_release(c->hold, &lists);
 }
 
+/* Without the store the sender is judged by its results alone. */
+static int open_contacts(struct check *c)
+{
+    struct errinfo info = {.code = ERR_OK};
+
+    if (contacts_view(c->cli->config->state_dir, &c->cli->keys, &c->contacts, &info) !=
+        ERR_OK) {
+        (void)cli_fail(&info);
+        cli_say("correspondents are not known to this command");
+    }
+    return 0;
+}
+
 static int open_lists(struct check *c)
 {
     struct errinfo info = {.code = ERR_OK};
@@ -240,8 +291,11 @@ static int open_lists(struct check *c)
     }
     say_no_lists(c);
     c->users = users_new(c->cli->config->state_dir);
-    return c->users == NULL ? cli_nomem()
-                            : cli_status(users_refresh(c->users, &info), &info);
+    if (c->users == NULL) {
+        return cli_nomem();
+    }
+    status = cli_status(users_refresh(c->users, &info), &info);
+    return status == 0 && has_keys ? open_contacts(c) : status;
 }
 
 static int check_files(struct check *c, char **paths)
@@ -254,6 +308,7 @@ static int check_files(struct check *c, char **paths)
     int closed = counts_close(&c->counts);
     say_uncounted(c);
     list_manager_free(&c->hold);
+    contacts_close(&c->contacts);
     users_free(&c->users);
     lookup_stats_view_free(&c->hits);
     return closed > status ? closed : status;

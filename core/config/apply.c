@@ -319,11 +319,17 @@ static void apply_group(struct load *l, const config_setting_t *group)
     }
 }
 
+/* The name of a key that once had another one, and kept its meaning. */
+static const char *present_name(const char *name)
+{
+    return strcmp(name, "skip_authenticated") == 0 ? "outgoing" : name;
+}
+
 void apply_settings(struct load *l, const config_setting_t *root)
 {
     for (int i = 0; i < config_setting_length(root); i++) {
         const config_setting_t *s = config_setting_get_elem(root, (unsigned)i);
-        const char *name = config_setting_name(s);
+        const char *name = present_name(config_setting_name(s));
 
         const struct schema_family *f = schema_family(name);
 

@@ -5,11 +5,12 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_rule (the structs); schema.def, feed.def,
- * subscribe.def, condition.def, user.def and schema (the table of keys); family (groups with names);
- * load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe, config_users,
- * finish_rules (a load step by step, config_internal.h); config_value, keywords, arrays, form,
- * render, unit, condition (one value in and out); dump, advice, wiring (used by the commands).
+ * Files in reading order: config, config_hub, config_rule, config_sender (the structs); schema.def,
+ * feed.def, subscribe.def, condition.def, user.def and schema (the table of keys); family (groups
+ * with names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
+ * config_users, finish_rules (a load step by step, config_internal.h); config_value, keywords,
+ * arrays, form, render, unit, condition (one value in and out); dump, advice, wiring (used by the
+ * commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -25,6 +26,7 @@
 #include "core/base/slice.h"
 #include "core/config/config_hub.h"
 #include "core/config/config_rule.h"
+#include "core/config/config_sender.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
@@ -110,7 +112,10 @@ struct config {
 
     size_t ntrusted_networks;
     struct ipnet *trusted_networks; /* not examined */
-    bool skip_authenticated;        /* messages of logged-in clients are not examined */
+    bool outgoing; /* mail of logins and trusted networks is outgoing; false: logins are
+                      examined as others are, trusted networks left alone */
+    struct config_account account;
+    struct config_identity identity;
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 

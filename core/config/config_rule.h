@@ -68,7 +68,8 @@ struct config_condition {
     unsigned distinct[RULE_DISTINCTS];
     double burst;
     double ratio; /* 0: any, like the five before it */
-    double bad_share; /* of messages with the value that were judged; 0: any, like the next */
+    double
+        bad_share; /* of messages with the value that were judged; 0: any, like the next */
     double good_share;
     uint64_t first_seen_s;
     uint64_t last_seen_s;
@@ -85,7 +86,7 @@ struct config_rule {
     char *description; /* or "" */
     char *type;        /* name of a counted feature type, or "" */
     char *trait;       /* that the message must have, or "" */
-    double burst;      /* fullest bucket of the last day over the mean, at least; 0: any */
+    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
     double score;
     enum rule_window window;
     unsigned count;                    /* least number of times in the window */
@@ -110,7 +111,7 @@ struct config_rule_group {
 
 /* A user or a domain with settings of its own. */
 struct config_user {
-    char *name;                /* "user@domain" or "@domain", as user_name_tidy makes it */
+    char *name; /* "user@domain" or "@domain", as user_name_tidy makes it */
     struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
 };
 

@@ -110,9 +110,10 @@ static void check_conditions(const struct checking *k,
         }
         if (v->kind == CONDITION_JUDGED && !is_shipped(k, v->file) &&
             !config_strings_has(&k->c->count.judged_types, v->word)) {
-            refuse_name(k, source_of(v), "judged", v->word,
-                        "is not in count.judged_types, so the rule would never apply; add "
-                        "it there");
+            refuse_name(
+                k, source_of(v), "judged", v->word,
+                "is not in count.judged_types, so the rule would never apply; add "
+                "it there");
         }
     }
 }
@@ -168,7 +169,8 @@ static bool has_conditions(const struct checking *k)
 static void check_rule(const struct checking *k)
 {
     const struct config_rule *r = &k->c->rules[k->rule];
-    struct config_source least = rule_source(k, offsetof(struct config_rule, any_least));
+    struct config_source least =
+        rule_source(k, offsetof(struct config_rule, any_least));
 
     if (*r->type == '\0' && *r->trait == '\0' && !has_conditions(k)) {
         refuse(k, rule_source(k, offsetof(struct config_rule, type)), ERR_NOT_FOUND,

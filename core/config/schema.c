@@ -251,14 +251,16 @@ void schema_form(const char *path, const char *value, char dst[SCHEMA_FORM_MAX])
 const char *schema_nearest(const char *group, const char *name)
 {
     static const char *const others[] = {
-        "lists",     "list_defaults",  "log",   "limits",     "thresholds", "allow",
-        "count",     "lists.name",     "rules", "rules.name", "hub",        "peers",
-        "subscribe", "subscribe.name", "feeds", "feeds.name", "api",        "alerts",
-        "rule_groups", "rule_groups.name", "value_sets", "value_sets.name",
-#define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help) "rule_groups." path,
+        "lists",      "list_defaults",   "log",         "limits",
+        "thresholds", "allow",           "count",       "lists.name",
+        "rules",      "rules.name",      "hub",         "peers",
+        "subscribe",  "subscribe.name",  "feeds",       "feeds.name",
+        "api",        "alerts",          "rule_groups", "rule_groups.name",
+        "value_sets", "value_sets.name", "users",       "users.name",
+#define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help) \
+    "rule_groups." path,
 #define CONFIG_VALUE_SET_KEY(path, kind, field, min, max, def, help) "value_sets." path,
-        "users",     "users.name",
-#define CONFIG_USER_KEY(path, kind, field, min, max, def, help) "users." path,
+#define CONFIG_USER_KEY(path, kind, field, min, max, def, help)      "users." path,
 #include "core/config/user.def"
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) "feeds." path,
 #include "core/config/feed.def"

@@ -56,6 +56,7 @@ struct message_facts {
     const struct slice *rcpt; /* normalised recipient addresses */
     size_t nrcpt;             /* of rcpt */
     uint64_t ndeliveries; /* recipients in all; amount when recipients are counted */
+    const char *prefix;   /* in place of the configured one; NULL: that */
 };
 
 /* Counts the message (facts->ndeliveries times when the configuration counts deliveries), or with

@@ -150,6 +150,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     list_symbols_add(&j);
     judge_limits(&j);
     if (ret->allow == NULL) {
+        credit_judge(&j);
         judge_rules(&j);
     }
     ret->firm = ret->score - j.unsure - j.of_judgements;

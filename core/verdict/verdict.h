@@ -5,19 +5,21 @@
  * list (once per list, however many hits). Possible, revoked and false positive hits are shown and
  * score 0. The harshest action whose threshold the score reaches applies. Allow rules come first; a
  * message that one of them accepts has score 0. A network accepts by itself, and so does a login
- * where logged-in clients are not examined (skip_authenticated). An address or a domain accepts
+ * where logins are outgoing mail (outgoing). An address or a domain accepts
  * only an authenticated sender: in a trusted network, after a login, or with a pass for that domain
  * in a trusted Authentication-Results (From: DMARC, or a DKIM d= between the domain and its
  * registrable domain; envelope sender: SPF). On an allow list a client address, From or envelope
  * sender follows the same rules; a URL, attachment, body or subject there removes that value from
  * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
- * or `protected` covers, gives no symbol. The rules come last, for messages that no allow rule
- * accepts (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and
- * TRAIT_NAME are those written in short. Rules that read only counts lead to bulk_alone at most; a
- * harsher action needs a score that reaches it without them.
- * Files in reading order: verdict (lists, limits, score), allow (senders with proof), peers (quorum
- * and weight), rule/ (rules), identity/ (words about the sender), explain (the result as JSON).
+ * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
+ * (credit, ADR 0062). The rules come last, for messages that no allow rule accepts
+ * (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and TRAIT_NAME
+ * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
+ * action needs a score that reaches it without them.
+ * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
+ * (known senders), peers (quorum and weight), rule/ (rules), identity/ (words about the sender),
+ * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.

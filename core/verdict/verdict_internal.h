@@ -1,5 +1,5 @@
 /*
- * verdict_internal - one judgement; shared by verdict.c and list_symbols.c only.
+ * verdict_internal - one judgement; shared by verdict.c, list_symbols.c and credit.c only.
  */
 #ifndef CORE_VERDICT_VERDICT_INTERNAL_H
 #define CORE_VERDICT_VERDICT_INTERNAL_H
@@ -15,7 +15,7 @@ struct judging {
     const struct listset *lists;
     const struct list_hits *hits;
     struct arena *arena;
-    double unsure; /* part of the score that lacks a quorum of peers */
+    double unsure;        /* part of the score that lacks a quorum of peers */
     double of_counts;     /* part of the score that rules on counts gave */
     double of_judgements; /* and rules on judgements */
     size_t nexempt;
@@ -33,5 +33,8 @@ void list_symbols_allow(struct judging *j);
 void list_symbols_add(struct judging *j);
 /* context: a struct judging. Whether list_symbols_exempt found the value. */
 bool list_symbols_is_exempt(const void *context, struct slice value);
+
+/* credit.c: takes the score of a known correspondent, or of an answer, from the message's. */
+void credit_judge(struct judging *j);
 
 #endif

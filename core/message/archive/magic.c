@@ -29,15 +29,15 @@ static const struct magic_row rows[] = {
      IS(MAGIC_TNEF, "application/ms-tnef"),
      {"application/vnd.ms-tnef"}},
     {BYTES("MZ"),
-     IS(MAGIC_OTHER, "application/x-msdownload"),
+     IS(MAGIC_PROGRAM, "application/x-msdownload"),
      {"application/x-ms", "application/x-dos", "application/exe", "application/x-exe",
       "application/vnd.microsoft.portable-executable"}},
     {BYTES("\x7f"
            "ELF"),
-     IS(MAGIC_OTHER, "application/x-executable"),
+     IS(MAGIC_PROGRAM, "application/x-executable"),
      {"application/x-elf", "application/x-sharedlib"}},
     {BYTES("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
-     IS(MAGIC_OTHER, "application/x-ole-storage"),
+     IS(MAGIC_OLE, "application/x-ole-storage"),
      {"application/ms", "application/vnd.", "application/x-ms", "application/excel",
       "application/powerpoint"}},
     {BYTES("Rar!\x1a\x07"),
@@ -148,4 +148,9 @@ bool magic_contradicts(const struct magic *found, struct slice declared)
         }
     }
     return true;
+}
+
+bool magic_is_program(const struct magic *found)
+{
+    return found->kind == MAGIC_PROGRAM || found->kind == MAGIC_SHORTCUT;
 }

@@ -17,6 +17,8 @@ enum magic_kind {
     MAGIC_TNEF,
     MAGIC_SHORTCUT,
     MAGIC_HTML,
+    MAGIC_PROGRAM,
+    MAGIC_OLE, /* documents of office programs before 2007 */
     MAGIC_OTHER
 };
 
@@ -29,5 +31,7 @@ struct magic magic_of(struct slice head);
 /* A media type (lower case) that the file cannot have. Types that fit any
  * file, like application/octet-stream, never lie; one picture may pass for another. */
 bool magic_contradicts(const struct magic *found, struct slice declared);
+/* A program, or a shortcut that starts one. */
+bool magic_is_program(const struct magic *found);
 
 #endif

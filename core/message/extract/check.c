@@ -11,11 +11,11 @@ static const struct {
 #undef TRAIT
 };
 
-void check_all(const struct featureset *set,
-               void (*give)(void *context, enum trait trait), void *context)
+void check_all(const struct facts *facts, void (*give)(void *context, enum trait trait),
+               void *context)
 {
     for (size_t i = 0; i < LENGTH(checks); i++) {
-        if (checks[i].has(set)) {
+        if (checks[i].has(facts)) {
             give(context, checks[i].trait);
         }
     }

@@ -2,7 +2,7 @@
  * them. */
 #include "core/message/extract/check.h"
 
-bool check_from_several(const struct featureset *set)
+bool check_from_several(const struct facts *facts)
 {
-    return featureset_count_type(set, FEATURE_from_domain) > 1;
+    return facts_count(facts, FEATURE_from_domain) > 1;
 }

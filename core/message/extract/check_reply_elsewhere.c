@@ -7,13 +7,23 @@ static bool is_from_domain(const struct featureset *set, struct slice domain)
     return featureset_has(set, FEATURE_from_domain, domain);
 }
 
-bool check_reply_elsewhere(const struct featureset *set)
+bool check_reply_elsewhere(const struct facts *facts)
 {
+    const struct featureset *set = facts->set;
+    if (facts_count(facts, FEATURE_reply_to_domain) == 0 ||
+        facts_count(facts, FEATURE_from_domain) == 0) {
+        return false;
+    }
     for (size_t i = 0; i < featureset_count(set); i++) {
         const struct feature *f = featureset_at(set, i);
         if (f->type == FEATURE_reply_to_domain && !is_from_domain(set, f->text)) {
-            return featureset_first(set, FEATURE_from_domain) != NULL;
+            return true;
         }
     }
     return false;
+}
+
+bool check_reply_several(const struct facts *facts)
+{
+    return facts_count(facts, FEATURE_reply_to_domain) > 1;
 }

@@ -2,6 +2,7 @@
 
 #include "core/message/extract/extract_internal.h"
 #include "core/message/text/ascii.h"
+#include "core/message/trait/text_trait.h"
 #include "core/message/url/find.h"
 #include "core/message/url/host.h"
 
@@ -182,8 +183,17 @@ void extract_code_begin(struct extract *x)
     (void)open_script(x, dialect_of(x->leaf.type, x->leaf.name));
 }
 
+static void note_script(struct extract *x, struct slice text)
+{
+    if (!traits_has(&x->traits, TRAIT_script_obfuscated) &&
+        script_is_obfuscated(text)) {
+        extract_trait(x, TRAIT_script_obfuscated);
+    }
+}
+
 void extract_code_text(struct extract *x, struct slice text, size_t at)
 {
+    note_script(x, text);
     read_plain(x, text, at, true);
     extract_unc(x, text);
     if (x->code.is_open && !x->stopped) {
@@ -202,6 +212,7 @@ void extract_code_end(struct extract *x)
 
 void extract_code_piece(struct extract *x, struct slice text)
 {
+    note_script(x, text);
     if (x->code.is_open ||
         open_script(x, x->code.is_html ? x->code.dialect : SCRIPT_JAVASCRIPT)) {
         script_feed(x->code.script, text);

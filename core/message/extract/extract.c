@@ -5,8 +5,6 @@
 #include "core/message/extract/extract_internal.h"
 #include "core/message/url/host.h"
 
-_Static_assert(TRAIT_COUNT <= 64, "extract.traits holds a bit for each");
-
 enum { LINE_ENDS_AT_ONCE = 64 };
 
 static const uint64_t day_us = UINT64_C(86400) * 1000000;
@@ -174,10 +172,19 @@ void extract_add_address(struct extract *x, enum feature_type type,
 
 void extract_trait(struct extract *x, enum trait trait)
 {
-    uint64_t bit = UINT64_C(1) << trait;
-    if ((x->traits & bit) == 0) {
-        x->traits |= bit;
+    if (!traits_has(&x->traits, trait)) {
+        traits_add(&x->traits, trait);
         featureset_add(x->set, FEATURE_trait, slice_str(trait_name(trait)));
+    }
+}
+
+void extract_traits(struct extract *x, const struct traits *found)
+{
+    for (size_t i = 0; i < TRAIT_WORDS; i++) {
+        uint64_t bits = found->bits[i] & ~x->traits.bits[i];
+        for (; bits != 0; bits &= bits - 1) {
+            extract_trait(x, (enum trait)(64 * i + (size_t)__builtin_ctzll(bits)));
+        }
     }
 }
 
@@ -309,11 +316,16 @@ struct featureset *extract_finish(struct extract *x)
     featureset_raise_max(x->set, EXTRACT_FEATURES_LAST);
     add_body_digest(x);
     if (x->imprint != NULL) {
+        x->facts.texts_differ = fingerprint_texts_differ(x->imprint);
         fingerprint_finish(x->imprint, x->set, x->scratch,
                            mailing_list_key(&x->list, x->set), x->was_stopped);
         teach(x);
     }
-    check_all(x->set, on_check, x);
+    extract_note_fields_end(x);
+    facts_close(&x->facts, x->set);
+    x->facts.recipients = x->nkept > 0 ? x->recipients : x->facts.named;
+    x->facts.nrecipients = x->nkept > 0 ? x->nkept : x->facts.nnamed;
+    check_all(&x->facts, on_check, x);
     overflow_ask(&x->overflow);
     extract_add_mail_limits(x, mail_limits_met(x->mail));
     if (arena_is_full(x->arena)) {
@@ -327,6 +339,11 @@ struct featureset *extract_finish(struct extract *x)
 const struct extract_auth *extract_auth(const struct extract *x)
 {
     return &x->auth;
+}
+
+const struct extract_conversation *extract_conversation(const struct extract *x)
+{
+    return &x->conversation;
 }
 
 struct slice extract_message_id(const struct extract *x)

@@ -54,6 +54,8 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
         return FILE_SHORTCUT;
     case MAGIC_NONE:
     case MAGIC_HTML:
+    case MAGIC_PROGRAM:
+    case MAGIC_OLE:
     case MAGIC_OTHER:
         break;
     }
@@ -145,6 +147,9 @@ void extract_file_ready(struct extract *x)
 static void on_entry_name(void *context, struct slice name, struct slice charset)
 {
     struct extract *x = context;
+    if (slice_has_suffix_nocase(name, SLICE_LIT("vbaProject.bin"))) {
+        extract_trait(x, TRAIT_attachment_macro);
+    }
     /* Those that an office program gives are the same in every document. */
     if (office_role_of(x->office, name) == OFFICE_FILE) {
         extract_add_name(context, FEATURE_archive_entry, name, charset);

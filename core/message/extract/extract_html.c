@@ -142,12 +142,29 @@ static void page_in_link(struct extract *x, struct slice value)
     }
 }
 
+/* Links that are no address: a click opens what they hold. */
+static void add_scheme_traits(struct extract *x, enum shown_value_kind kind,
+                              struct slice value)
+{
+    bool is_followed = kind == SHOWN_VALUE_LINK || kind == SHOWN_VALUE_FORM ||
+                       kind == SHOWN_VALUE_REFRESH;
+    if (is_followed && slice_has_prefix_nocase(value, SLICE_LIT("data:"))) {
+        extract_trait(x, TRAIT_link_data);
+    } else if (is_followed &&
+               slice_has_prefix_nocase(value, SLICE_LIT("javascript:"))) {
+        extract_trait(x, TRAIT_link_script);
+    } else {
+        /* as most are */
+    }
+}
+
 /* The value of an attribute that holds a URL. A link without a scheme that begins as a name does
  * is opened as one by some mail programs. */
 static void html_link(struct extract *x, enum shown_value_kind kind, struct slice value)
 {
     value = trimmed(value);
     if (has_scheme(value)) {
+        add_scheme_traits(x, kind, value);
         if (!extract_try_link(x, value)) {
             /* javascript: and data: with links in them; tel:, bitcoin: */
             extract_code_url(x, value);
@@ -195,7 +212,13 @@ static void form(struct extract *x, struct slice value)
 {
     struct url url;
     extract_trait(x, TRAIT_html_form);
+    if (x->leaf.is_attachment) {
+        extract_trait(x, TRAIT_attachment_page_form);
+    }
     if (read_target(x, value, &url)) {
+        if (slice_has_prefix_nocase(trimmed(value), SLICE_LIT("http:"))) {
+            extract_trait(x, TRAIT_form_http);
+        }
         featureset_add(x->set, FEATURE_form_host, url.host.text);
     }
     arena_reset(x->scratch);
@@ -293,12 +316,43 @@ static void add_text_traits(struct extract *x, const struct shown_text *text)
     const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
     if (text->where == SHOWN_SCRIPT) {
         extract_trait(x, TRAIT_html_script);
+        if (x->leaf.is_attachment) {
+            extract_trait(x, TRAIT_attachment_page_script);
+        }
     } else if (text->where == SHOWN_BODY && (text->flags & hidden) != 0 &&
-               (x->traits & (UINT64_C(1) << TRAIT_text_hidden)) == 0 &&
                slice_trim(text->text).n >= EXTRACT_HIDDEN_MIN) {
         extract_trait(x, TRAIT_text_hidden);
     } else {
         /* as a reader expects it */
+    }
+}
+
+/* How much is shown, hidden and left out. */
+static void note_text(struct extract *x, const struct shown_text *text)
+{
+    const unsigned hidden = SHOWN_NONE | SHOWN_INVISIBLE | SHOWN_TINY;
+    size_t n = x->is_shown ? slice_trim(text->text).n : 0;
+    if (text->where == SHOWN_COMMENT) {
+        x->facts.comments += n;
+    } else if (text->where == SHOWN_BODY) {
+        *((text->flags & hidden) != 0 ? &x->facts.hidden : &x->facts.shown) += n;
+    } else {
+        /* for programs */
+    }
+}
+
+/* Pictures, and fields that hide what is typed. */
+static void note_token(struct extract *x, const struct html_token *token)
+{
+    if (token->kind == HTML_START_TAG) {
+        x->facts.npictures += x->is_shown && slice_eq(token->tag, SLICE_LIT("img"));
+    } else if (token->kind == HTML_ATTRIBUTE &&
+               slice_eq(token->name, SLICE_LIT("type")) &&
+               slice_eq(token->tag, SLICE_LIT("input")) &&
+               slice_eq_nocase(slice_trim(token->value), SLICE_LIT("password"))) {
+        extract_trait(x, TRAIT_html_password);
+    } else {
+        /* nothing to note */
     }
 }
 
@@ -333,6 +387,7 @@ static void on_text(void *context, const struct shown_text *text)
     }
     extract_tag_at(x, text->at);
     add_text_traits(x, text);
+    note_text(x, text);
     if (text->where == SHOWN_SCRIPT || text->where == SHOWN_STYLE ||
         text->where == SHOWN_COMMENT) {
         if (text->where == SHOWN_SCRIPT) {
@@ -385,6 +440,7 @@ static void on_html(void *context, const struct html_token *token)
         if (token->kind == HTML_START_TAG) {
             extract_shown_tag(x, token->tag);
         }
+        note_token(x, token);
         shown_take(x->shown, token);
         extract_code_token(x, token);
     }

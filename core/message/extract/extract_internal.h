@@ -4,6 +4,7 @@
  *   extract.c  the public functions, body digest, budget
  *   envelope.c the SMTP session
  *   header.c   header fields
+ *   field_note.c  notes of them for the checks
  *   part.c     the parts of a message: leaves and attachments
  *   leaf.c     a leaf's bytes: checksum, type by the first bytes, choice of reader
  *   window.c   its text: charset, folding, windows
@@ -17,7 +18,8 @@
  *   share.c    processor time, shared out
  *   skim.c     links of text for which there was no time
  *   overflow.c features for which there is no room
- *   shown_part.c  the text of fingerprints
+ *   shown_part.c  the text of fingerprints, and notes of it
+ *   facts.c    notes of the whole message
  */
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
 #define CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
@@ -30,8 +32,10 @@
 #include "core/message/extract/code.h"
 #include "core/message/extract/extract.h"
 #include "core/message/extract/extract_file.h"
+#include "core/message/extract/facts.h"
 #include "core/message/extract/fingerprint.h"
 #include "core/message/extract/html_base.h"
+#include "core/message/extract/leaf.h"
 #include "core/message/extract/location.h"
 #include "core/message/extract/mailing_list.h"
 #include "core/message/extract/overflow.h"
@@ -41,9 +45,12 @@
 #include "core/message/text/charset.h"
 #include "core/message/text/enriched.h"
 #include "core/message/text/unfold.h"
+#include "core/message/trait/trait.h"
 
 enum {
-    EXTRACT_FEATURES_LAST = 64, /* of the message as a whole: nothing crowds them out */
+    EXTRACT_FEATURES_LAST =
+        64 + TRAIT_COUNT,        /* of the message as a whole: nothing crowds
+                                               * them out */
     EXTRACT_ADDRESSES_STEP = 64, /* of one header field, read at once */
     EXTRACT_WINDOW = 64 * 1024,  /* text is converted and scanned in such pieces */
     EXTRACT_TAIL = 4096, /* a window ends at white space within its last bytes */
@@ -51,20 +58,6 @@ enum {
     EXTRACT_CPU_FIND = 256,            /* bytes that cost as much as one find in text */
     EXTRACT_HIDDEN_MIN =
         8 /* bytes of hidden text that set the trait; less is spacing */
-};
-
-enum text_kind { TEXT_NOT, TEXT_PLAIN, TEXT_HTML, TEXT_SCRIPT, TEXT_XML };
-
-/* Facts about a leaf before its bytes; slices are borrowed until extract_leaf_end. */
-struct leaf {
-    struct slice type; /* as declared; empty when it was not */
-    struct slice charset;
-    struct slice name;
-    bool may_sniff;        /* nobody said that it is plain text: HTML counts as such */
-    bool is_attachment;    /* its checksum and type are features */
-    bool is_uuencoded;     /* by its transfer encoding */
-    unsigned depth;        /* of files in files; 0 for a part of the message */
-    enum office_role role; /* of an entry of an office document */
 };
 
 struct extract {
@@ -93,7 +86,9 @@ struct extract {
     struct slice message_id;
     struct mailing_list list;
     struct extract_auth auth;
-    uint64_t traits;    /* bits of enum trait that the set has */
+    struct extract_conversation conversation;
+    struct traits traits; /* that the set has */
+    struct facts facts;
     unsigned auth_seen; /* methods that an earlier field spoke about */
 
     struct shares shares;
@@ -120,6 +115,7 @@ struct extract {
     bool has_data;
     bool is_decided; /* head told what it is */
     bool finds_files;
+    struct leaf_watch watch;
 
     /* its text */
     bool unfolds;
@@ -161,11 +157,16 @@ void extract_add_address(struct extract *x, enum feature_type type,
 /* Bits of enum mail_limit_bit. */
 void extract_add_mail_limits(struct extract *x, unsigned met);
 void extract_trait(struct extract *x, enum trait trait);
+void extract_traits(struct extract *x, const struct traits *found);
 void extract_add_mail_from(struct extract *x, struct slice address);
 
 /* header.c: mail_events.header */
 void extract_on_header(void *context, const struct mail_part *part, struct slice name,
                        struct slice value);
+
+/* field_note.c */
+void extract_note_field(struct extract *x, enum noted_field field, struct slice value);
+void extract_note_fields_end(struct extract *x);
 
 /* part.c: mail_events */
 void extract_on_part_begin(void *context, const struct mail_part *part);
@@ -224,7 +225,7 @@ void extract_numbers_in(struct extract *x, struct slice text);
 /* The registrable domain, or the host where it has none. */
 struct slice extract_domain_of(const struct host *host);
 
-/* html.c */
+/* extract_html.c */
 /* Makes x->html and x->shown for a part. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
 

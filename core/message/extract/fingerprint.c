@@ -10,7 +10,10 @@ enum {
     BAND_TEXT = 48,
     BAND_HEX = 16,
     TEMPLATE_HEX = 32,
-    PAIR_TEXT = 512
+    PAIR_TEXT = 512,
+    HEARD_WORDS = 64,     /* of 64 bits: words that a text has, by a hash */
+    HEARD_BYTES = 8,      /* of a word that are hashed */
+    HEARD_LETTERS_MIN = 4 /* bytes of a word; shorter ones stand in any text */
 };
 
 /* Folded words, exactly. */
@@ -28,6 +31,7 @@ struct text {
     struct fingerprint *imprint;
     struct exact exact;
     struct wordsum words;
+    uint64_t heard[HEARD_WORDS];
     bool has_quoted;
     struct sketch own; /* in the end: of all that counts */
     struct sketch quoted;
@@ -74,12 +78,27 @@ static void exact_word(struct exact *e, struct slice word)
     e->nwords++;
 }
 
+/* FOLD_WORD_MAX bytes of a word can be read. */
+static void hear_word(struct text *t, struct slice word)
+{
+    uint64_t bytes = 0;
+    memcpy(&bytes, word.p, HEARD_BYTES);
+    if (word.n < HEARD_BYTES) {
+        bytes &= (UINT64_C(1) << (8 * word.n)) - 1;
+    }
+    uint64_t hash = (bytes * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
+    t->heard[hash / 64] |= UINT64_C(1) << (hash % 64);
+}
+
 static void on_word(void *context, const struct fold_word *word)
 {
     struct fingerprint *p = context;
     struct text *t = p->open;
     uint64_t shingle = 0;
     exact_word(&t->exact, word->text);
+    if (p->group != FINGERPRINT_OTHER && word->text.n >= HEARD_LETTERS_MIN) {
+        hear_word(t, word->text);
+    }
     if (!p->options->keys.is_set) {
         return;
     }
@@ -171,6 +190,7 @@ static struct text *text_new(struct fingerprint *p)
     struct text *t = (void *)(bytes + (_Alignof(struct text) - past));
     t->imprint = p;
     t->words = (struct wordsum){.nwords = 0};
+    memset(t->heard, 0, sizeof(t->heard));
     t->has_quoted = false;
     t->exact.sum = (struct sha256){NULL};
     t->exact.has_sum = false;
@@ -225,6 +245,22 @@ static struct text *alternative(const struct fingerprint *p)
     struct text *t =
         words_of(html) >= FINGERPRINT_WORDS_MIN ? html : p->texts[FINGERPRINT_PLAIN];
     return words_of(t) > 0 ? t : NULL;
+}
+
+bool fingerprint_texts_differ(const struct fingerprint *p)
+{
+    const struct text *plain = p->texts[FINGERPRINT_PLAIN];
+    const struct text *html = p->texts[FINGERPRINT_HTML];
+    size_t nplain = 0;
+    size_t nhtml = 0;
+    size_t nboth = 0;
+    for (size_t i = 0; plain != NULL && html != NULL && i < HEARD_WORDS; i++) {
+        nplain += (size_t)__builtin_popcountll(plain->heard[i]);
+        nhtml += (size_t)__builtin_popcountll(html->heard[i]);
+        nboth += (size_t)__builtin_popcountll(plain->heard[i] & html->heard[i]);
+    }
+    size_t least = nplain < nhtml ? nplain : nhtml;
+    return least >= FINGERPRINT_BOTH_MIN && nboth * FINGERPRINT_BOTH_SHARE < least;
 }
 
 static void add_exact(struct text *main, struct text *other, struct featureset *set)

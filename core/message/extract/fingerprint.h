@@ -19,7 +19,10 @@
 enum {
     FINGERPRINT_WORDS_MIN = 10, /* of a text with a checksum; of HTML that is taken */
     FINGERPRINT_PAIR_WORDS_MIN =
-        3,                         /* of a text that counts together with who sent it */
+        3,                     /* of a text that counts together with who sent it */
+    FINGERPRINT_BOTH_MIN = 12, /* different words of alternatives that are compared */
+    FINGERPRINT_BOTH_SHARE =
+        5, /* they differ when fewer than one in so many is in both */
     FINGERPRINT_TAGS_MIN = 12,     /* of a structure, repeated rows taken once */
     FINGERPRINT_LINKS_MIN = 2,     /* of a set */
     FINGERPRINT_LEARNT_MAX = 2048, /* shingles of a message that teach */
@@ -60,6 +63,9 @@ void imprint_line(struct fingerprint *p, struct slice line);
 void fingerprint_text(struct fingerprint *p, struct slice text);
 /* A start tag of HTML. */
 void fingerprint_tag(struct fingerprint *p, struct slice name);
+/* The plain text of a multipart/alternative has hardly a word of its HTML, and both have
+ * FINGERPRINT_BOTH_MIN different ones. */
+bool fingerprint_texts_differ(const struct fingerprint *p);
 /* Adds the features to set, which has the others by now. list: hash of the mailing list and of
  * where its mail comes from, 0: none. is_cut: the text is not whole, nothing exact can be said of
  * it. scratch is for the moment. */

@@ -1,8 +1,11 @@
 #include "core/base/uninitialized.h"
+#include "core/message/extract/conversation.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/feature/normalize.h"
 #include "core/message/text/encoded_word.h"
 #include "core/message/text/fold.h"
+#include "core/message/trait/sender_name.h"
+#include "core/message/trait/subject_trait.h"
 #include "core/message/url/address.h"
 #include "core/message/url/host.h"
 
@@ -13,6 +16,17 @@ static void add_text(struct extract *x, enum feature_type type, struct slice val
 {
     struct slice text = encoded_word_decode(x->scratch, value);
     featureset_add(x->set, type, feature_normal_subject(x->scratch, text));
+}
+
+/* The name beside an address of From. */
+static void add_name(struct extract *x, const struct address *a)
+{
+    struct traits found = {0};
+    struct slice name =
+        feature_normal_subject(x->scratch, encoded_word_decode(x->scratch, a->display));
+    featureset_add(x->set, FEATURE_display_name, name);
+    sender_name_traits(x->scratch, a->display, name, a->domain, &found);
+    extract_traits(x, &found);
 }
 
 /* One address of a field: kept, or only looked up. */
@@ -26,7 +40,7 @@ static void add_listed(struct extract *x, enum feature_type type,
     }
     extract_add_address(x, type, domain_type, a->text, a->domain);
     if (type == FEATURE_from && a->display.n > 0) {
-        add_text(x, FEATURE_display_name, a->display);
+        add_name(x, a);
     }
 }
 
@@ -51,9 +65,14 @@ static void add_addresses(struct extract *x, enum feature_type type,
 
 static void on_subject(struct extract *x, struct slice value)
 {
+    struct traits found = {0};
     struct slice text = encoded_word_decode(x->scratch, value);
     featureset_add(x->set, FEATURE_subject, feature_normal_subject(x->scratch, text));
     featureset_add(x->set, FEATURE_subject_skeleton, fold_subject(x->scratch, text));
+    subject_traits(value, text, &found);
+    extract_traits(x, &found);
+    x->facts.has_subject = x->facts.has_subject || slice_trim(text).n > 0;
+    x->facts.is_reply = x->facts.is_reply || subject_is_reply(text);
 }
 
 static void on_from(struct extract *x, struct slice value)
@@ -113,16 +132,19 @@ static void on_list_id(struct extract *x, struct slice value)
     struct slice id = feature_normal_list_id(x->scratch, value);
     featureset_add(x->set, FEATURE_list_id, slice_head(id, LIST_ID_MAX));
     mailing_list_id(&x->list, id);
+    conversation_list(x, value);
 }
 
 static void on_list_address(struct extract *x, struct slice value)
 {
     mailing_list_address(&x->list, value);
+    conversation_list(x, value);
 }
 
 static void on_precedence(struct extract *x, struct slice value)
 {
     mailing_list_precedence(&x->list, value);
+    conversation_precedence(x, value);
 }
 
 static void on_mailer(struct extract *x, struct slice value)
@@ -142,6 +164,7 @@ enum field_links {
 struct field {
     struct slice name;
     enum field_links links; /* of every part, and of messages in the message */
+    enum noted_field noted; /* of the message itself */
     void (*read)(struct extract *x,
                  struct slice value); /* of the message itself; or NULL */
 };
@@ -150,39 +173,55 @@ struct field {
  * reader's client, which shows them or opens them. All other fields, known or not, are written by
  * servers, filters and lists on the way, or are seen by nobody. */
 static const struct field fields[] = {
-    {{"Subject", 7}, LINKS_TEXT, on_subject},
-    {{"From", 4}, LINKS_MARKED, on_from},
-    {{"Sender", 6}, LINKS_MARKED, on_sender},
-    {{"Reply-To", 8}, LINKS_MARKED, on_reply_to},
-    {{"To", 2}, LINKS_MARKED, NULL},
-    {{"Cc", 2}, LINKS_MARKED, NULL},
-    {{"Comments", 8}, LINKS_MARKED, NULL},
-    {{"Keywords", 8}, LINKS_MARKED, NULL},
-    {{"Organization", 12}, LINKS_MARKED, NULL},
-    {{"Organisation", 12}, LINKS_MARKED, NULL},
-    {{"X-Message-Flag", 14}, LINKS_MARKED, NULL}, /* Outlook shows it above the text */
-    {{"Content-Description", 19}, LINKS_MARKED, NULL},
-    {{"Content-Location", 16}, LINKS_MARKED, NULL},
-    {{"Content-Base", 12}, LINKS_MARKED, NULL},
-    {{"Content-Type", 12}, LINKS_EXTERNAL, NULL},
-    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NULL},
-    {{"Message-ID", 10}, LINKS_NONE, on_message_id},
-    {{"Authentication-Results", 22}, LINKS_NONE, extract_auth_field},
-    {{"Return-Path", 11}, LINKS_NONE, on_return_path},
-    {{"List-Id", 7}, LINKS_NONE, on_list_id},
-    {{"Mailing-List", 12}, LINKS_NONE, on_list_address},
-    {{"X-Mailing-List", 14}, LINKS_NONE, on_list_address},
-    {{"X-BeenThere", 11}, LINKS_NONE, on_list_address},
-    {{"Precedence", 10}, LINKS_NONE, on_precedence},
-    {{"X-Mailer", 8}, LINKS_NONE, on_mailer},
-    {{"User-Agent", 10}, LINKS_NONE, on_mailer},
+    {{"Subject", 7}, LINKS_TEXT, NOTED_SUBJECT, on_subject},
+    {{"From", 4}, LINKS_MARKED, NOTED_FROM, on_from},
+    {{"Sender", 6}, LINKS_MARKED, NOTED_SENDER, on_sender},
+    {{"Reply-To", 8}, LINKS_MARKED, NOTED_REPLY_TO, on_reply_to},
+    {{"To", 2}, LINKS_MARKED, NOTED_TO, NULL},
+    {{"Cc", 2}, LINKS_MARKED, NOTED_CC, NULL},
+    {{"Comments", 8}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"Keywords", 8}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"Organization", 12}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"Organisation", 12}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"X-Message-Flag", 14},
+     LINKS_MARKED,
+     NOTED_OTHER,
+     NULL}, /* Outlook shows it above the text */
+    {{"Content-Description", 19}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"Content-Location", 16}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"Content-Base", 12}, LINKS_MARKED, NOTED_OTHER, NULL},
+    {{"Content-Type", 12}, LINKS_EXTERNAL, NOTED_TYPE, NULL},
+    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NOTED_OTHER, conversation_unsubscribe},
+    {{"Message-ID", 10}, LINKS_NONE, NOTED_MESSAGE_ID, on_message_id},
+    {{"Authentication-Results", 22}, LINKS_NONE, NOTED_OTHER, extract_auth_field},
+    {{"Return-Path", 11}, LINKS_NONE, NOTED_OTHER, on_return_path},
+    {{"List-Id", 7}, LINKS_NONE, NOTED_OTHER, on_list_id},
+    {{"Mailing-List", 12}, LINKS_NONE, NOTED_OTHER, on_list_address},
+    {{"X-Mailing-List", 14}, LINKS_NONE, NOTED_OTHER, on_list_address},
+    {{"X-BeenThere", 11}, LINKS_NONE, NOTED_OTHER, on_list_address},
+    {{"Precedence", 10}, LINKS_NONE, NOTED_OTHER, on_precedence},
+    {{"X-Mailer", 8}, LINKS_NONE, NOTED_MAILER, on_mailer},
+    {{"User-Agent", 10}, LINKS_NONE, NOTED_MAILER, on_mailer},
+    {{"Date", 4}, LINKS_NONE, NOTED_DATE, NULL},
+    {{"Received", 8}, LINKS_NONE, NOTED_RECEIVED, NULL},
+    {{"MIME-Version", 12}, LINKS_NONE, NOTED_MIME_VERSION, NULL},
+    {{"Content-Transfer-Encoding", 25}, LINKS_NONE, NOTED_TRANSFER, NULL},
+    {{"In-Reply-To", 11}, LINKS_NONE, NOTED_ANSWER, conversation_reply_to_id},
+    {{"References", 10}, LINKS_NONE, NOTED_ANSWER, conversation_references},
+    {{"Thread-Index", 12}, LINKS_NONE, NOTED_ANSWER, NULL},
+    {{"X-Priority", 10}, LINKS_NONE, NOTED_PRIORITY, NULL},
+    {{"Priority", 8}, LINKS_NONE, NOTED_PRIORITY, NULL},
+    {{"Importance", 10}, LINKS_NONE, NOTED_PRIORITY, NULL},
+    {{"X-MimeOLE", 9}, LINKS_NONE, NOTED_MIMEOLE, NULL},
+    {{"Auto-Submitted", 14}, LINKS_NONE, NOTED_OTHER, conversation_auto_submitted},
+    {{"List-Post", 9}, LINKS_NONE, NOTED_OTHER, conversation_list_post},
 };
 
 /* NULL: not read. */
 static const struct field *field_of(struct slice name)
 {
     for (size_t i = 0; i < LENGTH(fields); i++) {
-        if (slice_eq_nocase(name, fields[i].name)) {
+        if (name.n == fields[i].name.n && slice_eq_nocase(name, fields[i].name)) {
             return &fields[i];
         }
     }
@@ -226,10 +265,14 @@ void extract_on_header(void *context, const struct mail_part *part, struct slice
     struct extract *x = context;
     extract_cpu_step(x, value.n);
     const struct field *field = field_of(name);
+    x->facts.nfields += part == NULL;
     if (field == NULL) {
         return;
     }
     extract_place(x, part, name);
+    if (part == NULL && field->noted != NOTED_OTHER) {
+        extract_note_field(x, field->noted, value);
+    }
     if (part == NULL && field->read != NULL) {
         field->read(x, value);
         arena_reset(x->scratch);

@@ -2,6 +2,8 @@
 #include "core/message/extract/extract_internal.h"
 #include "core/message/extract/xml.h"
 #include "core/message/feature/normalize.h"
+#include "core/message/trait/file_trait.h"
+#include "core/message/trait/text_trait.h"
 
 static bool has_any_suffix(struct slice name, const char *const *suffixes)
 {
@@ -48,7 +50,11 @@ void extract_add_name(struct extract *x, enum feature_type type, struct slice na
 {
     if (name.n > 0) {
         struct slice text = charset_to_utf8(x->scratch, charset, name, NULL);
-        featureset_add(x->set, type, feature_normal_file_name(x->scratch, text));
+        struct slice normal = feature_normal_file_name(x->scratch, text);
+        struct traits found = {0};
+        featureset_add(x->set, type, normal);
+        file_traits(normal, type == FEATURE_archive_entry, &found);
+        extract_traits(x, &found);
         arena_reset(x->scratch);
     }
 }
@@ -69,6 +75,10 @@ void extract_leaf_begin(struct extract *x, const struct leaf *leaf)
     x->is_decided = false;
     x->nhead = 0;
     x->finds_files = false;
+    x->watch = (struct leaf_watch){.is_ascii = true};
+    x->watch.asks_ascii = leaf->depth == 0 && x->kind != TEXT_NOT &&
+                          !leaf->is_attachment &&
+                          text_needs_ascii(leaf->charset, leaf->is_base64);
     x->is_attachment = leaf->is_attachment && sha256_init(&x->part_sum) == ERR_OK;
     buf_init(&x->held, (size_t)x->limits.attachment_bytes);
     extract_spend_on(x,
@@ -81,6 +91,10 @@ static void add_types(struct extract *x, const struct magic *magic)
     if (!leaf->is_attachment) {
         return;
     }
+    x->facts.nattachments += leaf->depth == 0;
+    if (magic_is_program(magic)) {
+        extract_trait(x, leaf->depth > 0 ? TRAIT_archive_runs : TRAIT_attachment_runs);
+    }
     featureset_add(x->set, FEATURE_attachment_type, leaf->type);
     if (magic->kind != MAGIC_NONE && leaf->type.n > 0) {
         featureset_add(x->set, FEATURE_attachment_type, magic->type);
@@ -90,11 +104,33 @@ static void add_types(struct extract *x, const struct magic *magic)
     }
 }
 
+/* The storage of a program in Visual Basic is an entry of the directory of an old document, in
+ * UTF-16: anywhere in the file. */
+static void look_for_macro(struct extract *x, struct slice bytes)
+{
+    static const char storage[LEAF_MACRO_BYTES + 1] =
+        "_\0V\0B\0A\0_\0P\0R\0O\0J\0E\0C\0T\0";
+    const struct slice name = slice_of(storage, LEAF_MACRO_BYTES);
+    struct slice joint = slice_head(bytes, LEAF_MACRO_BYTES - 1);
+    memcpy(x->watch.last + x->watch.nlast, joint.p, joint.n);
+    size_t n = x->watch.nlast + joint.n;
+    if (slice_find_slice(slice_of(x->watch.last, n), name) < n ||
+        slice_find_slice(bytes, name) < bytes.n) {
+        extract_trait(x, TRAIT_attachment_macro);
+    }
+    struct slice all = bytes.n > joint.n ? bytes : slice_of(x->watch.last, n);
+    x->watch.nlast = all.n < LEAF_MACRO_BYTES ? all.n : LEAF_MACRO_BYTES - 1;
+    memmove(x->watch.last, all.p + all.n - x->watch.nlast, x->watch.nlast);
+}
+
 /* The leaf's bytes go to each reader that can make something of them. */
 static void give_to_reader(struct extract *x, struct slice bytes)
 {
     if (x->holds != FILE_NOT) {
         extract_file_hold(x, bytes);
+    }
+    if (x->watch.may_have_macro) {
+        look_for_macro(x, bytes);
     }
     if (x->finds_files) {
         uuencode_feed(&x->uuencode, bytes);
@@ -104,6 +140,12 @@ static void give_to_reader(struct extract *x, struct slice bytes)
     }
 }
 
+/* A page that a browser opens, and not the mail program. */
+static bool is_page(const struct leaf *leaf)
+{
+    return leaf->is_attachment && (leaf->depth > 0 || file_is_page(leaf->name));
+}
+
 /* Chooses the reader by the first bytes. */
 static void decide(struct extract *x)
 {
@@ -111,6 +153,7 @@ static void decide(struct extract *x)
     struct magic magic = magic_of(head);
     size_t mark = 0;
     x->is_decided = true;
+    x->watch.may_have_macro = magic.kind == MAGIC_OLE;
     add_types(x, &magic);
     x->holds = extract_file_kind(&x->leaf, &magic);
     if (x->holds != FILE_NOT && x->holds != FILE_MESSAGE) {
@@ -123,6 +166,9 @@ static void decide(struct extract *x)
     }
     if (x->kind != TEXT_NOT && !extract_text_begin(x, head, &mark)) {
         x->kind = TEXT_NOT; /* extract_finish says limit=memory */
+    }
+    if (x->kind == TEXT_HTML && is_page(&x->leaf)) {
+        extract_trait(x, TRAIT_attachment_page);
     }
     if (x->kind == TEXT_NOT && !x->finds_files && x->leaf.depth == 0) {
         extract_spend_on(x, SHARE_STRUCTURE); /* only its checksum is made */
@@ -137,6 +183,10 @@ void extract_leaf_data(struct extract *x, struct slice bytes)
     x->has_data = true;
     if (x->is_over) {
         return;
+    }
+    if (x->watch.asks_ascii) {
+        x->watch.is_ascii = x->watch.is_ascii && charset_is_ascii(bytes);
+        x->watch.nbytes += bytes.n;
     }
     if (x->is_attachment) {
         sha256_add(&x->part_sum, bytes);
@@ -170,6 +220,19 @@ static void end_attachment(struct extract *x, bool whole)
     }
 }
 
+static void add_byte_traits(struct extract *x)
+{
+    if (x->watch.asks_ascii && !x->is_over) {
+        const struct text_bytes text = {.charset = x->leaf.charset,
+                                        .is_base64 = x->leaf.is_base64,
+                                        .is_ascii = x->watch.is_ascii,
+                                        .n = x->watch.nbytes};
+        struct traits found = {0};
+        text_bytes_traits(&text, &found);
+        extract_traits(x, &found);
+    }
+}
+
 void extract_leaf_end(struct extract *x, bool whole)
 {
     if (!x->is_over && !x->is_decided) {
@@ -180,6 +243,7 @@ void extract_leaf_end(struct extract *x, bool whole)
     }
     if (x->kind != TEXT_NOT) {
         extract_text_end(x);
+        add_byte_traits(x);
     }
     if (x->is_attachment) {
         end_attachment(x, whole);

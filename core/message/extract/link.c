@@ -1,4 +1,6 @@
 #include "core/message/extract/extract_internal.h"
+#include "core/message/trait/link_address.h"
+#include "core/message/trait/link_trait.h"
 #include "core/message/url/address.h"
 #include "core/message/url/find.h"
 #include "core/message/url/find_number.h"
@@ -31,6 +33,9 @@ static void add_host(const struct adding *a, const struct host *host,
     if (host->kind != HOST_NAME) {
         (void)add_link_feature(a, FEATURE_url_ip, host->text);
     } else if (add_link_feature(a, FEATURE_url_host, host->text)) {
+        struct traits found = {0};
+        link_host_traits(host->text, registrable, &found);
+        extract_traits(a->x, &found);
         (void)add_link_feature(a, FEATURE_url_domain, registrable);
         if (unwrap_is_shortener(host->text)) {
             (void)add_link_feature(a, FEATURE_url_shortener, host->text);
@@ -116,6 +121,32 @@ static void add_targets(struct extract *x, struct slice text, const struct url *
     }
 }
 
+static bool is_recipient(const struct extract *x, const struct link_address *a)
+{
+    const struct slice *known = x->nkept > 0 ? x->recipients : x->facts.named;
+    size_t n = x->nkept > 0 ? x->nkept : x->facts.nnamed;
+    for (size_t i = 0; i < n; i++) {
+        if (slice_eq_nocase(known[i], slice_of(a->text, a->n))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whom the link was sent to. */
+static void add_address_traits(struct extract *x, struct slice text)
+{
+    struct link_address a;
+    if (link_address_find(text, &a)) {
+        struct traits found = {0};
+        traits_add(&found, TRAIT_link_has_address);
+        traits_note(&found, TRAIT_link_has_coded_address, a.is_coded);
+        traits_note(&found, TRAIT_link_has_fragment_address, a.is_in_fragment);
+        traits_note(&found, TRAIT_link_has_recipient, is_recipient(x, &a));
+        extract_traits(x, &found);
+    }
+}
+
 /* Traits that the normal form no longer shows. */
 static void add_url_traits(struct extract *x, struct slice text, const struct url *url)
 {
@@ -130,6 +161,10 @@ static void add_url_traits(struct extract *x, struct slice text, const struct ur
         slice_find_slice(text, url->host.text) == text.n) {
         extract_trait(x, TRAIT_url_odd_host);
     }
+    struct traits found = {0};
+    link_path_traits(text, url, &found);
+    extract_traits(x, &found);
+    add_address_traits(x, text);
 }
 
 /* A link that begins like one and that nothing can open: its look tells it apart. */

@@ -22,7 +22,9 @@ struct leaf extract_leaf_of(const struct mail_part *part)
                          .name = part->filename,
                          .may_sniff = !part->has_type,
                          .is_attachment = is_attachment(part),
-                         .is_uuencoded = is_uuencoded(part->transfer)};
+                         .is_uuencoded = is_uuencoded(part->transfer),
+                         .is_base64 =
+                             slice_eq_nocase(part->transfer, SLICE_LIT("base64"))};
 }
 
 /* Text outside the parts of a multipart stands in that. */

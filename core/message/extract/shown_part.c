@@ -1,5 +1,6 @@
 /* shown_part - chooses the parts that a reader sees, and gives their text to the fingerprints. */
 #include "core/message/extract/extract_internal.h"
+#include "core/message/trait/text_trait.h"
 
 /* Text that a mail program shows in its window: not attachments, data or second readings. */
 static bool is_shown(const struct extract *x, const struct mail_part *part)
@@ -41,6 +42,18 @@ void extract_shown_begin(struct extract *x, const struct mail_part *part)
         group = x->kind == TEXT_HTML ? FINGERPRINT_HTML : FINGERPRINT_PLAIN;
     }
     fingerprint_part(x->imprint, group);
+    x->facts.has_html = x->facts.has_html || x->kind == TEXT_HTML;
+    x->facts.has_plain = x->facts.has_plain || x->kind != TEXT_HTML;
+}
+
+static void note_plain(struct extract *x, struct slice text)
+{
+    struct traits found = {0};
+    x->facts.plain += slice_trim(text).n;
+    if (!traits_has(&x->traits, TRAIT_text_blank_lines)) {
+        text_piece_traits(text, &found);
+        extract_traits(x, &found);
+    }
 }
 
 void extract_shown_end(struct extract *x, const struct mail_part *part)
@@ -60,6 +73,7 @@ void extract_shown_text(struct extract *x, struct slice text)
         imprint_line(x->imprint, text);
     } else if (x->is_shown) {
         fingerprint_text(x->imprint, text);
+        note_plain(x, text);
     } else {
         /* for others to read */
     }

@@ -108,3 +108,19 @@ size_t host_to_ascii(struct slice text, char dst[HOST_INPUT_MAX])
     }
     return (size_t)n;
 }
+
+size_t host_to_unicode(struct slice label, char dst[HOST_INPUT_MAX])
+{
+    UIDNAInfo info = UIDNA_INFO_INITIALIZER;
+    UErrorCode status = U_ZERO_ERROR;
+
+    (void)pthread_once(&idna_once, idna_open);
+    if (idna == NULL || label.n > HOST_LABEL_MAX) {
+        return 0;
+    }
+    int32_t n = uidna_labelToUnicodeUTF8(idna, label.p, (int32_t)label.n, dst,
+                                         HOST_INPUT_MAX, &info, &status);
+    return U_FAILURE(status) || info.errors != 0 || n <= 0 || n > HOST_INPUT_MAX
+               ? 0
+               : (size_t)n;
+}

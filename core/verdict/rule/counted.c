@@ -39,7 +39,8 @@ void counted_begin(struct counting *k, const struct rule_case *c)
     if (k->counts->is_cut) {
         k->limits |= LIMIT_FLAG(counts);
     }
-    for (size_t i = k->counts->n < COUNT_FEATURES_MAX ? k->counts->n : COUNT_FEATURES_MAX;
+    for (size_t i = k->counts->n < COUNT_FEATURES_MAX ? k->counts->n
+                                                      : COUNT_FEATURES_MAX;
          i-- > 0;) {
         uint16_t type = k->counts->v[i].feature->type;
 
@@ -60,7 +61,8 @@ void counted_end(struct counting *k)
 /* ---- exact counts, each key once ---- */
 
 /* The counts of each server, within the caps of this one. */
-static void read_shares(const struct counting *a, const struct digest digest[KEYRING_MAX],
+static void read_shares(const struct counting *a,
+                        const struct digest digest[KEYRING_MAX],
                         struct count_breakdown *ret)
 {
     const struct count_port *port = a->counts->port;
@@ -159,8 +161,8 @@ static bool may_apply(const struct counting *a, const struct config_condition *v
         return false;
     }
     for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
-        if (v->distinct[kind] > 0 && (!counted->has_distinct ||
-                                      counted->distinct[kind] < v->distinct[kind])) {
+        if (v->distinct[kind] > 0 &&
+            (!counted->has_distinct || counted->distinct[kind] < v->distinct[kind])) {
             return false;
         }
     }
@@ -208,7 +210,8 @@ enum truth counted_sketch(const struct counting *a, const struct atom *atom)
 
 static bool is_burst(const struct exact *e, double least)
 {
-    return !e->is_partial && (double)e->most * COUNTED_BUCKETS >= least * (double)e->sum;
+    return !e->is_partial &&
+           (double)e->most * COUNTED_BUCKETS >= least * (double)e->sum;
 }
 
 /* The rate in the window, over that in the longer one. */
@@ -223,7 +226,8 @@ static bool is_rising(const struct exact *e, const struct config_condition *v)
 
 /* End of the last period in which this server counted the key before the message; 0: none. The
  * message itself is in the running bucket. */
-static uint64_t own_last_s(const struct counting *a, const struct exact *e, uint64_t now_s)
+static uint64_t own_last_s(const struct counting *a, const struct exact *e,
+                           uint64_t now_s)
 {
     const struct count_history *h = &e->shares.v[0].history;
 
@@ -243,7 +247,8 @@ static uint64_t own_last_s(const struct counting *a, const struct exact *e, uint
     return 0;
 }
 
-static bool was_silent(const struct counting *a, const struct exact *e, uint64_t least_s)
+static bool was_silent(const struct counting *a, const struct exact *e,
+                       uint64_t least_s)
 {
     uint64_t now_s = clock_wall_us() / US_PER_S;
     uint64_t last = own_last_s(a, e, now_s);
@@ -389,7 +394,8 @@ static enum truth confirm_judged(struct counting *a, const struct atom *atom,
 
         if (i == RULE_NONE || a->judged[i].of.is_partial) {
             is_open = true;
-        } else if (!a->c->is_exempt(a->c->context, a->counts->v[at - 1].feature->text) &&
+        } else if (!a->c->is_exempt(a->c->context,
+                                    a->counts->v[at - 1].feature->text) &&
                    has_share(judgements_of(a, i, v->window), v)) {
             *ret = i;
             return IS_TRUE;

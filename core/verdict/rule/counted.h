@@ -15,12 +15,13 @@
 #include "core/verdict/rule/rule_internal.h"
 
 enum {
-    COUNTED_TRIES_MAX = 8,  /* features of a message whose exact counts one condition reads */
+    COUNTED_TRIES_MAX =
+        8, /* features of a message whose exact counts one condition reads */
     COUNTED_EXACT_MAX = 64, /* keys whose exact counts a message reads */
     COUNTED_NEWSLETTER =
         90, /* percent of the copies that one From domain must have sent */
     COUNTED_BUCKETS = COUNT_BUCKETS + 1, /* whose mean a burst is measured by */
-    COUNTED_JUDGED_MAX = 32 /* keys whose judgements a message reads */
+    COUNTED_JUDGED_MAX = 32              /* keys whose judgements a message reads */
 };
 
 /* The exact counts of one key. */

@@ -63,11 +63,11 @@ static enum truth group_truth(const struct node *n, unsigned yes, unsigned open)
 {
     switch (n->kind) {
     case CONDITION_ALL:
-        return yes == n->nparts            ? IS_TRUE
+        return yes == n->nparts         ? IS_TRUE
                : yes + open < n->nparts ? IS_FALSE
                                         : IS_UNDECIDED;
     case CONDITION_ANY:
-        return yes >= n->least           ? IS_TRUE
+        return yes >= n->least         ? IS_TRUE
                : yes + open < n->least ? IS_FALSE
                                        : IS_UNDECIDED;
     default:
@@ -107,8 +107,8 @@ static bool decide(struct judging *j, uint32_t atom)
         return false;
     }
     w->given_up[atom] = 1;
-    w->state[atom] = (uint8_t)counted_confirm(&j->counting, &j->s->atoms[atom],
-                                              &w->first[atom]);
+    w->state[atom] =
+        (uint8_t)counted_confirm(&j->counting, &j->s->atoms[atom], &w->first[atom]);
     return w->state[atom] != IS_UNDECIDED;
 }
 
@@ -197,7 +197,8 @@ static void add_feature(const struct judging *j, const struct atom *a, uint32_t 
     if (f->place != NULL && f->place->header.n > 0) {
         add(d, " in %.*s", SLICE_ARGS(slice_head(f->place->header, DETAIL_VALUE_MAX)));
     } else if (f->place != NULL && f->place->part.n > 0) {
-        add(d, " in part %.*s", SLICE_ARGS(slice_head(f->place->part, DETAIL_VALUE_MAX)));
+        add(d, " in part %.*s",
+            SLICE_ARGS(slice_head(f->place->part, DETAIL_VALUE_MAX)));
     }
     if (hits > 1) {
         add(d, " (+%u more)", (unsigned)hits - 1);
@@ -216,7 +217,8 @@ static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
     case CONDITION_LIST:
     case CONDITION_CATEGORY:
         s = slice_head(j->c->lists[j->w->first[i]].value, DETAIL_VALUE_MAX);
-        add(d, "%s=%s (%.*s)", condition_kind_name(a->kind), a->from->word, SLICE_ARGS(s));
+        add(d, "%s=%s (%.*s)", condition_kind_name(a->kind), a->from->word,
+            SLICE_ARGS(s));
         break;
     case CONDITION_DIRECTION:
         add(d, "direction=%s", j->c->is_outgoing ? "out" : "in");
@@ -326,9 +328,9 @@ static void show_rule(struct judging *j, const struct made_rule *r)
 {
     const struct config_rule *rule = &j->c->config->rules[r->rule];
     uint32_t count = count_of(j, r);
-    bool spares = count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
-                  counted_is_newsletter(&j->counting, &j->s->atoms[count],
-                                        j->w->first[count]);
+    bool spares =
+        count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
+        counted_is_newsletter(&j->counting, &j->s->atoms[count], j->w->first[count]);
     const char *note = rule->shadow ? "shadow, " : spares ? "newsletter, " : "";
     struct rule_symbol s = {.prefix = r->prefix,
                             .name = rule->name,

@@ -38,9 +38,9 @@ enum {
     RULE_PCRE_MATCH_MAX = 5000, /* steps of PCRE2 in one value; then it gives up */
     RULE_PCRE_DEPTH_MAX = 250,
     RULE_PCRE_HEAP_KB = 256,
-    RULE_PCRE_VALUE_MAX = 1024, /* bytes of a value that PCRE2 sees */
-    RULE_PCRE_RUNS_MAX = 2000,  /* in one message */
-    RULE_PCRE_GIVEN_UP_MAX = 16, /* values of a message; then PCRE2 rests */
+    RULE_PCRE_VALUE_MAX = 1024,   /* bytes of a value that PCRE2 sees */
+    RULE_PCRE_RUNS_MAX = 2000,    /* in one message */
+    RULE_PCRE_GIVEN_UP_MAX = 16,  /* values of a message; then PCRE2 rests */
     RULE_SET_FILE_MAX = 16 << 20, /* bytes of the file of a value set */
     RULE_SET_VALUE_MAX = 255      /* bytes of a line in it */
 };

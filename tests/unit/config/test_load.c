@@ -224,7 +224,8 @@ static const struct bad bad_rows[] = {
     {"rules = ( { name = \"a\"; type = \"text\"; window = \"2d\"; } );", "\"14d\""},
     {"rules = ( { name = \"a\"; type = \"text\"; count = 1; } );", "from 2 to"},
     {"rules = ( { name = \"a\"; type = \"text\"; burst = 200.0; } );", "from 0 to 145"},
-    {"rules = ( { name = \"a\"; type = \"text\"; score = -1001.0; } );", "from -1000 to 1000"},
+    {"rules = ( { name = \"a\"; type = \"text\"; score = -1001.0; } );",
+     "from -1000 to 1000"},
     {"rules = ( { name = \"a\"; type = \"url\"; networks = 3; } );",
      "rules.a.networks: distinct networks of url are not counted"},
     {"rules = ( { name = \"a\"; type = \"text\"; }, { name = \"a\"; } );",
@@ -239,11 +240,20 @@ static const struct bad bad_rows[] = {
 
 static bool is_text(struct slice name)
 {
-    static const char *const names[] = {
-        "text",       "url",           "envelope_from",   "template_sender",
-        "attachment", "link_set",      "body",            "text_band",
-        "from",       "from_domain",   "envelope_domain", "display_name",
-        "client_net", "url_domain"};
+    static const char *const names[] = {"text",
+                                        "url",
+                                        "envelope_from",
+                                        "template_sender",
+                                        "attachment",
+                                        "link_set",
+                                        "body",
+                                        "text_band",
+                                        "from",
+                                        "from_domain",
+                                        "envelope_domain",
+                                        "display_name",
+                                        "client_net",
+                                        "url_domain"};
 
     return name_index(name, names, LENGTH(names)) >= 0;
 }

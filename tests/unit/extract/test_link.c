@@ -1,6 +1,6 @@
 /*
- * test_link - the features of a link except its URL: looser keys, targets, mismatch, traits; and
- * of the fields that say who sent a message.
+ * test_link - the features of a link except its URL: looser keys, targets, mismatch; and of
+ * the fields that say who sent a message.
  */
 #include <stdio.h>
 
@@ -142,21 +142,6 @@ static const struct row rows[] = {
      "<base href=http://evil.com><a href=one>\n--b\nContent-Location: http://no.com/\n" HTML
      "<a href=two>\n--b--\n",
      "url:no.com/ url:evil.com/ url:evil.com/one"},
-    /* traits */
-    {" trait ", "\nhttp://a.com/ see b.com and\n<http://c.com/x>\n", ""},
-    {" trait ", "\nhxxp://a.com/ hxxp://b.com/\n", "trait:url_defanged"},
-    {" trait ", "\nhttp://a.co\xe2\x80\x8bm/\n", "trait:url_hidden"},
-    {" trait ", "\n<http://a.com/\nlong>\n", "trait:url_joined"},
-    {" trait ", "\nhttp://bank.com@evil.com/ http://a.com/@b http://a.com?@b\n",
-     "trait:url_user"},
-    {" trait ", "\nhttp://0x7f.1/ http://192.0.2.1/\n", "trait:url_odd_host"},
-    {" trait ",
-     HTML "<base href=x><form action=y><meta http-equiv=refresh content='0;url=z'>"
-          "<script>s</script>",
-     "trait:html_base trait:html_form trait:html_refresh trait:html_script"},
-    {" trait ", HTML "<p hidden>1234567</p><p>shown, not hidden</p>", ""},
-    {" trait ", HTML "<p hidden>12345678</p><p style='font-size:0'>more words</p>",
-     "trait:text_hidden"},
     /* fields */
     {" display_name from ",
      "From: =?utf-8?q?My__Bank?= <j@evil.com>, \"a \\\" b\"\n <k@evil.com>, l@evil.com\n"

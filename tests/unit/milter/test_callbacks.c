@@ -390,10 +390,10 @@ static void test_body__of_a_message_that_is_not_examined__skip(void **state)
     static const char *const clients[] = {"192.0.2.1", "198.51.100.1"};
     unsigned char body[600];
     memset(body, 'x', sizeof(body));
-    begin(
-        *state,
-        "trusted_networks = [\"192.0.2.0/24\"];\nlimits: { message_bytes = \"1K\"; };\n",
-        10);
+    begin(*state,
+          "trusted_networks = [\"192.0.2.0/24\"];\noutgoing = false;\n"
+          "limits: { message_bytes = \"1K\"; };\n",
+          10);
     for (size_t i = 0; i < 4; i++) {
         unsigned long steps = 0;
         unsigned long no_skip = i < 2 ? 0 : SMFIP_SKIP;

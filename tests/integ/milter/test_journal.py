@@ -16,7 +16,8 @@ from mta import Closed, Mta
 
 ROUNDS = int(os.environ.get("GILLNET_ROUNDS", "30"))
 SEED = int(os.environ.get("GILLNET_SEED", str(random.randrange(1 << 30))))
-CONFIG = """thresholds = { header = 5.0; quarantine = 8.0; reject = 10.0; };
+CONFIG = """shipped_rules = false;
+thresholds = { header = 5.0; quarantine = 8.0; reject = 10.0; };
 lists = ( { name = "phish"; weight = 12.0; }, { name = "promo"; weight = 6.0; }, { name = "test"; weight = 3.0; shadow = true; } );
 rules = ( { name = "replica"; type = "text"; window = "1d"; count = 3; score = 2.0; },
           { name = "cut"; trait = "html_form"; score = 1.5; },

@@ -5,12 +5,12 @@
 
 #include "milter/message_log.h"
 
-/* Constant while messages are examined, but for id. */
+/* Constant while messages are examined, except id. */
 static struct {
     struct journal *journal; /* NULL: none */
     struct hashkey key;
     _Atomic uint64_t
-        id; /* low half: config_id; high half: generation of that configuration + 1 */
+        id; /* config_id, with the generation of that configuration + 1 above it */
 } kept;
 
 enum { ID_BITS = 32 };

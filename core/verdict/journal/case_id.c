@@ -81,7 +81,12 @@ static int value_of(char c)
     if (c == '\0') {
         return -1;
     }
-    c = strchr(like_0, c) != NULL ? '0' : strchr(like_1, c) != NULL ? '1' : c;
+    if (strchr(like_0, c) != NULL) {
+        return 0;
+    }
+    if (strchr(like_1, c) != NULL) {
+        return 1;
+    }
     const char *at = strchr(letters, c);
     const char *at_upper = strchr(upper, c);
     return at != NULL         ? (int)(at - letters)

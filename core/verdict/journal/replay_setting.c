@@ -187,7 +187,7 @@ static enum err set_list(struct replay *r, struct slice key, struct slice value,
         return refuse_setting(
             reterr, ERR_UNSUPPORTED, setting,
             "the journal can answer weight, shadow and enabled of a list; "
-            "what another key would have looked up is not in it");
+            "it lacks the look-ups of another key");
     }
     if (!read_bool(value, &l->enabled)) {
         return refuse_setting(reterr, ERR_SYNTAX, setting, "write true or false");
@@ -226,7 +226,7 @@ static struct replay_rule *rule_at(struct replay *r, struct slice name)
     return NULL;
 }
 
-static unsigned *number_of(struct config_rule *rule, struct slice key)
+static unsigned *rule_number(struct config_rule *rule, struct slice key)
 {
     static const char *const names[] = {"count", "recipients", "networks", "senders"};
     unsigned *const numbers[] = {&rule->count, &rule->distinct[RULE_RECIPIENTS],
@@ -304,7 +304,7 @@ static enum err set_rule(struct replay *r, struct slice key, struct slice value,
             "evidence that the journal may not have: add it with shadow = true, "
             "wait, and see `gillnet rules`");
     }
-    unsigned *number = number_of(&rule->now, key);
+    unsigned *number = rule_number(&rule->now, key);
     if (number != NULL) {
         return set_rule_number(r, rule, number, value, setting, reterr);
     }

@@ -1,13 +1,19 @@
 /* journal_record - a judged message for the journal. */
+#include <stdatomic.h>
+
 #include "core/base/clock.h"
 
 #include "milter/message_log.h"
 
-/* Constant while messages are examined. */
+/* Constant while messages are examined, except id. */
 static struct {
     struct journal *journal; /* NULL: none */
     struct hashkey key;
+    _Atomic uint64_t
+        id; /* config_id, with the generation of that configuration + 1 above it */
 } kept;
+
+enum { ID_BITS = 32 };
 
 void journal_record_use(struct journal *j, const struct hashkey *key)
 {
@@ -33,6 +39,19 @@ void journal_record_evidence(struct message *m, const struct journal_case *c)
         record_init(m->record, RECORD_MESSAGE);
         journal_gather(c, m->arena, m->record);
     }
+}
+
+/* config_id, computed once for each configuration that messages have. */
+static uint32_t id_of(const struct message *m)
+{
+    uint64_t known = atomic_load_explicit(&kept.id, memory_order_relaxed);
+    uint32_t generation = (uint32_t)m->generation + 1;
+
+    if (known >> ID_BITS != generation) {
+        known = (uint64_t)generation << ID_BITS | config_id(m->config);
+        atomic_store_explicit(&kept.id, known, memory_order_relaxed);
+    }
+    return (uint32_t)known;
 }
 
 static struct slice without_brackets(struct slice address)
@@ -73,5 +92,6 @@ void journal_record_message(const struct session *s, const struct verdict *v,
         add_addresses(m, r);
     }
     journal_gather_verdict(m->config, v, o->done, r);
+    r->config_id = id_of(m);
     (void)journal_add(kept.journal, r);
 }

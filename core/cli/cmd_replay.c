@@ -95,9 +95,6 @@ static void note_sender(struct replaying *p, const struct record *r, bool is_har
         }
         p->nsenders++;
         memcpy(s->name, name.p, name.n);
-        for (size_t i = 0; i < name.n; i++) {
-            s->name[i] = name.p[i] == '\0' ? '?' : name.p[i];
-        }
     }
     s->changed++;
     s->harsher += is_harsher;
@@ -223,6 +220,10 @@ static void print_senders(const struct replaying *p)
     }
     if (p->nsenders > SENDERS_SHOWN) {
         printf("  and %zu more senders\n", p->nsenders - SENDERS_SHOWN);
+    }
+    if (p->other_senders > 0) {
+        printf("  %" PRIu64 " changes of senders beyond the first %d\n",
+               p->other_senders, SENDERS_MAX / 2);
     }
 }
 

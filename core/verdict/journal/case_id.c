@@ -71,13 +71,27 @@ const char *case_id_print(uint64_t id, char ret[CASE_ID_SIZE])
     return ret;
 }
 
+/* The value of a letter of either case, or -1. */
 static int value_of(char c)
 {
-    char lower = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    lower = lower == 'o' ? '0' : lower == 'i' || lower == 'l' ? '1' : lower;
-    const char *at = lower == '\0' ? NULL : strchr(letters, lower);
+    static const char upper[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    static const char like_0[] = "oO";
+    static const char like_1[] = "iIlL";
 
-    return at == NULL ? -1 : (int)(at - letters);
+    if (c == '\0') {
+        return -1;
+    }
+    if (strchr(like_0, c) != NULL) {
+        return 0;
+    }
+    if (strchr(like_1, c) != NULL) {
+        return 1;
+    }
+    const char *at = strchr(letters, c);
+    const char *at_upper = strchr(upper, c);
+    return at != NULL         ? (int)(at - letters)
+           : at_upper != NULL ? (int)(at_upper - upper)
+                              : -1;
 }
 
 bool case_id_read(struct slice text, uint64_t *ret)

@@ -207,7 +207,6 @@ void journal_gather_verdict(const struct config *config, const struct verdict *v
     struct verdict_scale scale;
 
     verdict_scale_of(config, &scale);
-    ret->config_id = config_id(config);
     ret->wanted = (uint8_t)v->action;
     ret->done = (uint8_t)done;
     ret->bulk_alone = (uint8_t)scale.bulk_alone;

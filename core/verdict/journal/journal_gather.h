@@ -23,7 +23,8 @@ struct journal_case {
 /* Fills a record of record_init; texts are borrowed from the message. */
 void journal_gather(const struct journal_case *c, struct arena *arena,
                     struct record *ret);
-/* After the answer: the verdict, with what was done, and details of symbols. */
+/* After the answer: the verdict, the action that was taken, and details of symbols. The caller sets
+ * config_id, which takes long to compute. */
 void journal_gather_verdict(const struct config *config, const struct verdict *v,
                             enum action done, struct record *ret);
 

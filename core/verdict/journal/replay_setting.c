@@ -53,14 +53,15 @@ static bool read_action(struct slice text, enum action *ret)
     return false;
 }
 
-/* The name of the symbol: prefix and name in upper case, as verdict_add_symbol makes it. */
+/* The name of the symbol, as verdict_add_symbol makes it. */
 static void symbol_of(const char *prefix, const char *name,
                       char ret[VERDICT_SYMBOL_NAME])
 {
-    (void)snprintf(ret, VERDICT_SYMBOL_NAME, "%s%s", prefix, name);
-    for (char *p = ret; *p != '\0'; p++) {
-        *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p == '-' ? '_' : *p;
-    }
+    char text[VERDICT_SYMBOL_NAME]; /* name and ret may be of one object */
+
+    (void)snprintf(text, sizeof(text), "%s%s", prefix, name);
+    verdict_symbol_name(text);
+    memcpy(ret, text, sizeof(text));
 }
 
 static bool is_brief(const struct config_rule *rule)
@@ -76,21 +77,27 @@ void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]
               rule->name, ret);
 }
 
+static bool is_among(const struct config_conditions *group, enum condition_kind kind,
+                     const char *word)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        if (group->v[i].kind == kind && strcmp(group->v[i].word, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether a condition of this kind and word stands in an enabled rule. */
 static bool has_condition(const struct config *c, enum condition_kind kind,
                           const char *word)
 {
     for (size_t i = 0; i < c->nrules; i++) {
         const struct config_rule *rule = &c->rules[i];
-        const struct config_conditions *const all[] = {&rule->all, &rule->any,
-                                                       &rule->none};
-        for (size_t k = 0; rule->enabled && k < LENGTH(all); k++) {
-            for (size_t at = 0; at < all[k]->n; at++) {
-                const struct config_condition *v = &all[k]->v[at];
-                if (v->kind == kind && strcmp(v->word, word) == 0) {
-                    return true;
-                }
-            }
+        if (rule->enabled &&
+            (is_among(&rule->all, kind, word) || is_among(&rule->any, kind, word) ||
+             is_among(&rule->none, kind, word))) {
+            return true;
         }
     }
     return false;
@@ -180,7 +187,7 @@ static enum err set_list(struct replay *r, struct slice key, struct slice value,
         return refuse_setting(
             reterr, ERR_UNSUPPORTED, setting,
             "the journal can answer weight, shadow and enabled of a list; "
-            "what another key would have looked up is not in it");
+            "it lacks the look-ups of another key");
     }
     if (!read_bool(value, &l->enabled)) {
         return refuse_setting(reterr, ERR_SYNTAX, setting, "write true or false");
@@ -219,7 +226,7 @@ static struct replay_rule *rule_at(struct replay *r, struct slice name)
     return NULL;
 }
 
-static unsigned *number_of(struct config_rule *rule, struct slice key)
+static unsigned *rule_number(struct config_rule *rule, struct slice key)
 {
     static const char *const names[] = {"count", "recipients", "networks", "senders"};
     unsigned *const numbers[] = {&rule->count, &rule->distinct[RULE_RECIPIENTS],
@@ -297,7 +304,7 @@ static enum err set_rule(struct replay *r, struct slice key, struct slice value,
             "evidence that the journal may not have: add it with shadow = true, "
             "wait, and see `gillnet rules`");
     }
-    unsigned *number = number_of(&rule->now, key);
+    unsigned *number = rule_number(&rule->now, key);
     if (number != NULL) {
         return set_rule_number(r, rule, number, value, setting, reterr);
     }

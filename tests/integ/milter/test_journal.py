@@ -16,7 +16,8 @@ from mta import Closed, Mta
 
 ROUNDS = int(os.environ.get("GILLNET_ROUNDS", "30"))
 SEED = int(os.environ.get("GILLNET_SEED", str(random.randrange(1 << 30))))
-CONFIG = """thresholds = { header = 5.0; quarantine = 8.0; reject = 10.0; };
+CONFIG = """shipped_rules = false;
+thresholds = { header = 5.0; quarantine = 8.0; reject = 10.0; };
 lists = ( { name = "phish"; weight = 12.0; }, { name = "promo"; weight = 6.0; }, { name = "test"; weight = 3.0; shadow = true; } );
 rules = ( { name = "replica"; type = "text"; window = "1d"; count = 3; score = 2.0; },
           { name = "cut"; trait = "html_form"; score = 1.5; },
@@ -120,7 +121,7 @@ class Journal(unittest.TestCase):
             some_mail(d, 5)
             for change, why in (("rules.nosuch.score=1", "no rule of this name"), ("rules.reply.pattern=x", "need the message"),
                                 ("rules.reply.count=3", "conditions of this rule are not in it"),
-                                ("lists.phish.types=url", "not in it"), ("trusted_networks=[]", "cannot tell"),
+                                ("lists.phish.types=url", "look-ups of another key"), ("trusted_networks=[]", "cannot tell"),
                                 ("thresholds.header=nan", "0.01 to 100000"), ("thresholds.header", "KEY=VALUE")):
                 p = ask(d, "replay", "--set", change, check=False)
                 self.assertGreaterEqual(p.returncode, 64, change)
@@ -187,6 +188,8 @@ class Killed(unittest.TestCase):
                 i += 1
                 cases.append(send(m, i, b"http://evil.example/a\r\n" if i % 2 else b"hello\r\n").case())
             except (Closed, OSError, AssertionError):
+                if m:
+                    m.close()
                 m = None
                 time.sleep(0.002)
 

@@ -13,7 +13,7 @@ LISTS = {"phish": ["http://evil.example/x"]}
 WEIGHT = 'rules = ();\nlists = ( { name = "phish"; weight = 12.0; } );\nthresholds: { reject = 10.0; };\n'
 BODY = b"see http://evil.example/x\r\n"
 KEYS = ["action", "score", "required", "symbols", "client", "helo", "from", "nrcpt", "to", "mid", "size", "limits", "config",
-        "us"]
+        "us", "case"]
 
 
 def unescape(text):

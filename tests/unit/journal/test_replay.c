@@ -178,6 +178,10 @@ static void test_replay__what_a_record_cannot_tell__is_undecided(void **state)
     assert_non_null(judge(&live, 1, r).undecided);
     r->wanted = ACTION_REJECT;
     assert_non_null(judge(NULL, 0, r).undecided);
+    r = message();
+    r->is_of_users = true;
+    assert_null(judge(NULL, 0, r).undecided);
+    assert_non_null(judge(&live, 1, r).undecided);
 }
 
 static void test_replay__a_group__keeps_its_cap(void **state)

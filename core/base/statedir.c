@@ -8,7 +8,7 @@
 
 enum { DEPTH_MAX = 8, PLACES = 7, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",  "lists", "counts", "peers",
+static const char *const places[PLACES] = {"keys",  "lists",   "counts", "peers",
                                            "feeds", "reports", "users"};
 
 /* ---- refused ---- */

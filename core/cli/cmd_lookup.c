@@ -323,10 +323,8 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
     const char *from = NULL;
     const char *to = NULL;
     const struct cli_option table[] = {
-        {"--from", &from, NULL, NULL},
-        {"--to", &to, NULL, NULL},
-        {"--file", &l.file, NULL, NULL},
-        {"--all", NULL, &l.wants_all, NULL},
+        {"--from", &from, NULL, NULL},        {"--to", &to, NULL, NULL},
+        {"--file", &l.file, NULL, NULL},      {"--all", NULL, &l.wants_all, NULL},
         {"--quiet", NULL, &l.is_quiet, NULL},
     };
     if (program_has_option(argv, "--counts")) {

@@ -152,8 +152,9 @@ static int set(struct cli *cli, int argc, char **argv)
     if (status == 0) {
         users_file_change(buf_slice(&w.text), name, does_clear, argv + 2,
                           (size_t)argc - 2, &text);
-        status = buf_failed(&text) ? cli_nomem()
-                                   : cli_status(store(&w, buf_slice(&text), &why), &why);
+        status = buf_failed(&text)
+                     ? cli_nomem()
+                     : cli_status(store(&w, buf_slice(&text), &why), &why);
     }
     buf_fini(&text);
     return end(&w, status);
@@ -257,16 +258,16 @@ static int print_thresholds(const struct user_work *w, const char *name)
     }
     return object == NULL || status != 0
                ? status
-               : json_status(json_pack("{s:s, s:o}", "name", name, "thresholds",
-                                       object));
+               : json_status(
+                     json_pack("{s:s, s:o}", "name", name, "thresholds", object));
 }
 
 /* Says if the file was changed by hand and not compiled. */
 static void warn_if_stale(const struct user_work *w)
 {
     bool is_compiled = true;
-    enum err e = users_file_is_compiled(w->cli->config, buf_slice(&w->text),
-                                        &is_compiled, NULL);
+    enum err e =
+        users_file_is_compiled(w->cli->config, buf_slice(&w->text), &is_compiled, NULL);
 
     if ((e == ERR_NOT_FOUND && w->text.n > 0) || (e == ERR_OK && !is_compiled)) {
         cli_say("%s is newer than the settings in force; run `gillnet user compile`",

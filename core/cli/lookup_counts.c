@@ -413,12 +413,12 @@ int lookup_range_read(const char *from, const char *to, struct lookup_range *ret
     *ret = (struct lookup_range){.to_s = now_s};
     if ((from != NULL && !read_time(from, now_s, &ret->from_s)) ||
         (to != NULL && !read_time(to, now_s, &ret->to_s))) {
-        return cli_usage("lookup", "--from, --to: write a time ago such as 6h, or a time "
-                                   "(UTC) such as 2026-11-21 or 2026-11-21T14:30Z");
+        return cli_usage("lookup",
+                         "--from, --to: write a time ago such as 6h, or a time "
+                         "(UTC) such as 2026-11-21 or 2026-11-21T14:30Z");
     }
-    return ret->from_s < ret->to_s
-               ? 0
-               : cli_usage("lookup", "--from must be before --to");
+    return ret->from_s < ret->to_s ? 0
+                                   : cli_usage("lookup", "--from must be before --to");
 }
 
 int lookup_counts(struct cli *cli, const struct lookup_range *range, char **values)

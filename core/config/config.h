@@ -101,7 +101,7 @@ struct config_rule {
 
 /* A user or a domain with settings of its own. */
 struct config_user {
-    char *name;                /* "user@domain" or "@domain", as user_name_tidy makes it */
+    char *name; /* "user@domain" or "@domain", as user_name_tidy makes it */
     struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
 };
 
@@ -163,7 +163,7 @@ struct config {
     size_t nusers;
     struct config_user *users;
     struct config_user user_default; /* name NULL */
-    char *users_file;   /* settings of many users, as text; "": `users` in STATE/users */
+    char *users_file; /* settings of many users, as text; "": `users` in STATE/users */
     double block_score; /* of a message from a sender that its recipient blocks */
 
     size_t nlists;

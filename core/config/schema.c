@@ -222,10 +222,10 @@ void schema_form(const char *path, const char *value, char dst[SCHEMA_FORM_MAX])
 const char *schema_nearest(const char *group, const char *name)
 {
     static const char *const others[] = {
-        "lists",     "list_defaults",  "log",   "limits",     "thresholds", "allow",
-        "count",     "lists.name",     "rules", "rules.name", "hub",        "peers",
-        "subscribe", "subscribe.name", "feeds", "feeds.name", "api",        "alerts",
-        "users",     "users.name",
+        "lists",      "list_defaults", "log",        "limits",         "thresholds",
+        "allow",      "count",         "lists.name", "rules",          "rules.name",
+        "hub",        "peers",         "subscribe",  "subscribe.name", "feeds",
+        "feeds.name", "api",           "alerts",     "users",          "users.name",
 #define CONFIG_USER_KEY(path, kind, field, min, max, def, help) "users." path,
 #include "core/config/user.def"
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) "feeds." path,

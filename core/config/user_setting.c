@@ -13,22 +13,14 @@ static const struct {
     const char *path;
     enum user_key key;
 } known[] = {
-    {"sensitivity", USER_SENSITIVITY},
-    {"thresholds.header", USER_THRESHOLD},
-    {"thresholds.quarantine", USER_THRESHOLD},
-    {"thresholds.defer", USER_THRESHOLD},
-    {"thresholds.reject", USER_THRESHOLD},
-    {"thresholds.discard", USER_THRESHOLD},
-    {"rules.NAME.score", USER_SCORE},
-    {"rules.NAME.shadow", USER_SHADOW},
-    {"rules.NAME.enabled", USER_ENABLED},
-    {"lists.NAME.weight", USER_SCORE},
-    {"lists.NAME.shadow", USER_SHADOW},
-    {"lists.NAME.enabled", USER_ENABLED},
-    {"allow.addresses", USER_ALLOW_ADDRESSES},
-    {"allow.domains", USER_ALLOW_DOMAINS},
-    {"block.addresses", USER_BLOCK_ADDRESSES},
-    {"block.domains", USER_BLOCK_DOMAINS},
+    {"sensitivity", USER_SENSITIVITY},         {"thresholds.header", USER_THRESHOLD},
+    {"thresholds.quarantine", USER_THRESHOLD}, {"thresholds.defer", USER_THRESHOLD},
+    {"thresholds.reject", USER_THRESHOLD},     {"thresholds.discard", USER_THRESHOLD},
+    {"rules.NAME.score", USER_SCORE},          {"rules.NAME.shadow", USER_SHADOW},
+    {"rules.NAME.enabled", USER_ENABLED},      {"lists.NAME.weight", USER_SCORE},
+    {"lists.NAME.shadow", USER_SHADOW},        {"lists.NAME.enabled", USER_ENABLED},
+    {"allow.addresses", USER_ALLOW_ADDRESSES}, {"allow.domains", USER_ALLOW_DOMAINS},
+    {"block.addresses", USER_BLOCK_ADDRESSES}, {"block.domains", USER_BLOCK_DOMAINS},
 };
 
 static enum err refuse(struct errinfo *reterr, enum err e, struct slice key,
@@ -255,9 +247,8 @@ enum err user_setting_parse(struct slice text, struct user_setting *ret,
 enum err user_setting_check(const struct config *c, const struct user_setting *s,
                             struct errinfo *reterr)
 {
-    bool is_of_rule =
-        !s->is_list &&
-        (s->key == USER_SCORE || s->key == USER_SHADOW || s->key == USER_ENABLED);
+    bool is_of_rule = !s->is_list && (s->key == USER_SCORE || s->key == USER_SHADOW ||
+                                      s->key == USER_ENABLED);
 
     for (size_t i = 0; is_of_rule && i < c->nrules; i++) {
         is_of_rule = !slice_eq(s->name, slice_str(c->rules[i].name));

@@ -17,7 +17,7 @@
 #include "core/config/config.h"
 
 enum {
-    USER_NAME_MAX = 320,  /* bytes of USER@DOMAIN */
+    USER_NAME_MAX = 320,   /* bytes of USER@DOMAIN */
     USER_VALUES_MAX = 1024 /* bytes of one setting */
 };
 #define USER_SENSITIVITY_LEAST 0.1

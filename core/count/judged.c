@@ -136,8 +136,7 @@ static void find_types(const struct config *config, bool ret[TYPES])
 
     memset(ret, 0, TYPES * sizeof(ret[0]));
     for (size_t i = 0; i < names->n; i++) {
-        const struct feature_info *info =
-            feature_info_by_name(slice_str(names->v[i]));
+        const struct feature_info *info = feature_info_by_name(slice_str(names->v[i]));
         if (info != NULL && (unsigned)info->type < TYPES) {
             ret[info->type] = true;
         }
@@ -184,8 +183,7 @@ size_t judged_report(const struct count_port *port, const struct keyring *keys,
     size_t n = 0;
 
     raise_begin(&r, port, keys, 1);
-    for (size_t i = 0;
-         i < featureset_count(features) && n < COUNT_FEATURES_MAX; i++) {
+    for (size_t i = 0; i < featureset_count(features) && n < COUNT_FEATURES_MAX; i++) {
         const struct feature *f = featureset_at(features, i);
         const struct feature_info *info = feature_info((enum feature_type)f->type);
         struct digest key[KEYRING_MAX];

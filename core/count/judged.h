@@ -26,7 +26,10 @@ enum judgement {
 };
 const char *judgement_name(unsigned kind); /* "good", "bad", "called_spam", ... */
 
-enum { JUDGED_KEYS_MAX = 64 /* values of one message that gillnetd judges; the first ones */ };
+enum {
+    JUDGED_KEYS_MAX =
+        64 /* values of one message that gillnetd judges; the first ones */
+};
 
 /* The digests under which one number of a key (count_digest) is counted. */
 void judged_digest(const struct keyring *keys, const struct digest key[KEYRING_MAX],

@@ -161,7 +161,8 @@ static uint64_t before_edge(const struct count_history *h, uint64_t edge_s)
 /* The edge at or before t_s; after it with is_end. */
 static uint64_t edge_of(const struct count_history *h, uint64_t t_s, bool is_end)
 {
-    uint64_t oldest_s = h->now < COUNT_BUCKETS ? 0 : (h->now - COUNT_BUCKETS) * COUNT_BUCKET_S;
+    uint64_t oldest_s =
+        h->now < COUNT_BUCKETS ? 0 : (h->now - COUNT_BUCKETS) * COUNT_BUCKET_S;
     uint64_t unit_s = t_s >= oldest_s ? COUNT_BUCKET_S : COUNT_DAY_S;
     uint64_t ret = (t_s + (is_end ? unit_s - 1 : 0)) / unit_s * unit_s;
     uint64_t end_s = (h->now + 1) * COUNT_BUCKET_S;

@@ -196,10 +196,9 @@ bool allow_has_sender(const struct allow_case *c, struct slice value, bool is_do
 {
     for (size_t i = 0; i < featureset_count(c->features); i++) {
         const struct feature *f = featureset_at(c->features, i);
-        bool is_it =
-            is_sender(f->type) &&
-            (is_domain ? slice_is_at_or_below(domain_of(f->text), value)
-                       : slice_eq_nocase(f->text, value));
+        bool is_it = is_sender(f->type) &&
+                     (is_domain ? slice_is_at_or_below(domain_of(f->text), value)
+                                : slice_eq_nocase(f->text, value));
         if (is_it && (!needs_proof || is_authentic(c, f))) {
             *retvalue = f->text;
             return true;

@@ -52,9 +52,11 @@ struct symbol {
 struct verdict {
     enum action action;
     double score;
-    double firm; /* of score: without rules on judgements (core/count/judged.h), and without
+    double
+        firm; /* of score: without rules on judgements (core/count/judged.h), and without
                   * peers that lack a quorum */
-    double required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
+    double
+        required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     const char *

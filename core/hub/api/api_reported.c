@@ -11,8 +11,9 @@ _Static_assert((int)JUDGED_KEYS_MAX <= (int)COUNT_WIRE_ITEMS, "a bunch is one re
 static void end(struct api_counts *c)
 {
     if (!c->is_answering) {
-        log_warn("event=report result=uncounted: gillnetd did not take the numbers of a "
-                 "report; see that it runs");
+        log_warn(
+            "event=report result=uncounted: gillnetd did not take the numbers of a "
+            "report; see that it runs");
     }
     api_counts_end(c);
 }
@@ -37,8 +38,8 @@ void api_reported_values(const struct config *config, const struct slice *values
     end(&c);
 }
 
-void api_reported_features(const struct config *config, const json_t *rows, bool is_spam,
-                           struct arena *arena)
+void api_reported_features(const struct config *config, const json_t *rows,
+                           bool is_spam, struct arena *arena)
 {
     struct api_counts c;
     const struct count_port port = api_counts_port(&c);

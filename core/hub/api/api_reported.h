@@ -18,7 +18,7 @@
 void api_reported_values(const struct config *config, const struct slice *values,
                          size_t n, bool is_spam, struct arena *arena);
 /* The rows {type, value} of a message that gillnetd examined. */
-void api_reported_features(const struct config *config, const json_t *rows, bool is_spam,
-                           struct arena *arena);
+void api_reported_features(const struct config *config, const json_t *rows,
+                           bool is_spam, struct arena *arena);
 
 #endif

@@ -243,7 +243,8 @@ static json_t *try_check(const struct api_call *call)
     json_t *said = NULL;
 
     buf_init(&body, call->answer.body.max);
-    if (h->scan != NULL && h->scan(h->context, call->body, &nobody, &body, &why) == ERR_OK) {
+    if (h->scan != NULL &&
+        h->scan(h->context, call->body, &nobody, &body, &why) == ERR_OK) {
         said = json_loadb(body.p, body.n, 0, NULL);
     } else if (h->scan != NULL) {
         log_errinfo("report", &why);

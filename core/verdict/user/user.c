@@ -24,8 +24,8 @@ struct judging {
     size_t nsite;    /* and without */
     bool disagrees;
     struct opinion first;
-    enum action mildest; /* of all opinions so far */
-    struct user_settings settings;     /* of the recipient at hand */
+    enum action mildest;           /* of all opinions so far */
+    struct user_settings settings; /* of the recipient at hand */
     struct user_settings of_first;
 };
 
@@ -250,16 +250,18 @@ static void take_mildest(const struct judging *j, struct verdict *v)
     if (v->action <= ACTION_HEADER) {
         v->action = milder(site, ACTION_HEADER);
     }
-    (void)snprintf(text, sizeof(text),
-                   "%zu recipients with settings of their own; by those of the site: %s",
-                   j->nown, action_name(site));
+    (void)snprintf(
+        text, sizeof(text),
+        "%zu recipients with settings of their own; by those of the site: %s", j->nown,
+        action_name(site));
     verdict_add_symbol(v, "RECIPIENTS_DISAGREE", "", 0,
                        arena_copy(j->c->arena, slice_str(text)));
 }
 
 void users_judge(const struct user_case *c, struct verdict *v)
 {
-    struct judging j = {.c = c, .v = v, .message = {c->config, c->features, c->context}};
+    struct judging j = {
+        .c = c, .v = v, .message = {c->config, c->features, c->context}};
 
     j.view = users_acquire(c->users);
     if (j.view == NULL && c->config->nusers == 0) {
@@ -278,8 +280,8 @@ void users_judge(const struct user_case *c, struct verdict *v)
     users_release(c->users, &j.view);
 }
 
-void users_thresholds(const struct config *config, struct users *users, struct slice name,
-                      double ret[ACTION_COUNT])
+void users_thresholds(const struct config *config, struct users *users,
+                      struct slice name, double ret[ACTION_COUNT])
 {
     struct arena *arena = arena_new(1 << 12);
     struct featureset *nothing = arena == NULL ? NULL : featureset_new(arena, 1);

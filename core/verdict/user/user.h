@@ -44,7 +44,7 @@ struct user_case {
 void users_judge(const struct user_case *c, struct verdict *v);
 
 /* The thresholds of one name, USER@DOMAIN or @DOMAIN as user_name_tidy makes it. */
-void users_thresholds(const struct config *config, struct users *users, struct slice name,
-                      double ret[ACTION_COUNT]);
+void users_thresholds(const struct config *config, struct users *users,
+                      struct slice name, double ret[ACTION_COUNT]);
 
 #endif

@@ -177,8 +177,7 @@ static enum err put_lines(struct compiling *k, struct slice text)
     enum err of_line = ERR_OK;
     enum err e = ERR_OK;
 
-    while (e == ERR_OK &&
-           users_file_next(k->c, &text, &at, &k->line, &of_line, &why)) {
+    while (e == ERR_OK && users_file_next(k->c, &text, &at, &k->line, &of_line, &why)) {
         if (of_line != ERR_OK) {
             refuse(k, at, why.text);
         } else {

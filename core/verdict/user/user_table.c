@@ -42,10 +42,10 @@ struct users *users_new(const char *state_dir)
 {
     struct users *u = calloc(1, sizeof(*u));
 
-    if (u != NULL && (path_make(u->dir, NULL, "%s/%s", state_dir, STATE_USERS_TABLE) !=
-                          ERR_OK ||
-                      path_make(u->file, NULL, "%s/data.mdb", u->dir) != ERR_OK ||
-                      pthread_mutex_init(&u->lock, NULL) != 0)) {
+    if (u != NULL &&
+        (path_make(u->dir, NULL, "%s/%s", state_dir, STATE_USERS_TABLE) != ERR_OK ||
+         path_make(u->file, NULL, "%s/data.mdb", u->dir) != ERR_OK ||
+         pthread_mutex_init(&u->lock, NULL) != 0)) {
         free(u);
         return NULL;
     }

@@ -239,11 +239,20 @@ static const struct bad bad_rows[] = {
 
 static bool is_text(struct slice name)
 {
-    static const char *const names[] = {
-        "text",       "url",           "envelope_from",   "template_sender",
-        "attachment", "link_set",      "body",            "text_band",
-        "from",       "from_domain",   "envelope_domain", "display_name",
-        "client_net", "url_domain"};
+    static const char *const names[] = {"text",
+                                        "url",
+                                        "envelope_from",
+                                        "template_sender",
+                                        "attachment",
+                                        "link_set",
+                                        "body",
+                                        "text_band",
+                                        "from",
+                                        "from_domain",
+                                        "envelope_domain",
+                                        "display_name",
+                                        "client_net",
+                                        "url_domain"};
 
     return name_index(name, names, LENGTH(names)) >= 0;
 }

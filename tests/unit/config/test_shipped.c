@@ -331,7 +331,7 @@ static void test_schema__when_printed__then_one_row_a_key(void **state)
     }
     assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
                                SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
-                                SCHEMA_USER_KEYS);
+                               SCHEMA_USER_KEYS);
     buf_fini(&text);
 }
 

@@ -24,9 +24,8 @@ static struct bench bench;
 
 static void open_counts(void)
 {
-    struct count_options options = {.keys = &bench.keys,
-                                    .messages_per_day = 10000,
-                                    .state_dir = bench.dir->path};
+    struct count_options options = {
+        .keys = &bench.keys, .messages_per_day = 10000, .state_dir = bench.dir->path};
     struct errinfo why = {.text = ""};
 
     if (count_open(&options, &bench.count, &why) != ERR_OK) {

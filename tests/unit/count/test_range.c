@@ -56,8 +56,8 @@ static void test_range__any__what_was_counted_between_its_edges(void **state)
             assert_true(wanted_from - from < COUNT_BUCKET_S);
         }
         if (n != counted_between(from, to)) {
-            fail_msg("%" PRIu64 " to %" PRIu64 ": %" PRIu64 ", not %" PRIu64, from, to, n,
-                     counted_between(from, to));
+            fail_msg("%" PRIu64 " to %" PRIu64 ": %" PRIu64 ", not %" PRIu64, from, to,
+                     n, counted_between(from, to));
         }
     }
 }

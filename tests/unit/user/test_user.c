@@ -192,7 +192,7 @@ static void test_one__rules_and_lists__other_scores(void **state)
         {"rules.replica.shadow=true", 4},
         {"rules.quiet.shadow=false", 4 + 2 + 3},
         {"rules.quiet.shadow=false rules.quiet.score=1", 4 + 2 + 1},
-        {"rules.quiet.score=9", 4 + 2}, /* still in shadow */
+        {"rules.quiet.score=9", 4 + 2},  /* still in shadow */
         {"lists.phish.weight=3", 2 + 2}, /* a hit of a part of the weight of 6 */
         {"lists.phish.enabled=false", 2},
         {"lists.other.enabled=false", 6},
@@ -405,7 +405,9 @@ static void test_table__replaced__followed_and_pinned(void **state)
     struct users *users = users_new(dir);
     assert_int_equal(users_refresh(users, &why), ERR_OK);
     assert_null(users_acquire(users));
-    publish(b, "# two\n\nanna@b.example   sensitivity=high\n@c.example\tlists.x.weight=1\n");
+    publish(
+        b,
+        "# two\n\nanna@b.example   sensitivity=high\n@c.example\tlists.x.weight=1\n");
     assert_int_equal(users_refresh(users, &why), ERR_OK);
     struct users_view *old = users_acquire(users);
     assert_int_equal(users_find(old, SLICE_LIT("anna@b.example"), &words), ERR_OK);

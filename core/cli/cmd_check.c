@@ -7,7 +7,7 @@
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
 #include "core/verdict/explain.h"
-#include "core/verdict/user/user.h"
+#include "core/verdict/user/user_verdict.h"
 
 struct check {
     struct cli *cli;

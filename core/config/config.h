@@ -5,11 +5,11 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub (the structs); schema.def, feed.def, subscribe.def and
- * user.def and schema (the table of keys); family (groups with names); load, precheck, mistake*, apply, finish,
- * config_feeds, config_subscribe,
- * config_users (a load step by step, config_internal.h); config_value, keywords,
- * arrays, form, render, unit (one value in and out); dump, advice, wiring (used by the commands).
+ * Files in reading order: config, config_hub (the structs); schema.def, feed.def, subscribe.def,
+ * user.def and schema (the table of keys); family (groups with names); load, precheck, mistake*,
+ * apply, finish, config_feeds, config_subscribe, config_users (a load step by step,
+ * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting (one value
+ * in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -97,12 +97,6 @@ struct config_rule {
     bool enabled;
     bool shadow;             /* what it finds is shown, and scores nothing */
     bool spares_newsletters; /* one authenticated sender domain scores nothing */
-};
-
-/* A user or a domain with settings of its own. */
-struct config_user {
-    char *name; /* "user@domain" or "@domain", as user_name_tidy makes it */
-    struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
 };
 
 struct config_count {

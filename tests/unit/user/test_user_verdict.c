@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/verdict/user/user.h"
+#include "core/verdict/user/user_verdict.h"
 #include "core/verdict/user/user_file.h"
 
 #include "tests/unit/tempdir.h"

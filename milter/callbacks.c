@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/count/message.h"
 #include "core/telemetry/stats.h"
-#include "core/verdict/user/user.h"
+#include "core/verdict/user/user_verdict.h"
 
 #include "milter/connection.h"
 #include "milter/message_log.h"

@@ -4,7 +4,7 @@
 #include "core/count/message.h"
 #include "core/list/listed.h"
 #include "core/verdict/explain.h"
-#include "core/verdict/user/user.h"
+#include "core/verdict/user/user_verdict.h"
 
 #include "milter/arenapool.h"
 #include "milter/scan.h"

@@ -9,7 +9,7 @@
 #include "core/cli/print.h"
 #include "core/verdict/explain.h"
 #include "core/verdict/journal/journal_gather.h"
-#include "core/verdict/user/user.h"
+#include "core/verdict/user/user_verdict.h"
 
 struct check {
     struct cli *cli;

@@ -4,8 +4,8 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/print.h"
-#include "core/verdict/user/user.h"
 #include "core/verdict/user/user_file.h"
+#include "core/verdict/user/user_verdict.h"
 
 enum { TEXT_MODE = 0640 };
 
@@ -180,7 +180,7 @@ static bool print_words(struct user_work *w, const char *name, const char *sourc
         json_pack("{s:s, s:s, s:o}", "name", name, "source", source, "set", set));
 }
 
-static bool is_wanted(const char *const *names, const char *name)
+static bool is_listed_name(const char *const *names, const char *name)
 {
     bool is_any = names == NULL;
 
@@ -204,7 +204,7 @@ static int print_settings(struct user_work *w, const char *const *names)
     while (status == 0 && users_file_next(c, &text, &at, line, &e, &why)) {
         if (e != ERR_OK) {
             on_wrong_line(w, at, why.text);
-        } else if (is_wanted(names, line->name) &&
+        } else if (is_listed_name(names, line->name) &&
                    !print_words(w, line->name, w->path, slice_str(line->words))) {
             status = EX_OSERR;
         }
@@ -212,7 +212,7 @@ static int print_settings(struct user_work *w, const char *const *names)
     free(line);
     for (size_t i = 0; status == 0 && i < c->nusers; i++) {
         const struct config_user *u = &c->users[i];
-        for (size_t k = 0; k < u->set.n && is_wanted(names, u->name); k++) {
+        for (size_t k = 0; k < u->set.n && is_listed_name(names, u->name); k++) {
             status = print_words(w, u->name, c->file, slice_str(u->set.v[k]))
                          ? status
                          : EX_OSERR;

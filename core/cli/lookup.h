@@ -23,8 +23,8 @@ struct lookup_range {
     uint64_t from_s;
     uint64_t to_s;
 };
-/* Reads --from and --to (NULL: not given): "6h" ago, 2026-11-21, 2026-11-21T14:30Z. Returns 0, or an
- * exit status after a message. */
+/* Reads --from and --to (NULL: not given): "6h" ago, 2026-11-21, 2026-11-21T14:30Z. Returns 0, or
+ * an exit status after a message. */
 int lookup_range_read(const char *from, const char *to, struct lookup_range *ret);
 
 /* Prints the counts of each value: the exact 144 + 14 buckets, first and last seen, distinct

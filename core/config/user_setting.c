@@ -23,8 +23,8 @@ static const struct {
     {"block.addresses", USER_BLOCK_ADDRESSES}, {"block.domains", USER_BLOCK_DOMAINS},
 };
 
-static enum err refuse(struct errinfo *reterr, enum err e, struct slice key,
-                       const char *why)
+static enum err refuse_setting(struct errinfo *reterr, enum err e, struct slice key,
+                               const char *why)
 {
     return errinfo_set(reterr, e, "", 0, "%.*s: %s",
                        SLICE_ARGS(slice_head(key, PATH_MAX_BYTES)), why);
@@ -97,7 +97,7 @@ static enum action action_of(const char *path)
 
 /* ---- values ---- */
 
-static bool read_number(struct slice text, double *ret)
+static bool read_score(struct slice text, double *ret)
 {
     char copy[NUMBER_MAX];
     char *end = NULL;
@@ -122,13 +122,13 @@ static enum err take_number(struct slice key, struct slice value,
         s->number = HUGE_VAL;
         return ERR_OK;
     }
-    if (read_number(value, &s->number) && s->number >= row->min &&
+    if (read_score(value, &s->number) && s->number >= row->min &&
         s->number <= row->max) {
         return ERR_OK;
     }
     (void)snprintf(form, sizeof(form), "write a number from %g to %g%s", row->min,
                    row->max, row->kind == SCHEMA_THRESHOLD ? ", or off" : "");
-    return refuse(reterr, ERR_RANGE, key, form);
+    return refuse_setting(reterr, ERR_RANGE, key, form);
 }
 
 static enum err take_sensitivity(struct slice key, struct slice value,
@@ -142,11 +142,12 @@ static enum err take_sensitivity(struct slice key, struct slice value,
         s->number = factors[at];
         return ERR_OK;
     }
-    if (!read_number(value, &s->number) || s->number < USER_SENSITIVITY_LEAST ||
+    if (!read_score(value, &s->number) || s->number < USER_SENSITIVITY_LEAST ||
         s->number > USER_SENSITIVITY_MOST) {
-        return refuse(reterr, ERR_RANGE, key,
-                      "write low, normal, high, or the factor on thresholds, a number "
-                      "from 0.1 to 10");
+        return refuse_setting(
+            reterr, ERR_RANGE, key,
+            "write low, normal, high, or the factor on thresholds, a number "
+            "from 0.1 to 10");
     }
     return ERR_OK;
 }
@@ -157,7 +158,7 @@ static enum err take_flag(struct slice key, struct slice value, struct user_sett
     s->flag = slice_eq(value, SLICE_LIT("true"));
     return s->flag || slice_eq(value, SLICE_LIT("false"))
                ? ERR_OK
-               : refuse(reterr, ERR_SYNTAX, key, "write true or false");
+               : refuse_setting(reterr, ERR_SYNTAX, key, "write true or false");
 }
 
 static enum err take_values(struct slice key, struct slice value,
@@ -170,7 +171,8 @@ static enum err take_values(struct slice key, struct slice value,
         char copy[USER_NAME_MAX + 1];
         struct slice one = slice_cut(&rest, ',');
         if (one.n > USER_NAME_MAX) {
-            return refuse(reterr, ERR_SYNTAX, key, "one of its values is too long");
+            return refuse_setting(reterr, ERR_SYNTAX, key,
+                                  "one of its values is too long");
         }
         memcpy(copy, one.n > 0 ? one.p : "", one.n);
         copy[one.n] = '\0';
@@ -180,7 +182,7 @@ static enum err take_values(struct slice key, struct slice value,
             why = "write a domain without a dot at its end";
         }
         if (why != NULL) {
-            return refuse(reterr, ERR_SYNTAX, key, why);
+            return refuse_setting(reterr, ERR_SYNTAX, key, why);
         }
     }
     s->values = value;
@@ -229,9 +231,9 @@ enum err user_setting_parse(struct slice text, struct user_setting *ret,
     struct slice key = slice_cut(&value, '=');
 
     if (value.p == NULL || text.n > USER_VALUES_MAX) {
-        return refuse(reterr, ERR_SYNTAX, key,
-                      value.p == NULL ? "write KEY=VALUE, without blanks"
-                                      : "the setting is too long");
+        return refuse_setting(reterr, ERR_SYNTAX, key,
+                              value.p == NULL ? "write KEY=VALUE, without blanks"
+                                              : "the setting is too long");
     }
     *ret = (struct user_setting){.name = name_in(key, path)};
     ret->is_list = slice_has_prefix(key, SLICE_LIT("lists."));

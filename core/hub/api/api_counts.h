@@ -23,8 +23,8 @@ struct api_counts {
 };
 void api_counts_begin(struct api_counts *c, const struct config *config);
 void api_counts_end(struct api_counts *c);
-/* Counts of gillnetd, to read and to add to (batch and exact alone); after a failure it does nothing,
- * and all numbers are 0. */
+/* Counts of gillnetd, to read and to add to (batch and exact alone). After a failure it does
+ * nothing, and all numbers are 0. */
 struct count_port api_counts_port(struct api_counts *c);
 /* Appends an array with one row for each counted feature that the value may stand for, or null if
  * gillnetd does not answer. */

@@ -1,8 +1,8 @@
 /*
  * api_reported - what people call spam and good, added to gillnetd's counts (core/count/judged.h).
  *
- * A report is in the spool by then; that gillnetd cannot count it (it is down, it counts nothing) is
- * logged and changes nothing else.
+ * A report is in the spool before. If gillnetd cannot count it (it is down, or counts nothing), the
+ * log says so and nothing else changes.
  * Depends: base, config, feature, count.   Threads: one for a call; it waits up to
  * API_COUNTS_WAIT_MS.   Allocates: from the arena.
  */

@@ -150,7 +150,7 @@ struct compiling {
     struct users_line line;
 };
 
-static void refuse(struct compiling *k, unsigned line, const char *why)
+static void refuse_line(struct compiling *k, unsigned line, const char *why)
 {
     if (k->nwrong++ < USERS_ERRORS_MAX) {
         k->on_error(k->context, line, why);
@@ -163,7 +163,8 @@ static enum err put_line(struct compiling *k, unsigned at)
     struct slice before;
 
     if (table_get(k->txn, name, &before) == ERR_OK) {
-        refuse(k, at, "this name has a line above; put its settings into one line");
+        refuse_line(k, at,
+                    "this name has a line above; put its settings into one line");
         return ERR_OK;
     }
     k->n++;
@@ -179,7 +180,7 @@ static enum err put_lines(struct compiling *k, struct slice text)
 
     while (e == ERR_OK && users_file_next(k->c, &text, &at, &k->line, &of_line, &why)) {
         if (of_line != ERR_OK) {
-            refuse(k, at, why.text);
+            refuse_line(k, at, why.text);
         } else {
             e = put_line(k, at);
         }

@@ -1,7 +1,7 @@
 /*
  * user_settings - the settings in force for one recipient: site, domain and user merged.
  *
- * Not for other rooms but by user.h.   Threads: pure.   Allocates: nothing; texts are borrowed.
+ * Private to this room.   Threads: pure.   Allocates: nothing; texts are borrowed.
  */
 #ifndef CORE_VERDICT_USER_USER_SETTINGS_H
 #define CORE_VERDICT_USER_USER_SETTINGS_H

@@ -3,7 +3,7 @@
  *
  * STATE/users/table is a core/store/table.h from "user@domain" or "@domain" to "KEY=VALUE
  * KEY=VALUE". It never changes: a new one takes its place as a whole, and readers that have the
- * former one open finish with it. Not for other rooms but by user.h and user_file.h.
+ * former one open finish with it. Not for other rooms but by user_verdict.h and user_file.h.
  * Threads: any; users_refresh from one.   Owns: the open table.
  */
 #ifndef CORE_VERDICT_USER_USER_TABLE_H

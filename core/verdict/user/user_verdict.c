@@ -1,4 +1,4 @@
-#include "core/verdict/user/user.h"
+#include "core/verdict/user/user_verdict.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/verdict/user/user.h"
 #include "core/verdict/user/user_file.h"
+#include "core/verdict/user/user_verdict.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

@@ -4,16 +4,19 @@
 #include "core/base/log.h"
 #include "core/count/message.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/connection.h"
 #include "milter/message_log.h"
+#include "milter/outgoing.h"
 #include "milter/probe.h"
 #include "milter/reply.h"
 #include "milter/service.h"
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */
-    DEADLINE_MARGIN_US = 50 * 1000   /* kept for the answer itself */
+    DEADLINE_MARGIN_US = 50 * 1000,  /* kept for the answer itself */
+    US_PER_S = 1000 * 1000
 };
 
 static bool is_set(const char *text)
@@ -35,9 +38,10 @@ static sfsistat on_mail(SMFICTX *ctx, char **argv)
     if (!s) {
         return connection_unexamined(SMFIP_NR_MAIL);
     }
-    bool is_authenticated = is_set(connection_symbol(ctx, "{auth_authen}")) ||
-                            is_set(connection_symbol(ctx, "{auth_type}"));
-    session_begin_message(s, argv ? argv[0] : NULL, is_authenticated);
+    const char *user = connection_symbol(ctx, "{auth_authen}");
+    bool is_authenticated =
+        is_set(user) || is_set(connection_symbol(ctx, "{auth_type}"));
+    session_begin_message(s, argv ? argv[0] : NULL, is_authenticated, user);
     note_queue_id(ctx, &s->message);
     return connection_leave(s, reply_continue(s, SMFIP_NR_MAIL));
 }
@@ -140,6 +144,23 @@ static uint64_t deadline_after(uint64_t begin_us, uint64_t deadline_us)
     return begin_us + deadline_us - margin;
 }
 
+/* What is known of the sender, from the store as it is now. */
+static void identify(const struct message *m, const struct featureset *features,
+                     const struct message_counts *counts, struct identity_case *retcase,
+                     struct identity *ret)
+{
+    *retcase = (struct identity_case){
+        .features = features,
+        .auth = extract_auth(m->extract),
+        .conversation = extract_conversation(m->extract),
+        .counts = counts,
+        .contacts = service_contacts(),
+        .has_empty_sender = message_is_bounce(m),
+    };
+    retcase->nrcpt = extract_recipients(m->extract, &retcase->rcpt);
+    identity_make(retcase, ret);
+}
+
 /* How often what is in the message was seen, this time included. */
 static void add_to_counts(struct message *m, const struct featureset *features,
                           struct message_counts *ret)
@@ -154,7 +175,7 @@ static void add_to_counts(struct message *m, const struct featureset *features,
 }
 
 /* The look-up and the verdict, in one snapshot of the lists. */
-static void judge_message(const struct message *m, struct featureset *features,
+static void judge_message(struct message *m, struct featureset *features,
                           const struct verdict_context *context, uint64_t begin_us,
                           struct verdict *ret)
 {
@@ -165,7 +186,24 @@ static void judge_message(const struct message *m, struct featureset *features,
                      &hits);
     message_log_add_hits(&hits);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);
+    const struct journal_case c = {m->config, features, lists, &hits, context, ret};
+    journal_record_evidence(m, &c);
     list_manager_release(service_lists(), &lists);
+}
+
+/* The verdict by the settings of the recipients. */
+static void apply_users(const struct message *m, const struct featureset *features,
+                        const struct verdict_context *context, struct verdict *ret)
+{
+    struct user_case c = {.config = m->config,
+                          .users = service_users(),
+                          .features = features,
+                          .context = context,
+                          .nall = m->nrcpt,
+                          .arena = m->arena};
+
+    c.nrcpt = extract_recipients(m->extract, &c.rcpt);
+    users_judge(&c, ret);
 }
 
 /* NULL, or the error in gillnet that prevents a verdict. */
@@ -183,17 +221,24 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return "memory";
     }
     struct message_counts counts;
+    struct identity_case sender;
+    struct identity identity;
     add_to_counts(m, features, &counts);
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
+        .identity = &identity,
         .text = m->text,
         .bytes = extract_message_bytes(m->extract),
     };
+    identify(m, features, &counts, &sender, &identity);
     judge_message(m, features, &context, begin_us, ret);
+    outgoing_note_answer(&sender, ret->action == ACTION_ACCEPT);
     ham_record_message(features, ret);
+    judged_add(m->config, &counts, verdict_judgements(m->config, ret, &context));
+    apply_users(m, features, &context, ret);
     return reply_shortfall(m->config, ret);
 }
 
@@ -203,7 +248,11 @@ static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
     struct message *m = &s->message;
     struct verdict verdict;
     const char *trouble = NULL;
-    if (m->skip == SKIP_NONE) {
+    enum outgoing_answer answer = OUTGOING_PASS;
+    if (m->is_outgoing) {
+        end_headers(m);
+        answer = outgoing_learn(m);
+    } else if (m->skip == SKIP_NONE) {
         trouble = evaluate(s, begin_us, &verdict);
     }
     if (clock_mono_us() - begin_us >= PROGRESS_AFTER_US) {
@@ -212,10 +261,12 @@ static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
     const char *reason = trouble;
     if (m->skip != SKIP_NONE) {
         reason = skip_reason_name(m->skip);
-        reply_skipped(ctx, s, ret);
+        reply_outgoing(ctx, s, answer, ret);
     } else if (trouble) {
         reply_trouble(ctx, s, trouble, ret);
     } else {
+        m->case_id = case_id_next(clock_wall_us() / US_PER_S);
+        case_id_print(m->case_id, m->case_text);
         reply_verdict(ctx, s, &verdict, ret);
     }
     message_log_write(s, reason ? NULL : &verdict, reason, ret,

@@ -18,6 +18,7 @@
 #include "milter/control.h"
 #include "milter/libmilter.h"
 #include "milter/message_log.h"
+#include "milter/outgoing.h"
 #include "milter/packet.h"
 #include "milter/scan.h"
 #include "milter/service.h"
@@ -43,8 +44,10 @@ static struct {
     struct list_manager *lists;
     struct lookup_stats *hits; /* NULL: they cannot be counted */
     struct list_health *guard;
+    struct users *users; /* their settings */
     bool has_keys;
     struct ham_log *ham_log; /* NULL: none; closed when the sessions are */
+    struct journal *journal; /* NULL: none; closed when the sessions are */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -140,6 +143,25 @@ static void open_ham_log(const struct config *config)
     ham_record_use(daemon_state.ham_log, key);
 }
 
+/* Opens the journal; mail is filtered also without it. */
+static void open_journal(const struct config *config)
+{
+    struct errinfo why;
+    const struct journal_options options = {.state_dir = config->state_dir,
+                                            .key = &daemon_state.keys.ring[0],
+                                            .keep_s = config->journal.keep_s,
+                                            .size_max = config->journal.size};
+    enum err e = journal_open(&options, &daemon_state.journal, &why);
+    for (unsigned i = 0; e == ERR_LOCKED && i < COUNTS_TRIES; i++) {
+        usleep(COUNTS_WAIT_US);
+        e = journal_open(&options, &daemon_state.journal, &why);
+    }
+    if (e != ERR_OK && !daemon_state.journal) {
+        report_fault("journal", "journal", &why);
+    }
+    journal_record_use(daemon_state.journal, options.key);
+}
+
 static void open_stats(const struct config *config)
 {
     char folder[FILE_PATH_MAX];
@@ -204,6 +226,7 @@ static void open_counts(const struct config *config)
     }
     if (e != ERR_LOCKED && daemon_state.has_keys) {
         open_ham_log(config);
+        open_journal(config);
     }
     if (is_wanted && e == ERR_OK) {
         e = count_start(daemon_state.counts, &why);
@@ -357,6 +380,11 @@ static int open_sockets(const struct config *config,
     }
     open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
+    if (daemon_state.has_keys) {
+        outgoing_open(config, &daemon_state.keys);
+    }
+    daemon_state.users = users_new(config->state_dir); /* NULL: none has settings */
+    service_set_users(daemon_state.users);
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -370,6 +398,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     struct errinfo why;
     daemon_state.guard = list_health_new(daemon_state.lists, daemon_state.hits);
     watch_set_list_health(daemon_state.guard);
+    watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
         !scan_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
@@ -413,12 +442,16 @@ static void tear_down(void)
     scan_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
+        outgoing_close();
         service_fini();
         list_manager_free(&daemon_state.lists);
+        users_free(&daemon_state.users);
         lookup_stats_close(&daemon_state.hits);
         count_close(&daemon_state.counts);
         ham_record_use(NULL, NULL);
         ham_log_close(&daemon_state.ham_log);
+        journal_record_use(NULL, NULL);
+        journal_close(&daemon_state.journal);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

@@ -97,8 +97,16 @@ static const char *fault_of(const struct logline *l)
     return l->verdict ? list_fault_name(l->verdict->fault) : NULL;
 }
 
+static bool has_case(const struct logline *l)
+{
+    return l->case_id && *l->case_id;
+}
+
 static void add_rare(struct buf *b, const struct logline *l)
 {
+    if (has_case(l)) {
+        buf_printf(b, " case=%s", l->case_id);
+    }
     if (l->reason) {
         buf_printf(b, " reason=%s", l->reason);
     }
@@ -170,6 +178,9 @@ static json_t *json_to(const struct logline *l, size_t max)
 
 static void set_rare(json_t *o, const struct logline *l)
 {
+    if (has_case(l)) {
+        (void)json_object_set_new(o, "case", json_string(l->case_id));
+    }
     if (l->reason) {
         (void)json_object_set_new(o, "reason", json_string(l->reason));
     }

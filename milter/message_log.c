@@ -77,9 +77,10 @@ static void log_message(const struct session *s, const struct verdict *v,
         .queue_id = m->queue_id,
         .verdict = v,
         .reason = reason,
+        .case_id = m->case_text,
         .done = o->done,
         .wanted = o->wanted,
-        .required = verdict_required(m->config, v ? v->action : ACTION_ACCEPT),
+        .required = verdict_threshold(m->config, v),
         .client_address = client,
         .client_name = slice_str(s->client_name),
         .helo = slice_str(s->helo),
@@ -103,6 +104,9 @@ void message_log_write(const struct session *s, const struct verdict *v,
                        const char *reason, const struct outcome *o, uint64_t us)
 {
     uint64_t size = count_outcome(&s->message, v, o, us);
+    if (v) {
+        journal_record_message(s, v, o, us);
+    }
     history_record_message(&s->message, v, o, size, us);
     log_message(s, v, reason, o, size, us);
 }

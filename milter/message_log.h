@@ -1,5 +1,5 @@
 /*
- * message_log - the records of a message: log line, counters, ham log, history page.
+ * message_log - the records of a message: log line, counters, ham log, journal, history page.
  *
  * logline.h prints the line. Threads: any.   Allocates: ham_record a scratch arena, for the sample
  * of messages that the ham log keeps.
@@ -10,6 +10,8 @@
 #include "core/list/rating_input.h"
 #include "core/message/feature/feature.h"
 #include "core/telemetry/ham_log.h"
+#include "core/verdict/journal/journal.h"
+#include "core/verdict/journal/journal_gather.h"
 #include "core/verdict/verdict.h"
 
 #include "milter/reply.h"
@@ -28,6 +30,18 @@ void ham_record_use(struct ham_log *j, const struct hashkey *key);
 /* An examined message: its names, addresses, URLs and files in the form of list keys, and whether
  * nothing in its verdict scores. */
 void ham_record_message(const struct featureset *features, const struct verdict *v);
+
+/* ---- the journal (core/verdict/journal/journal.h) ---- */
+
+/* Before the first message: the journal and the key of its digests, both borrowed; NULL: none. */
+void journal_record_use(struct journal *j, const struct hashkey *key);
+/* Another configuration is in force. */
+void journal_record_configure(const struct config *config);
+/* An examined message, while its lists are pinned. */
+void journal_record_evidence(struct message *m, const struct journal_case *c);
+/* The same message before its answer: from here on its record survives the end of the process. */
+void journal_record_message(const struct session *s, const struct verdict *v,
+                            const struct outcome *o, uint64_t us);
 
 /* ---- the page of history (core/telemetry/history.h) ---- */
 

@@ -86,14 +86,14 @@ static bool insert_header(SMFICTX *ctx, char *name, char *value)
 static bool insert_verdict(SMFICTX *ctx, const struct session *s,
                            const struct verdict *v, enum action done)
 {
-    double required = verdict_required(s->message.config, v->action);
+    double required = verdict_threshold(s->message.config, v);
     char value[REPLYTEXT_HEADER_SIZE];
     /* each goes above the one before */
     replytext_symbols(v, value);
     bool ok = insert_header(ctx, header_symbols, value);
     replytext_score(v, value);
     ok = insert_header(ctx, header_score, value) && ok;
-    replytext_status(v, done, required, value);
+    replytext_status(v, done, required, s->message.case_text, value);
     return insert_header(ctx, header_status, value) && ok;
 }
 
@@ -142,16 +142,17 @@ void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
                    struct outcome *ret)
 {
     const struct config *c = s->message.config;
+    const struct replytext_names names = {s->message.queue_id, s->message.case_text};
     char text[REPLYTEXT_REPLY_SIZE];
     *ret = (struct outcome){.done = v->action, .wanted = v->action};
     switch (v->action) {
     case ACTION_DEFER:
-        replytext_reply(c->defer_text, s->message.queue_id, v, text);
+        replytext_reply(c->defer_text, &names, v, text);
         set_reply(ctx, false, text);
         ret->code = SMFIS_TEMPFAIL;
         return;
     case ACTION_REJECT:
-        replytext_reply(c->reject_text, s->message.queue_id, v, text);
+        replytext_reply(c->reject_text, &names, v, text);
         set_reply(ctx, true, text);
         ret->code = SMFIS_REJECT;
         return;
@@ -168,9 +169,28 @@ void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
     deliver(ctx, s, v, ret);
 }
 
-void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret)
+static bool hold(SMFICTX *ctx, const struct session *s)
+{
+    char reason[] = "gillnet: the login sends to too many strangers";
+    return (s->options.actions & SMFIF_QUARANTINE) &&
+           smfi_quarantine(ctx, reason) == MI_SUCCESS;
+}
+
+void reply_outgoing(SMFICTX *ctx, struct session *s, enum outgoing_answer answer,
+                    struct outcome *ret)
 {
     *ret = (struct outcome){.done = ACTION_ACCEPT, .code = SMFIS_CONTINUE};
+    if (answer == OUTGOING_DEFER) {
+        char text[] = "too many new recipients today, ask your administrator";
+        set_reply(ctx, false, text);
+        ret->done = ret->wanted = ACTION_DEFER;
+        ret->code = SMFIS_TEMPFAIL;
+        return;
+    }
+    if (answer == OUTGOING_HOLD) {
+        ret->wanted = ACTION_QUARANTINE;
+        ret->done = hold(ctx, s) ? ACTION_QUARANTINE : ACTION_ACCEPT;
+    }
     strip_forged(ctx, s, ret);
 }
 

@@ -31,14 +31,18 @@ sfsistat reply_body(const struct session *s, bool wants_more);
 /* The answer to negotiation. */
 sfsistat reply_negotiated(void);
 
+/* What happens to a message that is not judged: accepted, unless its login sends too much. */
+enum outgoing_answer { OUTGOING_PASS, OUTGOING_HOLD, OUTGOING_DEFER };
+
 /* The final answers, at end-of-message only. Acceptance is "continue", which is the same to the
  * MTA. After "accept" libmilter would miss that an MTA goes on with another client (QUIT_NC), and
  * would take its messages for those of the first. reply_verdict is for an examined message,
- * reply_skipped for one that the configuration skips, reply_trouble for one that could not be
+ * reply_outgoing for one that the configuration skips, reply_trouble for one that could not be
  * examined (on_error applies), reply_nothing for no message. */
 void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
                    struct outcome *ret);
-void reply_skipped(SMFICTX *ctx, struct session *s, struct outcome *ret);
+void reply_outgoing(SMFICTX *ctx, struct session *s, enum outgoing_answer answer,
+                    struct outcome *ret);
 void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
                    struct outcome *ret);
 sfsistat reply_nothing(void);

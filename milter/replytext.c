@@ -98,7 +98,7 @@ const char *replytext_required(double required, char ret[REPLYTEXT_NUMBER])
 }
 
 void replytext_status(const struct verdict *v, enum action done, double required,
-                      char *ret)
+                      const char *case_id, char *ret)
 {
     char number[REPLYTEXT_NUMBER];
     char value[REPLYTEXT_VALUE_MAX + 1] = "";
@@ -109,6 +109,10 @@ void replytext_status(const struct verdict *v, enum action done, double required
     text_add_str(&t, part);
     snprintf(part, sizeof(part), " required=%s", replytext_required(required, number));
     text_add_str(&t, part);
+    if (*case_id) {
+        snprintf(part, sizeof(part), " case=%s", case_id);
+        text_add_str(&t, part);
+    }
     if (v->allow) {
         snprintf(part, sizeof(part), " allow=%s", v->allow);
         text_add_str(&t, part);
@@ -188,23 +192,26 @@ void replytext_symbol_names(const struct verdict *v, char *ret, size_t size)
 }
 
 /* The placeholder that p begins with, by its length; 0: none. */
-static size_t placeholder(const char *p, const char *queue_id, const char *symbols,
-                          const char **retvalue)
+static size_t placeholder(const char *p, const struct replytext_names *names,
+                          const char *symbols, const char **retvalue)
 {
-    static const char id[] = "{id}";
-    static const char names[] = "{symbols}";
-    if (strncmp(p, id, sizeof(id) - 1) == 0) {
-        *retvalue = queue_id;
-        return sizeof(id) - 1;
-    }
-    if (strncmp(p, names, sizeof(names) - 1) == 0) {
-        *retvalue = symbols;
-        return sizeof(names) - 1;
+    const struct {
+        const char *word;
+        const char *value;
+    } all[] = {{"{id}", names->queue_id},
+               {"{case}", *names->case_id ? names->case_id : "-"},
+               {"{symbols}", symbols}};
+
+    for (size_t i = 0; i < LENGTH(all); i++) {
+        if (strncmp(p, all[i].word, strlen(all[i].word)) == 0) {
+            *retvalue = all[i].value;
+            return strlen(all[i].word);
+        }
     }
     return 0;
 }
 
-void replytext_reply(const char *template, const char *queue_id,
+void replytext_reply(const char *template, const struct replytext_names *names,
                      const struct verdict *v, char *ret)
 {
     char plain[REPLYTEXT_REPLY_MAX + 1] = "";
@@ -213,7 +220,7 @@ void replytext_reply(const char *template, const char *queue_id,
     replytext_symbol_names(v, symbols, sizeof(symbols));
     for (const char *p = template; *p;) {
         const char *value = NULL;
-        size_t skip = placeholder(p, queue_id, symbols, &value);
+        size_t skip = placeholder(p, names, symbols, &value);
         if (skip) {
             text_add(&t, value, strnlen(value, t.max - t.n));
             p += skip;

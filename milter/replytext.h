@@ -21,10 +21,16 @@ enum {
     REPLYTEXT_REPLY_SIZE = 2 * REPLYTEXT_REPLY_MAX + 1 /* every '%' is doubled */
 };
 
-/* "Yes, action=header score=6.0 required=5.0 limit=urls"; required: verdict_required. Each ret is
- * REPLYTEXT_HEADER_SIZE bytes, folded. */
+/* How people and programs name a message. */
+struct replytext_names {
+    const char *queue_id;
+    const char *case_id; /* "": none */
+};
+
+/* "Yes, action=header score=6.0 required=5.0 case=d3k7p0vq9x2m limit=urls"; required:
+ * verdict_required. Each ret is REPLYTEXT_HEADER_SIZE bytes, folded. */
 void replytext_status(const struct verdict *v, enum action done, double required,
-                      char *ret);
+                      const char *case_id, char *ret);
 /* "unchecked, reason=memory" */
 void replytext_unchecked(const char *reason, char *ret);
 void replytext_score(const struct verdict *v, char *ret);
@@ -39,10 +45,10 @@ void replytext_symbol_names(const struct verdict *v, char *ret, size_t size);
 /* "5.0", or "off" of a threshold that there is not. */
 const char *replytext_required(double required, char ret[REPLYTEXT_NUMBER]);
 
-/* An SMTP reply text: {id} and {symbols} replaced in template, made printable, cut to
+/* An SMTP reply text: {id}, {case} and {symbols} replaced in template, made printable, cut to
  * REPLYTEXT_REPLY_MAX bytes, '%' doubled (Sendmail drops a text with a single one). ret is
  * REPLYTEXT_REPLY_SIZE bytes. */
-void replytext_reply(const char *template, const char *queue_id,
+void replytext_reply(const char *template, const struct replytext_names *names,
                      const struct verdict *v, char *ret);
 
 /* The names of the limits in flags, comma-separated, or "-". */

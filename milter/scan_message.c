@@ -4,6 +4,7 @@
 #include "core/count/message.h"
 #include "core/list/listed.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/arenapool.h"
 #include "milter/scan.h"
@@ -100,6 +101,21 @@ static void read_counts(const struct judging *j, const struct featureset *featur
                   j->arena, ret);
 }
 
+static void identify(const struct judging *j, const struct featureset *features,
+                     const struct message_counts *counts, struct identity *ret)
+{
+    struct identity_case c = {.features = features,
+                              .auth = extract_auth(j->x),
+                              .conversation = extract_conversation(j->x),
+                              .counts = counts,
+                              .contacts = service_contacts(),
+                              .has_empty_sender =
+                                  slice_eq(j->line->from, SLICE_LIT("<>"))};
+
+    c.nrcpt = extract_recipients(j->x, &c.rcpt);
+    identity_make(&c, ret);
+}
+
 /* The verdict and its JSON, in one snapshot of the lists. */
 static char *explain(const struct judging *j, struct featureset *features,
                      const struct message_counts *counts)
@@ -107,18 +123,30 @@ static char *explain(const struct judging *j, struct featureset *features,
     struct verdict verdict;
     struct list_hits hits;
     struct rating_sources voices;
+    struct identity identity;
     const struct verdict_context context = {.is_trusted_network = is_trusted(j),
                                             .is_authenticated =
                                                 j->line->is_authenticated,
                                             .client_addr = j->has_addr ? j->addr : NULL,
                                             .auth = extract_auth(j->x),
                                             .counts = counts,
+                                            .identity = &identity,
                                             .text = j->text,
                                             .bytes = extract_message_bytes(j->x)};
+    identify(j, features, counts, &identity);
     const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));
+    struct user_case users = {.config = j->config,
+                              .users = service_users(),
+                              .features = features,
+                              .context = &context,
+                              .nall = j->line->nrcpt,
+                              .arena = j->arena};
+    users.nrcpt = extract_recipients(j->x, &users.rcpt);
+    users_judge(&users, &verdict);
     service_voices(j->config, &voices);
     json_t *object =
         explain_json(&(struct explain_case){.file = SLICE_LIT("-"),
@@ -128,6 +156,7 @@ static char *explain(const struct judging *j, struct featureset *features,
                                             .hits = &hits,
                                             .voices = &voices,
                                             .counts = counts,
+                                            .identity = &identity,
                                             .time_us = clock_mono_us() - j->begin_us});
     list_manager_release(service_lists(), &lists);
     char *text = json_dumps(object, JSON_COMPACT);

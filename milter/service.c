@@ -34,6 +34,9 @@ static struct {
     const struct count_port *counts; /* constant, as is count_keys; NULL: none */
     const struct keyring *count_keys;
     struct lookup_stats *hits; /* constant; NULL: none */
+    struct contacts *contacts; /* constant, as is accounts; NULL: none */
+    struct accounts *accounts;
+    struct users *users; /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
@@ -86,6 +89,16 @@ const struct count_port *service_counts(const struct keyring **retkeys)
     return service.counts;
 }
 
+void service_set_users(struct users *users)
+{
+    service.users = users;
+}
+
+struct users *service_users(void)
+{
+    return service.users;
+}
+
 void service_set_hits(struct lookup_stats *hits)
 {
     service.hits = hits;
@@ -94,6 +107,22 @@ void service_set_hits(struct lookup_stats *hits)
 void service_voices(const struct config *config, struct rating_sources *ret)
 {
     *ret = (struct rating_sources){.config = config, .hits = service.hits};
+}
+
+void service_set_contacts(struct contacts *contacts, struct accounts *accounts)
+{
+    service.contacts = contacts;
+    service.accounts = accounts;
+}
+
+struct contacts *service_contacts(void)
+{
+    return service.contacts;
+}
+
+struct accounts *service_accounts(void)
+{
+    return service.accounts;
 }
 
 void service_fini(void)

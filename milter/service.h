@@ -15,6 +15,7 @@
 #include "core/count/count.h"
 #include "core/list/rating_input.h"
 #include "core/message/extract/fingerprint.h"
+#include "core/verdict/user/user_table.h"
 
 #include "milter/session.h"
 
@@ -48,11 +49,24 @@ void service_imprint(struct fingerprint_options *ret);
 void service_set_counts(const struct count_port *port, const struct keyring *keys);
 const struct count_port *service_counts(const struct keyring **retkeys);
 
+/* Before the first message: the settings of users; NULL: only those of the configuration.
+ * Borrowed. */
+void service_set_users(struct users *users);
+struct users *service_users(void);
+
 /* Before the first message: the counters of look-up results; NULL: they are not counted.
  * Borrowed. */
 void service_set_hits(struct lookup_stats *hits);
 /* The facts of the lists under config that ratings need. */
 void service_voices(const struct config *config, struct rating_sources *ret);
+
+/* Before the first message: the store of correspondents and the numbers of logins; NULL: none.
+ * Borrowed. */
+struct accounts;
+struct contacts;
+void service_set_contacts(struct contacts *contacts, struct accounts *accounts);
+struct contacts *service_contacts(void);
+struct accounts *service_accounts(void);
 
 struct list_manager *service_lists(void);
 bool service_is_inet(void);

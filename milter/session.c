@@ -80,7 +80,7 @@ static enum skip_reason reason_to_skip(const struct session *s, const struct con
     if (s->is_over_limit) {
         return SKIP_SESSIONS;
     }
-    if (is_authenticated && c->skip_authenticated) {
+    if (is_authenticated && c->outgoing) {
         return SKIP_LOGIN;
     }
     for (size_t i = 0; s->has_addr && i < c->ntrusted_networks; i++) {
@@ -112,7 +112,7 @@ static void begin_extract(struct session *s, struct message *m)
 }
 
 void session_begin_message(struct session *s, const char *mail_from,
-                           bool is_authenticated)
+                           bool is_authenticated, const char *user)
 {
     if (s->has_message) {
         stats_add(STAT_messages_aborted, 1);
@@ -133,7 +133,10 @@ void session_begin_message(struct session *s, const char *mail_from,
         return;
     }
     m->mail_from = arena_copy(m->arena, slice_str(mail_from));
-    if (m->skip == SKIP_NONE) {
+    m->user = arena_copy(m->arena, slice_head(slice_str(user), SESSION_TEXT_MAX));
+    m->is_outgoing =
+        (m->skip == SKIP_LOGIN || m->skip == SKIP_NETWORK) && m->config->outgoing;
+    if (m->skip == SKIP_NONE || m->is_outgoing) {
         begin_extract(s, m);
     }
 }

@@ -17,6 +17,9 @@
 #include "core/config/config.h"
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
+#include "core/verdict/journal/case_id.h"
+
+struct record;
 
 enum {
     SESSION_TEXT_MAX = 512, /* bytes of a client's name or HELO that are kept */
@@ -53,12 +56,13 @@ struct message {
     struct config *config; /* pinned for the whole message */
     uint64_t generation;   /* of that configuration */
     struct arena *arena;
-    struct extract *extract; /* NULL: not examined, see skip and trouble */
-    struct listed listed;    /* asked by extract */
+    struct extract *extract;      /* NULL: not examined, see skip and trouble */
+    struct listed listed;         /* asked by extract */
     const struct rule_text *text; /* what rules found in its text */
     enum skip_reason skip;
     const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;
+    bool is_outgoing; /* of a login or a trusted network: examined, and never judged */
     bool has_ended_headers;
     unsigned epoch; /* of service_begin_message */
     unsigned nrcpt;
@@ -66,12 +70,16 @@ struct message {
     uint64_t count_us;
     uint64_t bytes; /* body bytes seen, for messages that are not examined */
     struct slice mail_from;
+    struct slice user;                /* the login; empty: none */
     struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
     struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;
     size_t nothers;
     bool has_more_forged; /* more than SESSION_FORGED_NAMES names */
     char queue_id[SESSION_QUEUE_ID_MAX];
+    uint64_t case_id;             /* 0: not judged */
+    char case_text[CASE_ID_SIZE]; /* empty: not judged */
+    struct record *record;        /* for the journal, in the arena; NULL: none */
 };
 
 struct session {
@@ -105,9 +113,9 @@ void session_set_helo(struct session *s, const char *helo);
 
 /* Begins a message: pins the configuration, decides whether it is examined, and makes the
  * extractor. An earlier message that was left open ends as aborted. Never fails: without
- * memory the message has trouble set. */
+ * memory the message has trouble set. user: the login's name, or NULL. */
 void session_begin_message(struct session *s, const char *mail_from,
-                           bool is_authenticated);
+                           bool is_authenticated, const char *user);
 /* Counts a header field whose name begins with X-Gillnet-. */
 void message_note_header(struct message *m, struct slice name);
 /* Releases all that the message holds; fine when there is none. */

@@ -14,6 +14,7 @@
 #include "core/verdict/rule/rule.h"
 
 #include "milter/daemon.h"
+#include "milter/message_log.h"
 #include "milter/service.h"
 
 enum {
@@ -43,7 +44,8 @@ struct load {
 };
 
 static struct {
-    pthread_mutex_t lock; /* guards: asked, done, result, code, is_ending, load.is_done */
+    pthread_mutex_t
+        lock; /* guards: asked, done, result, code, is_ending, load.is_done */
     pthread_cond_t changed;
     uint64_t asked; /* reloads asked for */
     uint64_t done;  /* asked for before the last one that was done began */
@@ -58,6 +60,8 @@ static struct {
     struct list_manager *lists;
     bool lists_failed;             /* as last said */
     struct list_health *guard;     /* NULL: none */
+    struct users *users;           /* NULL: none */
+    bool users_failed;             /* as last said */
     char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
     char state_dir[FILE_PATH_MAX];
     unsigned looks;
@@ -85,6 +89,22 @@ static void refresh_lists(void)
     watch.lists_failed = e != ERR_OK;
     list_manager_free_retired(watch.lists);
     config_release(&config);
+}
+
+static void refresh_users(void)
+{
+    struct errinfo why = {.code = ERR_OK};
+    enum err e = watch.users != NULL ? users_refresh(watch.users, &why) : ERR_OK;
+
+    if (e != ERR_OK && !watch.users_failed) {
+        char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+        log_errinfo("users", &why);
+        stats_fault("users", errinfo_format(&why, text, sizeof(text)));
+    } else if (e == ERR_OK && watch.users_failed) {
+        log_info("event=users result=readable");
+        stats_fault("users", NULL);
+    }
+    watch.users_failed = e != ERR_OK;
 }
 
 /* A slice of work behind each refresh, so that it delays none by more than itself. */
@@ -200,6 +220,7 @@ static enum err install_config(struct load *l, struct buf *ret)
     buf_printf(ret, "gillnetd runs configuration %08x\n", (unsigned)config_id(fresh));
     show_config(fresh, ret);
     log_info("event=reload result=ok config=%08x", (unsigned)config_id(fresh));
+    journal_record_configure(fresh);
     service_set_config(fresh);
     stats_add(STAT_reloads, 1);
     look_at_ring();
@@ -259,8 +280,9 @@ static void begin_reload(void)
     notify_reloading();
     l->is_running = thread_start(&l->thread, run_load, l) == 0;
     if (!l->is_running) { /* no reload is done; who waits is told in time */
-        log_error("event=reload result=failed: no thread can be made; the configuration in "
-                  "force stays");
+        log_error(
+            "event=reload result=failed: no thread can be made; the configuration in "
+            "force stays");
         notify_ready("working");
     }
 }
@@ -330,6 +352,7 @@ static void *run_watcher(void *context)
             may_reload = false;
         } else if (what == WAKE_LOOK && !was_gap) {
             refresh_lists();
+            refresh_users();
             look_at_ring();
             look_at_filters();
             show_signs();
@@ -372,6 +395,12 @@ void watch_set_list_health(struct list_health *guard)
     watch.guard = guard;
 }
 
+void watch_set_users(struct users *users)
+{
+    watch.users = users;
+    refresh_users();
+}
+
 void watch_set_ring(const char *state_dir, uint32_t id)
 {
     if (file_path(watch.ring_file, "%s/keys/digest.key", state_dir) != ERR_OK ||
@@ -395,6 +424,7 @@ void watch_stop(void)
     pthread_join(watch.thread, NULL);
     watch.is_started = false;
     watch.guard = NULL;
+    watch.users = NULL;
     config_release(&watch.started);
     watch.ring_file[0] = '\0';
     buf_fini(&watch.result);

@@ -80,19 +80,24 @@ bool contents_is_passing(struct slice path)
            ends_with(name, FILE_TEMP_SUFFIX) || ends_with(name, ".table") ||
            ends_with(name, ".stats") ||
            slice_eq(path, SLICE_LIT("peers/table/lock.mdb")) ||
+           slice_eq(path, SLICE_LIT("journal/pending")) ||
+           slice_eq(path, SLICE_LIT("users/table/lock.mdb")) ||
+           begins_with(path, "users/table.new/") ||
            slice_eq(path, SLICE_LIT("peers/restored"));
 }
 
 static bool is_of_counts(struct slice path)
 {
     return begins_with(path, "counts/runs/") || begins_with(path, "peers/counts/") ||
+           begins_with(path, "journal/messages-") ||
            (begins_with(path, "counts/") && ends_with(path, ".wal"));
 }
 
 bool contents_takes(struct slice path, bool with_counts)
 {
-    static const char *const tops[] = {"keys",  "lists",  "feeds",
-                                       "peers", "counts", "reports"};
+    static const char *const tops[] = {"keys",     "lists",   "feeds",
+                                       "peers",    "counts",  "reports",
+                                       "identity", "journal", "users"};
     struct slice rest = path;
     bool is_known = false;
     unsigned depth = 0;

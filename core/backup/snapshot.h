@@ -7,7 +7,7 @@
  * in this order, and holds a lock meanwhile:
  *   reports, feeds, lists   STATE/lists/LOCK, for all three: reports and feeds are never newer than
  *                           the lists
- *   counts   no lock: gillnetd goes on
+ *   counts, journal   no lock: gillnetd goes on
  *   peers    STATE/peers/LOCK; after counts, so that it knows all of them as published
  *   keys     no lock; last, because a key is stored before its first use
  * No symbolic link is followed: a list behind one is an error, other links are left out.

@@ -19,6 +19,9 @@ static const struct place places[] = {
     {"keys", STATEDIR_GILLNETD, false},
     {"lists", STATEDIR_GILLNETD, false},
     {"counts", STATEDIR_GILLNETD, true},
+    {"identity", STATEDIR_GILLNETD, true},
+    {"journal", STATEDIR_GILLNETD, true},
+    {"users", STATEDIR_GILLNETD, true}, /* a reader locks */
     {"peers/lists", STATEDIR_GILLNETD, false},
     {"peers/counts", STATEDIR_GILLNETD, false},
     {"peers/origins", STATEDIR_GILLNETD, false},

@@ -6,6 +6,8 @@
 #include "core/base/hash256.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
+#include "core/verdict/user/user_file.h"
+#include "core/verdict/user/user_table.h"
 
 enum {
     BACKUP_MODE = 0600, /* it holds the keys */
@@ -76,6 +78,23 @@ static int take_lists(struct backup *b)
     return cli_status(e, &why);
 }
 
+/* The settings of users, while no command changes them. */
+static int take_users(struct backup *b, const struct config *c)
+{
+    struct filelock lock = {.fd = -1};
+    struct errinfo why = {.code = ERR_OK};
+    char path[FILE_PATH_MAX];
+
+    if (path_make(path, NULL, "%s/%s", c->state_dir, STATE_USERS_DIR) != ERR_OK ||
+        access(path, F_OK) != 0) {
+        return 0; /* nobody ever set one */
+    }
+    enum err e = users_file_lock(c, &lock, &why);
+    THEN(e, snapshot_take(&b->snapshot, STATE_USERS_DIR, &why));
+    filelock_drop(&lock);
+    return cli_status(e, &why);
+}
+
 /* The name of this server in its ring. */
 static void name_node(struct contents *c, const char *dir)
 {
@@ -127,6 +146,9 @@ static int take_snapshot(struct backup *b)
     int status = take_lists(b);
 
     THEN(status, cli_status(snapshot_take(&b->snapshot, "counts", &why), &why));
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "identity", &why), &why));
+    THEN(status, cli_status(snapshot_take(&b->snapshot, "journal", &why), &why));
+    THEN(status, take_users(b, b->cli->config));
     THEN(status, take_peers(b));
     THEN(status, cli_status(snapshot_take(&b->snapshot, "keys", &why), &why));
     if (status == 0 && b->snapshot.contents.n == 0) {

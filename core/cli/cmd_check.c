@@ -3,18 +3,25 @@
 
 #include "core/base/clock.h"
 #include "core/cli/count_source.h"
+#include "core/cli/explain_print.h"
 #include "core/cli/messages.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/journal/journal_gather.h"
+#include "core/verdict/user/user.h"
 
 struct check {
     struct cli *cli;
     struct messages_envelope envelope;
     struct list_manager *hold;
-    struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
+    struct contacts *contacts; /* NULL: there is no key */
+    struct hits_view *hits;    /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
+    struct users *users; /* their settings */
     bool is_counting;
+    struct explain_sources *sources; /* of `gillnet explain --file`; NULL: check */
+    const struct journal_names *names;
     struct count_publisher counts;
     uint64_t nasked;
     uint64_t nuncounted;           /* since gillnetd stopped answering */
@@ -26,6 +33,7 @@ struct outcome {
     struct verdict verdict;
     struct list_hits hits;
     struct message_counts counts;
+    struct identity identity;
 };
 
 static const char *silence_name(const struct list_hit *h)
@@ -43,10 +51,26 @@ static bool print_outcome_json(const struct check *c, const struct listset *set,
                                          .hits = &o->hits,
                                          .voices = &c->voices,
                                          .counts = &o->counts,
+                                         .identity = &o->identity,
                                          .counts_are_exact =
                                              counts_are_exact(&c->counts),
                                          .time_us = clock_mono_us() - m->start_mono_us};
     return json_line(explain_json(&explain));
+}
+
+static void print_identity(const struct identity *identity)
+{
+    const char *before = "  sender: ";
+
+    for (unsigned w = 0; w < IDENTITY_WORDS; w++) {
+        if (identity_has(identity, (enum identity_word)w)) {
+            printf("%s%s", before, identity_name(w));
+            before = ", ";
+        }
+    }
+    if (identity->words != 0) {
+        (void)putchar('\n');
+    }
 }
 
 static void print_outcome_text(const struct check *c, const struct listset *set,
@@ -67,6 +91,7 @@ static void print_outcome_text(const struct check *c, const struct listset *set,
                               : "no Authentication-Results field of a server in "
                                 "trusted_authserv proves it");
     }
+    print_identity(&o->identity);
     for (size_t i = 0; i < v->nsymbols; i++) {
         printf("  %s %g ", v->symbols[i].name, v->symbols[i].score);
         text_print(stdout, v->symbols[i].detail, EVIDENCE_SHOWN);
@@ -138,6 +163,39 @@ static void say_uncounted(const struct check *c)
         stderr);
 }
 
+static void identify(const struct check *c, const struct message *m,
+                     const struct message_counts *counts, struct identity *ret)
+{
+    const struct identity_case sender = {.features = m->features,
+                                         .auth = m->auth,
+                                         .conversation = m->conversation,
+                                         .counts = counts,
+                                         .contacts = c->contacts,
+                                         .rcpt = m->rcpt,
+                                         .nrcpt = m->nrcpt,
+                                         .has_empty_sender =
+                                             c->envelope.from != NULL &&
+                                             strcmp(c->envelope.from, "<>") == 0};
+
+    identity_make(&sender, ret);
+}
+
+/* The record that gillnetd would have written. */
+static int explain_outcome(const struct check *c, const struct journal_case *found,
+                           struct arena *arena, const struct message *m)
+{
+    struct record *r = arena_alloc(arena, sizeof(*r));
+    const struct explained e = {.record = r, .names = c->names, .file = m->file};
+
+    if (r == NULL) {
+        return cli_nomem();
+    }
+    record_init(r, RECORD_MESSAGE);
+    journal_gather(found, arena, r);
+    journal_gather_verdict(found->config, found->verdict, found->verdict->action, r);
+    return explain_print(c->sources, &e);
+}
+
 static int check_message(void *context, struct arena *arena, const struct message *m)
 {
     struct check *c = context;
@@ -148,20 +206,42 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
         .auth = m->auth,
         .counts = &o.counts,
+        .identity = &o.identity,
         .text = m->text,
         .bytes = m->bytes};
 
     count_or_look(c, arena, m, &o.counts);
+    identify(c, m, &o.counts, &o.identity);
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
-    bool is_printed = !c->cli->json || print_outcome_json(c, lists, m, &o);
-    if (!c->cli->json) {
+    judged_add(c->cli->config, &o.counts,
+               verdict_judgements(c->cli->config, &o.verdict, &facts));
+    users_judge(&(struct user_case){.config = c->cli->config,
+                                    .users = c->users,
+                                    .features = m->features,
+                                    .context = &facts,
+                                    .rcpt = m->rcpt,
+                                    .nrcpt = m->nrcpt,
+                                    .nall = c->envelope.rcpt.n,
+                                    .arena = arena},
+                &o.verdict);
+    bool is_printed = true;
+    if (c->sources != NULL) {
+        const struct journal_case found = {c->cli->config, m->features, lists,
+                                           &o.hits,        &facts,      &o.verdict};
+        is_printed = explain_outcome(c, &found, arena, m) == 0;
+    } else if (c->cli->json) {
+        is_printed = print_outcome_json(c, lists, m, &o);
+    } else {
         print_outcome_text(c, lists, m, &o);
     }
     list_manager_release(c->hold, &lists);
     if (!is_printed) {
         return EX_OSERR;
+    }
+    if (c->sources != NULL) {
+        return CLI_CLEAN;
     }
     return o.verdict.action == ACTION_ACCEPT ? CLI_CLEAN : CLI_HIT;
 }
@@ -175,6 +255,19 @@ static void say_no_lists(const struct check *c)
                 "`gillnet list import` or a feed");
     }
     list_manager_release(c->hold, &lists);
+}
+
+/* Without the store the sender is judged by its results alone. */
+static int open_contacts(struct check *c)
+{
+    struct errinfo info = {.code = ERR_OK};
+
+    if (contacts_view(c->cli->config->state_dir, &c->cli->keys, &c->contacts, &info) !=
+        ERR_OK) {
+        (void)cli_fail(&info);
+        cli_say("correspondents are not known to this command");
+    }
+    return 0;
 }
 
 static int open_lists(struct check *c)
@@ -197,7 +290,28 @@ static int open_lists(struct check *c)
         return cli_fail(&info);
     }
     say_no_lists(c);
-    return 0;
+    c->users = users_new(c->cli->config->state_dir);
+    if (c->users == NULL) {
+        return cli_nomem();
+    }
+    status = cli_status(users_refresh(c->users, &info), &info);
+    return status == 0 && has_keys ? open_contacts(c) : status;
+}
+
+static int check_files(struct check *c, char **paths)
+{
+    int status = cli_rules(c->cli);
+
+    THEN(status, open_lists(c));
+    THEN(status, counts_open(c->cli, c->is_counting, &c->counts));
+    THEN(status, messages_each(c->cli, &c->envelope, paths, check_message, c));
+    int closed = counts_close(&c->counts);
+    say_uncounted(c);
+    list_manager_free(&c->hold);
+    contacts_close(&c->contacts);
+    users_free(&c->users);
+    lookup_stats_view_free(&c->hits);
+    return closed > status ? closed : status;
 }
 
 int cmd_check(struct cli *cli, int argc, char **argv)
@@ -216,13 +330,29 @@ int cmd_check(struct cli *cli, int argc, char **argv)
                                "name a file, a folder, or - for standard input"),
                       &argc, argv);
 
-    THEN(status, cli_rules(cli));
-    THEN(status, open_lists(&c));
-    THEN(status, counts_open(cli, c.is_counting, &c.counts));
-    THEN(status, messages_each(cli, &c.envelope, argv + 1, check_message, &c));
-    int closed = counts_close(&c.counts);
-    say_uncounted(&c);
-    list_manager_free(&c.hold);
-    lookup_stats_view_free(&c.hits);
-    return closed > status ? closed : status;
+    return status != 0 ? status : check_files(&c, argv + 1);
+}
+
+int explain_files(struct cli *cli, char **paths)
+{
+    struct explain_sources sources;
+    struct journal_names *names = calloc(1, sizeof(*names));
+    struct check c = {.cli = cli, .sources = &sources, .names = names};
+    struct buf head;
+
+    int status = cli_rules(cli);
+    buf_init(&head, JOURNAL_HEAD);
+    journal_head_print(0, &head);
+    if (status == 0 && (names == NULL || journal_head_parse(buf_slice(&head), "", names,
+                                                            NULL) != ERR_OK)) {
+        status = cli_nomem();
+    }
+    if (status == 0) {
+        explain_sources_open(cli, &sources);
+        status = check_files(&c, paths);
+        explain_sources_close(&sources);
+    }
+    buf_fini(&head);
+    free(names);
+    return status;
 }

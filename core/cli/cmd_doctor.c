@@ -99,9 +99,8 @@ static bool check_config(struct doctor *d)
                *cli->config->file != '\0' ? cli->config->file : "built-in defaults");
     for (size_t i = 0; config_advice(cli->config, i, &advice); i++) {
         doctor_say(d, DOCTOR_WARN, "configuration", advice.todo, "%s%s%s%s",
-                   advice.list == NULL ? "" : "list ",
-                   advice.list == NULL ? "" : advice.list,
-                   advice.list == NULL ? "" : ": ", advice.what);
+                   advice.kind, advice.name, *advice.name == '\0' ? "" : ": ",
+                   advice.what);
     }
     return true;
 }
@@ -130,9 +129,12 @@ static void look_inside(struct doctor *d)
     doctor_state(d);
     doctor_lists(d);
     doctor_counts(d);
+    doctor_identity(d);
     doctor_daemon(d);
     doctor_peers(d);
+    doctor_journal(d);
     doctor_feeds(d);
+    doctor_users(d);
     doctor_api(d);
 }
 

@@ -45,10 +45,13 @@ int doctor_call_as(const struct trial_user *user, doctor_path_fn *fn, const char
 void doctor_state(struct doctor *d); /* state folder, its rights, the disk, the keys */
 /* Whether a peer or publisher has a list of that name here; "*": any. */
 bool doctor_has_peers_list(const struct doctor *d, const char *name);
-void doctor_lists(struct doctor *d);  /* every list opens, is whole, is fresh */
-void doctor_counts(struct doctor *d); /* runs are whole, the size fits the traffic */
-void doctor_peers(struct doctor *d);  /* ring, publishers, the hub */
-void doctor_feeds(struct doctor *d);  /* feeds come in */
+void doctor_lists(struct doctor *d);    /* every list opens, is whole, is fresh */
+void doctor_counts(struct doctor *d);   /* runs are whole, the size fits the traffic */
+void doctor_peers(struct doctor *d);    /* ring, publishers, the hub */
+void doctor_journal(struct doctor *d);  /* its newest files are whole */
+void doctor_feeds(struct doctor *d);    /* feeds come in */
+void doctor_users(struct doctor *d);    /* settings of users are compiled */
+void doctor_identity(struct doctor *d); /* the store of correspondents */
 void doctor_api(struct doctor *d); /* the hub's user reads tokens, certificate, key */
 void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
 void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */

@@ -96,6 +96,7 @@ static bool take_message(struct run *r, const char *path)
         .file = slice_str(name), .features = extract_finish(x), .start_mono_us = start};
     listed_fini(&listed);
     m.auth = extract_auth(x);
+    m.conversation = extract_conversation(x);
     m.nrcpt = extract_recipients(x, &m.rcpt);
     m.text = text;
     m.bytes = extract_message_bytes(x);

@@ -31,6 +31,7 @@ struct message {
         file; /* "-" for standard input; "FILE:2" for the second of a mailbox */
     struct featureset *features;
     const struct extract_auth *auth;
+    const struct extract_conversation *conversation;
     const struct slice
         *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
     size_t nrcpt;

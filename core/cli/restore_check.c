@@ -7,8 +7,8 @@
 #include "core/base/keyring.h"
 #include "core/count/live.h"
 #include "core/list/list.h"
-#include "core/ring/trust/identity.h"
 #include "core/ring/trust/manifest.h"
+#include "core/ring/trust/peer_identity.h"
 #include "core/store/run.h"
 
 enum { NAMES_MEMORY = 16 << 20 };

@@ -17,28 +17,22 @@ struct key {
 };
 
 static const struct key keys[] = {
-#define CONDITION_KEY(path, kinds, kind, field, min, max, def, help)                  \
-    {{path, def, help, offsetof(struct config_condition, field), min, max,            \
-      SCHEMA_##kind, true},                                                           \
+#define CONDITION_KEY(path, kinds, kind, field, min, max, def, help)       \
+    {{path, def, help, offsetof(struct config_condition, field), min, max, \
+      SCHEMA_##kind, true},                                                \
      kinds},
 #include "core/config/condition.def"
 };
 _Static_assert(LENGTH(keys) <= 64, "a bit for each key that was written");
 
 static const char *const kind_names[CONDITION_KINDS] = {
-    [CONDITION_ALL] = "all",
-    [CONDITION_ANY] = "any",
-    [CONDITION_NONE] = "none",
-    [CONDITION_TRAIT] = "trait",
-    [CONDITION_LIST] = "list",
-    [CONDITION_CATEGORY] = "category",
-    [CONDITION_IDENTITY] = "identity",
-    [CONDITION_DIRECTION] = "direction",
-    [CONDITION_SIZE] = "size",
-    [CONDITION_RULE] = "rule",
-    [CONDITION_FEATURE] = "feature",
-    [CONDITION_TEXT] = "text",
-    [CONDITION_COUNTED] = "counted",
+    [CONDITION_ALL] = "all",           [CONDITION_ANY] = "any",
+    [CONDITION_NONE] = "none",         [CONDITION_TRAIT] = "trait",
+    [CONDITION_LIST] = "list",         [CONDITION_CATEGORY] = "category",
+    [CONDITION_IDENTITY] = "identity", [CONDITION_DIRECTION] = "direction",
+    [CONDITION_SIZE] = "size",         [CONDITION_RULE] = "rule",
+    [CONDITION_FEATURE] = "feature",   [CONDITION_TEXT] = "text",
+    [CONDITION_COUNTED] = "counted",   [CONDITION_JUDGED] = "judged",
 };
 
 const char *condition_kind_name(enum condition_kind kind)
@@ -112,7 +106,7 @@ static bool refuse_headless(const struct reading *r, const config_setting_t *gro
     (void)snprintf(what, sizeof(what),
                    "a condition says first what it is about: trait, list, category, "
                    "identity, direction, size_least, size_most, rule, feature, text, "
-                   "counted, or all, any, none%s%s%s",
+                   "counted, judged, or all, any, none%s%s%s",
                    near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                    near != NULL ? "\"?" : "");
     return refuse_at(r, first != NULL ? first : group, ERR_NOT_FOUND, what);
@@ -131,11 +125,12 @@ static bool find_kind(const struct reading *r, const config_setting_t *group,
         if (kind >= 0 && found >= 0 && kind != found) {
             char what[VALUE_TEXT_MAX];
 
-            (void)snprintf(what, sizeof(what),
-                           "\"%s\" and \"%s\" in one condition; write a group for each: "
-                           "( { %s = ...; }, { %s = ...; } )",
-                           kind_names[found], kind_names[kind], kind_names[found],
-                           kind_names[kind]);
+            (void)snprintf(
+                what, sizeof(what),
+                "\"%s\" and \"%s\" in one condition; write a group for each: "
+                "( { %s = ...; }, { %s = ...; } )",
+                kind_names[found], kind_names[kind], kind_names[found],
+                kind_names[kind]);
             return refuse_at(r, s, ERR_SYNTAX, what);
         }
         found = kind >= 0 ? kind : found;
@@ -161,7 +156,8 @@ static bool refuse_key(const struct reading *r, enum condition_kind kind,
         }
     }
     near = nearest_name(slice_str(config_setting_name(s)), names, n);
-    (void)snprintf(what, sizeof(what), "\"%.80s\" is not a key of a condition on %s%s%s%s",
+    (void)snprintf(what, sizeof(what),
+                   "\"%.80s\" is not a key of a condition on %s%s%s%s",
                    config_setting_name(s), kind_names[kind],
                    near != NULL ? "; did you mean \"" : "; remove it",
                    near != NULL ? near : "", near != NULL ? "\"?" : "");
@@ -228,11 +224,17 @@ static void set_absent(struct config_condition *v, uint64_t given)
 /* The error of keys that contradict each other, or NULL. */
 static const char *contradiction(const struct config_condition *v, uint64_t given)
 {
+    if (v->kind == CONDITION_JUDGED && v->bad_share + v->good_share <= 0) {
+        return "write bad_share = 0.99; or good_share";
+    }
+    if (v->bad_share + v->good_share > 1) {
+        return "bad_share and good_share are above 1 together: this can never hold";
+    }
     if (v->kind == CONDITION_SIZE && v->size_least > v->size_most) {
         return "size_least is above size_most: this can never hold";
     }
     if (v->kind != CONDITION_FEATURE && v->kind != CONDITION_COUNTED) {
-        return v->word != NULL && *v->word == '\0'       ? "write a name"
+        return v->word != NULL && *v->word == '\0'         ? "write a name"
                : v->pattern != NULL && *v->pattern == '\0' ? "write a pattern"
                                                            : NULL;
     }
@@ -294,9 +296,10 @@ static bool open_group(struct reading *r, size_t node, const config_setting_t *g
                          "never hold");
     }
     if (r->depth > CONDITION_DEPTH_MAX) {
-        return refuse_at(r, group, ERR_LIMIT,
-                         "conditions are nested too deep; make a rule of the inner ones "
-                         "and name it with rule = \"...\"");
+        return refuse_at(
+            r, group, ERR_LIMIT,
+            "conditions are nested too deep; make a rule of the inner ones "
+            "and name it with rule = \"...\"");
     }
     r->open[r->depth++] = (struct frame){list, 0, node};
     return true;
@@ -354,8 +357,9 @@ bool conditions_set(const struct value_place *place, const config_setting_t *set
     struct reading r = {.place = place};
 
     if (!config_setting_is_list(setting)) {
-        return value_refuse(place, setting, ERR_SYNTAX,
-                            "write a list of conditions: ( { trait = \"html_form\"; } )");
+        return value_refuse(
+            place, setting, ERR_SYNTAX,
+            "write a list of conditions: ( { trait = \"html_form\"; } )");
     }
     if (!read_all(&r, setting, place->file_index)) {
         conditions_free(&r.made);
@@ -392,6 +396,7 @@ static bool is_absent(const struct key *key, const struct config_condition *v)
     case SCHEMA_TEXTS:
         return ((const struct config_strings *)field)->n == 0;
     case SCHEMA_SCORE:
+    case SCHEMA_SHARE:
         return *(const double *)field <= 0;
     case SCHEMA_TIME_S:
         return *(const uint64_t *)field == 0;
@@ -399,8 +404,8 @@ static bool is_absent(const struct key *key, const struct config_condition *v)
         return *(const uint64_t *)field == (field == &v->size_most ? UINT64_MAX : 0);
     case SCHEMA_COUNT:
         return *(const unsigned *)field ==
-               (field == &v->most ? CONDITION_UNBOUNDED
-                : field == &v->least ? (v->most == CONDITION_UNBOUNDED ? 1U : 0U)
+               (field == &v->most        ? CONDITION_UNBOUNDED
+                : field == &v->least     ? (v->most == CONDITION_UNBOUNDED ? 1U : 0U)
                 : field == &v->any_least ? 1U
                                          : 0U);
     case SCHEMA_WINDOW:

@@ -31,16 +31,21 @@ bool config_allows_address(const struct config *c, struct slice address)
     return is_allowed;
 }
 
-enum action config_action(const struct config *c, double score)
+enum action config_action_by(const double threshold[ACTION_COUNT], double score)
 {
     enum action action = ACTION_ACCEPT;
 
     for (unsigned a = ACTION_ACCEPT + 1; a < ACTION_COUNT; a++) {
-        if (score + score_slack >= c->threshold[a]) {
+        if (score + score_slack >= threshold[a]) {
             action = (enum action)a;
         }
     }
     return action;
+}
+
+enum action config_action(const struct config *c, double score)
+{
+    return config_action_by(c->threshold, score);
 }
 
 double config_peer_weight(const struct config *c, struct slice name)

@@ -5,11 +5,12 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_rule (the structs); schema.def, feed.def,
- * subscribe.def, condition.def and schema (the table of keys); family (groups with names); load,
- * shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe, finish_rules (a load
- * step by step, config_internal.h); config_value, keywords, arrays, form, render, unit, condition
- * (one value in and out); dump, advice, wiring (used by the commands).
+ * Files in reading order: config, config_hub, config_rule, config_sender (the structs); schema.def,
+ * feed.def, subscribe.def, condition.def, user.def and schema (the table of keys); family (groups
+ * with names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
+ * config_users, finish_rules (a load step by step, config_internal.h); config_value, keywords,
+ * arrays, form, render, unit, condition (one value in and out); dump, advice, wiring (used by the
+ * commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -25,6 +26,7 @@
 #include "core/base/slice.h"
 #include "core/config/config_hub.h"
 #include "core/config/config_rule.h"
+#include "core/config/config_sender.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
@@ -85,6 +87,7 @@ struct config_count {
     char *prefix;       /* goes before every value that is counted: "in" */
     double noise_floor; /* a window whose canaries read more is not used for verdicts */
     struct config_strings distinct_types; /* feature types with distinct counts */
+    struct config_strings judged_types;   /* whose values' judgements are counted */
 };
 
 struct config {
@@ -109,12 +112,15 @@ struct config {
 
     size_t ntrusted_networks;
     struct ipnet *trusted_networks; /* not examined */
-    bool skip_authenticated;        /* messages of logged-in clients are not examined */
+    bool outgoing; /* mail of logins and trusted networks is outgoing; false: logins are
+                      examined as others are, trusted networks left alone */
+    struct config_account account;
+    struct config_identity identity;
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 
     double threshold[ACTION_COUNT]; /* config_action; HUGE_VAL: off */
-    char *reject_text;              /* "{id}" and "{symbols}" are replaced */
+    char *reject_text;              /* "{id}", "{case}" and "{symbols}" are replaced */
     char *defer_text;
 
     struct config_strings
@@ -128,16 +134,25 @@ struct config {
     struct config_count count;
     enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
 
+    struct config_journal journal;
+
     struct config_hub hub;
     struct config_peers peers;
     struct config_api api;
     struct config_alerts alerts;
 
+    size_t nusers;
+    struct config_user *users;
+    struct config_user user_default; /* name NULL */
+    char *users_file; /* settings of many users, as text; "": `users` in STATE/users */
+    double block_score; /* of a message from a sender that its recipient blocks */
+
     size_t nlists;
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    bool shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
+    bool
+        shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
     size_t nrules;
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */
@@ -213,6 +228,7 @@ double config_peer_weight(const struct config *c, struct slice name);
 bool config_allows_address(const struct config *c, struct slice address);
 /* The harshest action whose threshold the score reaches. */
 enum action config_action(const struct config *c, double score);
+enum action config_action_by(const double threshold[ACTION_COUNT], double score);
 /* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
 bool config_subscription_map(const char *text, struct slice *rettheirs,
                              struct slice *retours);

@@ -14,6 +14,13 @@ struct config_strings {
     char **v;
 };
 
+struct config_journal {
+    uint64_t keep_s; /* 0: no journal */
+    uint64_t size;   /* bytes of all files */
+    bool addresses;  /* of sender and recipients are kept */
+    bool subjects;
+};
+
 /* The companion service. */
 struct config_hub {
     char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */

@@ -33,6 +33,7 @@ enum condition_kind {
     CONDITION_FEATURE,
     CONDITION_TEXT,
     CONDITION_COUNTED,
+    CONDITION_JUDGED,
     CONDITION_KINDS
 };
 enum condition_direction { DIRECTION_IN, DIRECTION_OUT };
@@ -67,6 +68,9 @@ struct config_condition {
     unsigned distinct[RULE_DISTINCTS];
     double burst;
     double ratio; /* 0: any, like the five before it */
+    double
+        bad_share; /* of messages with the value that were judged; 0: any, like the next */
+    double good_share;
     uint64_t first_seen_s;
     uint64_t last_seen_s;
 };
@@ -82,7 +86,7 @@ struct config_rule {
     char *description; /* or "" */
     char *type;        /* name of a counted feature type, or "" */
     char *trait;       /* that the message must have, or "" */
-    double burst;      /* fullest bucket of the last day over the mean, at least; 0: any */
+    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
     double score;
     enum rule_window window;
     unsigned count;                    /* least number of times in the window */
@@ -103,6 +107,12 @@ struct config_rule {
 struct config_rule_group {
     char *name;
     double cap;
+};
+
+/* A user or a domain with settings of its own. */
+struct config_user {
+    char *name; /* "user@domain" or "@domain", as user_name_tidy makes it */
+    struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
 };
 
 /* Values that conditions on features name together. */

@@ -335,10 +335,10 @@ static bool set_reply(const struct value_place *place, const config_setting_t *s
             return value_refuse(place, setting, ERR_SYNTAX,
                                 "a reply may have ASCII characters only");
         }
-        if (*p == '{' && strncmp(p, "{id}", 4) != 0 &&
+        if (*p == '{' && strncmp(p, "{id}", 4) != 0 && strncmp(p, "{case}", 6) != 0 &&
             strncmp(p, "{symbols}", 9) != 0) {
             return value_refuse(place, setting, ERR_SYNTAX,
-                                "the placeholders are {id} and {symbols}");
+                                "the placeholders are {id}, {case} and {symbols}");
         }
     }
     return store_text(place, setting, s);

@@ -54,7 +54,7 @@ static void check_thresholds(const struct config *c, struct config_errors *error
     for (enum action a = ACTION_HEADER; a < ACTION_COUNT; a++) {
         struct config_source source =
             config_key_source(c, offsetof(struct config, threshold) +
-                              (size_t)a * sizeof(c->threshold[0]));
+                                     (size_t)a * sizeof(c->threshold[0]));
 
         /* the administrator did not choose a default */
         if (source.file == 0 || c->threshold[a] == HUGE_VAL) {
@@ -115,7 +115,8 @@ static void check_types(const struct config *c, config_is_type_fn *is_type,
         const struct config_strings *own = &c->lists[n].types;
 
         for (size_t i = 0; i < own->n; i++) {
-            if (!is_type(slice_str(own->v[i])) && !config_strings_has(common, own->v[i])) {
+            if (!is_type(slice_str(own->v[i])) &&
+                !config_strings_has(common, own->v[i])) {
                 refuse_type(c, types_source(&c->origin->group[SCHEMA_LISTS][n]),
                             c->lists[n].name, own->v[i], errors);
             }
@@ -151,4 +152,5 @@ void config_finish(struct config *c, const struct config_types *types,
     }
     config_finish_subscriptions(c, errors);
     config_finish_feeds(c, types, errors);
+    config_finish_users(c, errors);
 }

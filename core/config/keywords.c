@@ -25,6 +25,11 @@ static const char *const error_actions[] = {
     [ACTION_ACCEPT] = "accept",
     [ACTION_DEFER] = "defer",
 };
+static const char *const account_actions[] = {
+    [ACCOUNT_WARN] = "warn",
+    [ACCOUNT_HOLD] = "hold",
+    [ACCOUNT_DEFER] = "defer",
+};
 static const char *const filter_memories[] = {
     [FILTER_COPY] = "copy",
     [FILTER_MAP] = "map",
@@ -77,6 +82,7 @@ static const struct keyword_set sets[] = {
     [SCHEMA_LOG_LEVEL] = WORDS(log_levels, 0, "\"info\""),
     [SCHEMA_LOG_FORMAT] = WORDS(log_formats, 0, "\"text\""),
     [SCHEMA_ON_ERROR] = WORDS(error_actions, 0, "\"accept\""),
+    [SCHEMA_ACCOUNT_ACTION] = WORDS(account_actions, 0, "\"warn\""),
     [SCHEMA_BULK_ALONE] = WORDS(actions, ACTION_HEADER, "\"header\""),
     [SCHEMA_FILTER_MEMORY] = WORDS(filter_memories, 0, "\"copy\""),
     [SCHEMA_FILTER_LAYOUT] = WORDS(filter_layouts, 0, "\"one-line\""),

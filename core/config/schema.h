@@ -28,16 +28,17 @@ enum schema_kind {
     SCHEMA_LOG_LEVEL,
     SCHEMA_LOG_FORMAT, /* bool: json */
     SCHEMA_ON_ERROR,
+    SCHEMA_ACCOUNT_ACTION,
     SCHEMA_FILTER_MEMORY,
     SCHEMA_FILTER_LAYOUT,
     SCHEMA_URL_MATCH,  /* enum list_url_match */
     SCHEMA_LIST_SHARE, /* enum list_share; true: entries */
     SCHEMA_COUNT_UNIT,
-    SCHEMA_TYPE,   /* name of a feature type, or "" */
-    SCHEMA_LINE,   /* any text of one line, or "" */
-    SCHEMA_DATE,   /* uint64_t, unix time of the day's end; "": 0 */
-    SCHEMA_WINDOW, /* enum rule_window */
-    SCHEMA_DIRECTION, /* enum condition_direction */
+    SCHEMA_TYPE,       /* name of a feature type, or "" */
+    SCHEMA_LINE,       /* any text of one line, or "" */
+    SCHEMA_DATE,       /* uint64_t, unix time of the day's end; "": 0 */
+    SCHEMA_WINDOW,     /* enum rule_window */
+    SCHEMA_DIRECTION,  /* enum condition_direction */
     SCHEMA_CONDITIONS, /* struct config_conditions */
     SCHEMA_BULK_ALONE,
     SCHEMA_SHARE,     /* double, a part of one */
@@ -94,6 +95,10 @@ enum {
     SCHEMA_FEED_KEYS = 0
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/feed.def"
+    ,
+    SCHEMA_USER_KEYS = 0
+#define CONFIG_USER_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/user.def"
 };
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -108,6 +113,7 @@ enum {
     SCHEMA_FEEDS,
     SCHEMA_RULE_GROUPS,
     SCHEMA_VALUE_SETS,
+    SCHEMA_USERS,
     SCHEMA_FAMILIES
 };
 enum { SCHEMA_FAMILY_KEYS_MAX = 32 };

@@ -30,10 +30,10 @@ static void digests(const struct keyring *keys, uint16_t type, struct slice valu
     }
 }
 
-void count_digest(const struct keyring *keys, const struct config *config,
-                  uint16_t type, struct slice value, struct digest ret[KEYRING_MAX])
+static void prefixed_digests(const struct keyring *keys, struct slice prefix,
+                             uint16_t type, struct slice value,
+                             struct digest ret[KEYRING_MAX])
 {
-    struct slice prefix = slice_str(config->count.prefix);
     char bytes[VALUE_MAX];
     size_t room = sizeof(bytes) - 1;
 
@@ -47,6 +47,12 @@ void count_digest(const struct keyring *keys, const struct config *config,
     bytes[prefix.n] = '\0';
     memcpy(bytes + prefix.n + 1, value.p, value.n);
     digests(keys, type, slice_of(bytes, prefix.n + 1 + value.n), ret);
+}
+
+void count_digest(const struct keyring *keys, const struct config *config,
+                  uint16_t type, struct slice value, struct digest ret[KEYRING_MAX])
+{
+    prefixed_digests(keys, slice_str(config->count.prefix), type, value, ret);
 }
 
 /* kind, day and key, then a member: the keys are those of each digest key.
@@ -111,6 +117,8 @@ static void gather_features(struct counting *c)
 {
     size_t n = featureset_count(c->features);
     struct message_counts *ret = c->ret;
+    const struct slice prefix = slice_str(
+        c->facts->prefix != NULL ? c->facts->prefix : c->config->count.prefix);
 
     if (n > COUNT_FEATURES_MAX) {
         n = COUNT_FEATURES_MAX;
@@ -130,7 +138,7 @@ static void gather_features(struct counting *c)
         struct counted *counted = &ret->v[ret->n++];
         *counted = (struct counted){
             .feature = f, .has_distinct = counts_distinct(c->config, info->name)};
-        count_digest(c->keys, c->config, f->type, f->text, counted->digest);
+        prefixed_digests(c->keys, prefix, f->type, f->text, counted->digest);
     }
 }
 
@@ -142,7 +150,7 @@ static size_t members_of(const struct counting *c, unsigned kind, struct slice o
 
     if (kind == DISTINCT_RCPT) {
         *ret = c->facts->rcpt;
-        return c->facts->nrcpt;
+        return c->facts->nrcpt < COUNT_RCPT_MAX ? c->facts->nrcpt : COUNT_RCPT_MAX;
     }
     if (kind == DISTINCT_NETWORK) {
         f = featureset_first(c->features, FEATURE_client_net);
@@ -251,7 +259,7 @@ static void count_keys(struct counting *c)
 
     ret->amount = c->is_reading ? 0 : amount;
     for (size_t i = 0; i < ret->n; i++) {
-        add_item(c, ret->v[i].digest, c->is_reading ? 0 : amount);
+        add_item(c, ret->v[i].digest, ret->amount);
         if (ret->v[i].has_distinct) {
             add_distinct(c, &ret->v[i]);
         }

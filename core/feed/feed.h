@@ -21,7 +21,8 @@
  *
  * To add a format: write NAME.c with a reader of lines or records that calls feed_emit (see
  * phishtank.c), declare it in parser_internal.h, add its row to format.def, and describe it in
- * gillnet-feeds(7). sniff.c recognises a format by its first lines.
+ * gillnet-feeds(7). sniff.c recognises general formats by their first lines, sniff_native.c those
+ * of providers by the names of their fields; test_native.c has an example of each.
  * Depends: base, url, feature.   Threads: one at a time.   ADR 0041.
  */
 #ifndef CORE_FEED_FEED_H

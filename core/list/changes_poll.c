@@ -17,7 +17,7 @@ static uint64_t oldest_period(const struct list_reader *r)
     return oldest;
 }
 
-void list_news_end(const struct list_reader *r, struct list_position *ret)
+void list_changes_end(const struct list_reader *r, struct list_position *ret)
 {
     struct memtable_numbers n = memtable_numbers_get(&r->recent);
     *ret = (struct list_position){.created_s = r->current.created_s,
@@ -28,7 +28,7 @@ void list_news_end(const struct list_reader *r, struct list_position *ret)
 
 /* Records of one segment from io->offset up to end. False: `most` was reached. */
 static bool scan_changes(const struct segment *s, struct list_position *io, size_t end,
-                         uint64_t *most, list_news_fn *fn, void *context)
+                         uint64_t *most, list_change_fn *fn, void *context)
 {
     struct segment_scan all = segment_scan_all(s, io->segment);
     size_t from = io->offset > SEGMENT_HEADER_BYTES ? io->offset : SEGMENT_HEADER_BYTES;
@@ -50,11 +50,12 @@ static bool scan_changes(const struct segment *s, struct list_position *io, size
     return true;
 }
 
-enum err list_news(const struct list_reader *r, struct list_position *io, uint64_t most,
-                   list_news_fn *fn, void *context, struct errinfo *reterr)
+enum err list_changes(const struct list_reader *r, struct list_position *io,
+                      uint64_t most, list_change_fn *fn, void *context,
+                      struct errinfo *reterr)
 {
     struct list_position end;
-    list_news_end(r, &end);
+    list_changes_end(r, &end);
     io->has_more = false;
     if (end.created_s != io->created_s || end.period_s > io->period_s ||
         end.segment < io->segment ||

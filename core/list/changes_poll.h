@@ -20,14 +20,15 @@ struct list_position {
 };
 
 /* The end of the log that r knows. */
-void list_news_end(const struct list_reader *r, struct list_position *ret);
+void list_changes_end(const struct list_reader *r, struct list_position *ret);
 
 /* Calls fn with the digest of each record after *io, until `most` records or the end that r knows,
  * and moves *io there. A digest can come more than once. ERR_NOT_FOUND: another log, or a period
  * was dropped. Compare the whole list. */
-typedef void list_news_fn(void *context, const struct digest *d);
-enum err list_news(const struct list_reader *r, struct list_position *io, uint64_t most,
-                   list_news_fn *fn, void *context, struct errinfo *reterr);
+typedef void list_change_fn(void *context, const struct digest *d);
+enum err list_changes(const struct list_reader *r, struct list_position *io,
+                      uint64_t most, list_change_fn *fn, void *context,
+                      struct errinfo *reterr);
 
 /* Opens the list again if it changed; *io is then another reader. *io_seen: the state seen last,
  * zeros at first. */

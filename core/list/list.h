@@ -4,11 +4,12 @@
  * A list is a folder STATE/lists/NAME. The log is the truth; all other files derive from it.
  *   CURRENT              names the generation in use; replaced by rename, checksummed
  *   log.NNNNNNNN         segments: append-only records with checksums. An import is one whole
- *                        segment; the last segment (the tail) takes single changes, each synced
- *   index.G, index.G.sum exact index of everything before the tail (core/store/index.h)
- *   base.G               filter over that index (core/filter/bloomfile.h)
- *   memtable.G           exact table over the tail with a small filter before it, changed in place
- *                        by the writer, mapped by readers
+ *                        segment; the last one (the active segment) takes single changes, each
+ *                        synced
+ *   index.G, index.G.sum exact index of a level: of segments before it (core/store/index.h)
+ *   base.G               filter over the index of the same level (core/filter/bloomfile.h)
+ *   memtable.G           exact table over the active segment with a small filter before it, changed
+ *                        in place by the writer, mapped by readers
  * One writer: the holder of STATE/lists/NAME.lock. Readers never lock. An import does not override
  * a person: an explicit add or revoke stays until another explicit one.
  *

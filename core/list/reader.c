@@ -322,10 +322,12 @@ static void say_damage(struct list_reader *r, const struct level *l)
 {
     if (!l->index) {
         r->is_whole = false;
-        add_fault(r,
-                  "index damaged (%.120s), hits cannot be confirmed; run `gillnet list "
-                  "rebuild %s`",
-                  l->index_why.text, r->name);
+        add_fault(
+            r,
+            "index damaged (%.120s); the last good generation answers, and imports "
+            "since then may score nothing; run `gillnet list "
+            "rebuild %s`",
+            l->index_why.text, r->name);
     }
     if (!l->has_base) {
         r->has_filters = false;

@@ -3,8 +3,8 @@
  *
  * STATE/peers/origins, text, written by the hub from the ring's manifest, read by gillnetd and the
  * commands: the line "gillnet-origins 1", "self ORIGIN", "quorum N", then for each member "ORIGIN
- * NAME CAP STATE" (32 hexadecimal digits, [a-z0-9_-]+, a number, active|left|dropped|aside). The
- * counts and lists of other origins are ignored. STATE/peers/origins.subscriptions has the same
+ * NAME CAP STATE" (32 hexadecimal digits, [a-z0-9_-]+, a number, active|left|dropped|distrusted).
+ * The counts and lists of other origins are ignored. STATE/peers/origins.subscriptions has the same
  * form and names the publishers that are followed: their lists are looked up as peers' are, and of
  * counts they have none (cap 0). Their lists lie under an origin of their own, so a row may have a
  * fifth word: the origin that the publisher's key would have in a ring, so that a member who

@@ -7,71 +7,23 @@
  */
 #include "core/verdict/allow.h"
 
-static struct slice domain_of(struct slice address)
-{
-    size_t at = address.n;
-    while (at > 0 && address.p[at - 1] != '@') {
-        at--;
-    }
-    return at == 0 ? SLICE_NONE : slice_from(address, at);
-}
-
-/* The registrable domain of name as extraction found it, or name. */
-static struct slice organisation_of(const struct featureset *features,
-                                    struct slice name)
-{
-    for (size_t i = 0; i < featureset_count(features); i++) {
-        const struct feature *f = featureset_at(features, i);
-        if (f->type == FEATURE_from_domain && slice_is_at_or_below(name, f->text)) {
-            return f->text;
-        }
-    }
-    return name;
-}
-
-/* A pass for d covers name when d is name, or lies between it and its registrable domain. */
-static bool is_aligned(const struct featureset *features, struct slice name,
-                       struct slice d)
-{
-    return slice_is_at_or_below(name, d) && d.n >= organisation_of(features, name).n;
-}
-
-/* With several From domains it is unknown which one was proved (RFC 7489 6.6.1). */
-static bool is_only_from(const struct featureset *features, struct slice domain)
-{
-    for (size_t i = 0; i < featureset_count(features); i++) {
-        const struct feature *f = featureset_at(features, i);
-        if (f->type == FEATURE_from && !slice_eq_nocase(domain_of(f->text), domain)) {
-            return false;
-        }
-    }
-    return true;
-}
+#include "core/verdict/identity/proof.h"
 
 static bool is_from_authentic(const struct allow_case *c, struct slice domain)
 {
-    const struct extract_auth *auth = c->context->auth;
-
-    if (c->context->is_trusted_network || c->context->is_authenticated) {
-        return true;
-    }
-    if (auth == NULL || domain.n == 0 || !is_only_from(c->features, domain)) {
-        return false;
-    }
-    return (auth->dmarc_pass && slice_eq_nocase(auth->dmarc_domain, domain)) ||
-           (auth->dkim_pass && is_aligned(c->features, domain, auth->dkim_domain));
+    return c->context->is_trusted_network || c->context->is_authenticated ||
+           proof_covers(c->features, c->context->auth, domain);
 }
 
 bool allow_proved_from(const struct allow_case *c, struct slice *ret)
 {
-    const struct verdict_context proof = {.auth = c->context->auth};
-    const struct allow_case with = {c->config, c->features, &proof};
     const struct feature *from = featureset_first(c->features, FEATURE_from);
 
-    if (from == NULL || !is_from_authentic(&with, domain_of(from->text))) {
+    if (from == NULL ||
+        !proof_covers(c->features, c->context->auth, proof_domain_of(from->text))) {
         return false;
     }
-    *ret = domain_of(from->text);
+    *ret = proof_domain_of(from->text);
     return true;
 }
 
@@ -94,7 +46,7 @@ static bool is_sender(uint16_t type)
 /* f is a From or envelope sender; with proof that it may be used. */
 static bool is_authentic(const struct allow_case *c, const struct feature *f)
 {
-    struct slice domain = domain_of(f->text);
+    struct slice domain = proof_domain_of(f->text);
     return f->type == FEATURE_from ? is_from_authentic(c, domain)
                                    : is_envelope_authentic(c, domain);
 }
@@ -112,8 +64,8 @@ static bool is_in(const struct ipnet *nets, size_t n, const uint8_t *addr)
 /* Local parts are compared exactly: whether they ignore case is their server's business. */
 static bool is_same_address(struct slice a, struct slice b)
 {
-    struct slice da = domain_of(a);
-    struct slice db = domain_of(b);
+    struct slice da = proof_domain_of(a);
+    struct slice db = proof_domain_of(b);
     return a.n == b.n && da.n == db.n && slice_eq_nocase(da, db) &&
            slice_eq(slice_head(a, a.n - da.n), slice_head(b, b.n - db.n));
 }
@@ -144,7 +96,8 @@ static const char *sender_rule(const struct config *config, const struct feature
     if (has_address(&config->allow_addresses, f->text)) {
         return "address";
     }
-    return has_domain(&config->allow_domains, domain_of(f->text)) ? "domain" : NULL;
+    return has_domain(&config->allow_domains, proof_domain_of(f->text)) ? "domain"
+                                                                        : NULL;
 }
 
 const char *allow_by_config(const struct allow_case *c, struct slice *retvalue)
@@ -158,7 +111,7 @@ const char *allow_by_config(const struct allow_case *c, struct slice *retvalue)
         *retvalue = client == NULL ? SLICE_NONE : client->text;
         return "network";
     }
-    if (c->context->is_authenticated && config->skip_authenticated) {
+    if (c->context->is_authenticated && config->outgoing) {
         *retvalue = SLICE_NONE;
         return "login";
     }
@@ -191,6 +144,22 @@ struct slice allow_unproved(const struct allow_case *c)
     return SLICE_NONE;
 }
 
+bool allow_has_sender(const struct allow_case *c, struct slice value, bool is_domain,
+                      bool needs_proof, struct slice *retvalue)
+{
+    for (size_t i = 0; i < featureset_count(c->features); i++) {
+        const struct feature *f = featureset_at(c->features, i);
+        bool is_it = is_sender(f->type) &&
+                     (is_domain ? slice_is_at_or_below(proof_domain_of(f->text), value)
+                                : slice_eq_nocase(f->text, value));
+        if (is_it && (!needs_proof || is_authentic(c, f))) {
+            *retvalue = f->text;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The sender's feature that a hit of this type is about. */
 static uint16_t sender_type(uint16_t report_type)
 {
@@ -219,9 +188,9 @@ bool allow_by_hit(const struct allow_case *c, const struct list_hit *hit)
         if (f->type != type) {
             continue;
         }
-        bool is_meant = is_address
-                            ? is_same_address(hit->value, f->text)
-                            : slice_is_at_or_below(domain_of(f->text), hit->value);
+        bool is_meant =
+            is_address ? is_same_address(hit->value, f->text)
+                       : slice_is_at_or_below(proof_domain_of(f->text), hit->value);
         if (is_meant && is_authentic(c, f)) {
             return true;
         }

@@ -41,15 +41,28 @@ static json_t *hits_json(const struct explain_case *c)
     return array;
 }
 
+static json_t *identity_json(const struct identity *identity)
+{
+    json_t *array = json_array();
+
+    for (unsigned w = 0; w < IDENTITY_WORDS; w++) {
+        if (identity_has(identity, (enum identity_word)w)) {
+            (void)json_array_append_new(array, json_string(identity_name(w)));
+        }
+    }
+    return array;
+}
+
 json_t *explain_json(const struct explain_case *c)
 {
     const struct verdict *v = c->verdict;
 
-    return json_pack(
-        "{s:o, s:s, s:f, s:o*, s:o, s:o, s:o, s:o, s:o, s:I}", "file",
-        json_text(c->file), "action", action_name(v->action), "score", v->score,
-        "unproved", v->unproved.n > 0 ? json_text(v->unproved) : NULL, "symbols",
-        symbols_json(v), "features", json_features(c->features, false), "lists",
-        hits_json(c), "counts", count_json(c->counts, c->counts_are_exact), "limits",
-        json_limits(v->limits), "time_us", (json_int_t)c->time_us);
+    return json_pack("{s:o, s:s, s:f, s:o, s:o*, s:o, s:o, s:o, s:o, s:o, s:I}", "file",
+                     json_text(c->file), "action", action_name(v->action), "score",
+                     v->score, "identity", identity_json(c->identity), "unproved",
+                     v->unproved.n > 0 ? json_text(v->unproved) : NULL, "symbols",
+                     symbols_json(v), "features", json_features(c->features, false),
+                     "lists", hits_json(c), "counts",
+                     count_json(c->counts, c->counts_are_exact), "limits",
+                     json_limits(v->limits), "time_us", (json_int_t)c->time_us);
 }

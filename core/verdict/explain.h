@@ -21,12 +21,13 @@ struct explain_case {
     const struct list_hits *hits;
     const struct rating_sources *voices;
     const struct message_counts *counts;
+    const struct identity *identity;
     bool counts_are_exact;
     uint64_t time_us; /* that the message took */
 };
 
-/* {file, action, score, symbols, features, lists, counts, limits, time_us}, and unproved where
- * allow names a sender that nothing proves; NULL without memory. */
+/* {file, action, score, identity, symbols, features, lists, counts, limits, time_us}, and unproved
+ * where allow names a sender that nothing proves; NULL without memory. */
 json_t *explain_json(const struct explain_case *c);
 
 #endif

@@ -21,6 +21,17 @@ static struct symbol *next_symbol(struct verdict *v)
     return last;
 }
 
+void verdict_symbol_name(char *text)
+{
+    for (char *p = text; *p != '\0'; p++) {
+        if (*p >= 'a' && *p <= 'z') {
+            *p = (char)(*p - 'a' + 'A');
+        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
+            *p = '_';
+        }
+    }
+}
+
 void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
                         double score, struct slice detail)
 {
@@ -34,13 +45,7 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
     }
     (void)snprintf(s->name, sizeof(s->name), "%s%s", prefix, name);
     s->detail = detail;
-    for (char *p = s->name; *p != '\0'; p++) {
-        if (*p >= 'a' && *p <= 'z') {
-            *p = (char)(*p - 'a' + 'A');
-        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
-            *p = '_';
-        }
-    }
+    verdict_symbol_name(s->name);
 }
 
 /* A limit that honest mail never meets is evidence. However many are met, it is one trick. */
@@ -78,15 +83,14 @@ static void on_rule_symbol(void *context, const struct rule_symbol *s)
     struct judging *j = context;
 
     verdict_add_symbol(j->v, s->prefix, s->name, s->score, s->detail);
-    j->of_counts += s->is_of_counts ? s->score : 0;
+    if (s->is_of_counts) {
+        j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_BULK;
+        j->of_counts += s->score;
+    }
+    j->of_judgements += s->is_of_judgements ? s->score : 0;
     if (s->rule != SIZE_MAX) {
         keep_hit(j, s);
     }
-}
-
-static enum action milder(enum action a, enum action b)
-{
-    return a < b ? a : b;
 }
 
 static unsigned run_rules(struct judging *j)
@@ -111,19 +115,16 @@ static unsigned run_rules(struct judging *j)
     return ruleset_judge(&c);
 }
 
-/* After the lists. All that is no count may lead to any action, together with rules on counts to
- * bulk_alone at most, and with values that lack a quorum of peers only to a header. */
+/* After the lists. */
 static void judge_rules(struct judging *j)
 {
-    const struct config *config = j->facts.config;
+    struct verdict *v = j->v;
+    struct verdict_scale scale;
 
-    j->v->limits |= run_rules(j);
-    double sure = j->v->score - j->unsure;
-    enum action alone = config_action(config, sure - j->of_counts);
-    enum action together = milder(config_action(config, sure), config->bulk_alone);
-    enum action all = milder(config_action(config, j->v->score), ACTION_HEADER);
-    alone = alone > together ? alone : together;
-    j->v->action = alone > all ? alone : all;
+    v->limits |= run_rules(j);
+    double sure = v->score - j->unsure;
+    verdict_scale_of(j->facts.config, &scale);
+    v->action = verdict_action(&scale, v->score, sure, sure - j->of_counts);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the facts of one judgement, each its own */
@@ -149,8 +150,10 @@ void verdict_make(const struct config *config, const struct featureset *features
     list_symbols_add(&j);
     judge_limits(&j);
     if (ret->allow == NULL) {
+        credit_judge(&j);
         judge_rules(&j);
     }
+    ret->firm = ret->score - j.unsure - j.of_judgements;
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);
     }

@@ -5,19 +5,21 @@
  * list (once per list, however many hits). Possible, revoked and false positive hits are shown and
  * score 0. The harshest action whose threshold the score reaches applies. Allow rules come first; a
  * message that one of them accepts has score 0. A network accepts by itself, and so does a login
- * where logged-in clients are not examined (skip_authenticated). An address or a domain accepts
+ * where logins are outgoing mail (outgoing). An address or a domain accepts
  * only an authenticated sender: in a trusted network, after a login, or with a pass for that domain
  * in a trusted Authentication-Results (From: DMARC, or a DKIM d= between the domain and its
  * registrable domain; envelope sender: SPF). On an allow list a client address, From or envelope
  * sender follows the same rules; a URL, attachment, body or subject there removes that value from
  * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
- * or `protected` covers, gives no symbol. The rules come last, for messages that no allow rule
- * accepts (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and
- * TRAIT_NAME are those written in short. Rules that read only counts lead to bulk_alone at most; a
- * harsher action needs a score that reaches it without them.
- * Files in reading order: verdict (lists, limits, score), allow (senders with proof), peers (quorum
- * and weight), rule/ (rules), identity/ (words about the sender), explain (the result as JSON).
+ * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
+ * (credit, ADR 0062). The rules come last, for messages that no allow rule accepts
+ * (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and TRAIT_NAME
+ * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
+ * action needs a score that reaches it without them.
+ * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
+ * (known senders), peers (quorum and weight), rule/ (rules), identity/ (words about the sender),
+ * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
@@ -28,7 +30,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
@@ -39,9 +41,18 @@ enum {
     VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
 };
 
+/* The harshest action of a symbol's score; the numbers are on disk (core/verdict/journal). */
+enum symbol_kind {
+    SYMBOL_FIRM,   /* any action */
+    SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing */
+    SYMBOL_KINDS
+};
+
 struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
+    enum symbol_kind kind;
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
 };
 
@@ -55,6 +66,11 @@ struct rule_hit {
 struct verdict {
     enum action action;
     double score;
+    double
+        firm; /* of score: without rules on judgements (core/count/judged.h), and without
+                  * peers that lack a quorum */
+    double
+        required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     size_t nrule_hits;
@@ -78,14 +94,40 @@ struct verdict_context {
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
     const struct rule_text *text; /* verdict_read_text; NULL: no rule asked for it */
-    bool is_outgoing;                    /* of a login or a trusted network */
-    uint64_t bytes;                      /* headers and body */
+    bool is_outgoing;             /* of a login or a trusted network */
+    uint64_t bytes;               /* headers and body */
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+/* The same for this verdict, by whosever settings it was made. NULL: nothing was judged. */
+double verdict_threshold(const struct config *config, const struct verdict *v);
+
+/* Makes text a part of a symbol's name, in place: upper case, '_' for other characters. */
+void verdict_symbol_name(char *text);
+/* Adds a symbol, whose name is made of prefix and name, and its score. */
+void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
+                        double score, struct slice detail);
+
+/* How the message is counted for its values: bits 1U << JUDGED_GOOD and so on, for judged_add.
+ * Bad: its firm score reaches the mildest threshold, and it is marked or worse. Good: accepted, in
+ * full examined, and the firm score is below half of that threshold. Mail between these two is
+ * neither, and so is mail that an allow rule accepts (the rule says nothing about the values in
+ * other mail) and outgoing mail (a forged sender would inherit its good name). */
+unsigned verdict_judgements(const struct config *config, const struct verdict *v,
+                            const struct verdict_context *context);
+
+/* The thresholds of an action, and of what bulk rules alone may lead to. */
+struct verdict_scale {
+    double threshold[ACTION_COUNT]; /* HUGE_VAL: off */
+    enum action bulk_alone;
+};
+void verdict_scale_of(const struct config *config, struct verdict_scale *ret);
+/* The action of a score. sure: of it without SYMBOL_UNSURE; firm: of SYMBOL_FIRM alone. */
+enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
+                           double firm);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);

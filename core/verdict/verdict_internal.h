@@ -1,5 +1,5 @@
 /*
- * verdict_internal - one judgement; shared by verdict.c and list_symbols.c only.
+ * verdict_internal - one judgement; shared by verdict.c, list_symbols.c and credit.c only.
  */
 #ifndef CORE_VERDICT_VERDICT_INTERNAL_H
 #define CORE_VERDICT_VERDICT_INTERNAL_H
@@ -15,18 +15,15 @@ struct judging {
     const struct listset *lists;
     const struct list_hits *hits;
     struct arena *arena;
-    double unsure; /* part of the score that lacks a quorum of peers */
-    double of_counts; /* part of the score that rules on counts gave */
+    double unsure;        /* part of the score that lacks a quorum of peers */
+    double of_counts;     /* part of the score that rules on counts gave */
+    double of_judgements; /* and rules on judgements */
     size_t nexempt;
     struct slice exempt[VERDICT_EXEMPTIONS_MAX];
     size_t nheld;
     struct rule_list held[RULE_LISTS_MAX]; /* what conditions on lists see */
     struct verdict *v;
 };
-
-/* verdict.c: the name is prefix and name in upper case; the score of the message grows by score. */
-void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
-                        double score, struct slice detail);
 
 /* list_symbols.c, in this order. Values that a hit on an allow list takes from the other lists. */
 void list_symbols_exempt(struct judging *j);
@@ -36,5 +33,8 @@ void list_symbols_allow(struct judging *j);
 void list_symbols_add(struct judging *j);
 /* context: a struct judging. Whether list_symbols_exempt found the value. */
 bool list_symbols_is_exempt(const void *context, struct slice value);
+
+/* credit.c: takes the score of a known correspondent, or of an answer, from the message's. */
+void credit_judge(struct judging *j);
 
 #endif

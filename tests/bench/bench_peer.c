@@ -26,7 +26,7 @@
 #include "core/ring/stream/object.h"
 #include "core/ring/stream/payload.h"
 #include "core/ring/stream/root.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 
 #include "tests/bench/peer_offer.h"
 #include "tests/unit/trust/identity_seed.h"

@@ -40,9 +40,12 @@ def names(raw):
     return [name_of(field) for field in split(raw)[0]]
 
 
+CASE = re.compile(r" case=[0-9a-z]{12}")
+
+
 def values(raw, name):
-    """Unfolded values of every field of that name."""
-    return [re.sub(r"\r?\n[ \t]+", " ", field.split(b":", 1)[1].decode("latin-1")).strip()
+    """Unfolded values of every field of that name, without the case id, which differs."""
+    return [CASE.sub("", re.sub(r"\r?\n[ \t]+", " ", field.split(b":", 1)[1].decode("latin-1")).strip())
             for field in split(raw)[0] if name_of(field) == name.lower()]
 
 

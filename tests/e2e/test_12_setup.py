@@ -78,7 +78,7 @@ def conf_d(g):
 def test_setup__stock_debian__wired_tested_and_undone(env):
     submission = proc.free_port()
     g = env.gillnet(lists=[("phish", 6.5, ["domain:" + message.LISTED])],
-                    config="skip_authenticated = false;")
+                    config="outgoing = false;")
     with env.mta() as mta:
         debian(mta, submission=submission)
         before, said_before = settings(mta), files(mta)

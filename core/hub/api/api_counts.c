@@ -21,6 +21,63 @@ void api_counts_end(struct api_counts *c)
     explicit_bzero(&c->keys, sizeof(c->keys));
 }
 
+/* ---- as a port ---- */
+
+/* False: gillnetd did not answer, and is not asked again. */
+static bool ask(struct api_counts *c, const struct buf *request, struct buf *answer)
+{
+    c->is_answering =
+        c->is_answering &&
+        control_client_ask(c->config->control_socket, buf_slice(request), SLICE_NONE,
+                           c->deadline_us, answer, NULL) == ERR_OK;
+    return c->is_answering;
+}
+
+static void port_batch(void *context, struct count_item *items, size_t n)
+{
+    struct api_counts *c = context;
+    struct buf request;
+    struct buf answer;
+
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
+    count_wire_batch(&c->keys, items, n, &request);
+    if (!ask(c, &request, &answer) ||
+        !count_wire_values(buf_slice(&answer), items, n)) {
+        c->is_answering = false;
+        for (size_t i = 0; i < n; i++) {
+            items[i].value = (struct count_value){.w = {0}};
+        }
+    }
+    buf_fini(&request);
+    buf_fini(&answer);
+}
+
+static void port_exact(void *context, const struct digest digest[KEYRING_MAX],
+                       struct count_history *ret)
+{
+    struct api_counts *c = context;
+    struct buf request;
+    struct buf answer;
+
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
+    count_wire_exact(&c->keys, digest, &request);
+    if (!ask(c, &request, &answer) || !count_wire_history(buf_slice(&answer), ret)) {
+        c->is_answering = false;
+        memset(ret, 0, sizeof(*ret));
+    }
+    buf_fini(&request);
+    buf_fini(&answer);
+}
+
+struct count_port api_counts_port(struct api_counts *c)
+{
+    return (struct count_port){.context = c, .batch = port_batch, .exact = port_exact};
+}
+
+/* ---- rows ---- */
+
 /* *ret: to be freed, also when it is false. */
 static bool ask_shares(struct api_counts *c, enum feature_type type, struct slice text,
                        struct count_breakdown *ret)
@@ -46,9 +103,12 @@ static bool ask_shares(struct api_counts *c, enum feature_type type, struct slic
 }
 
 /* One feature, to rows, if anybody counted it. */
-static void add_row(json_t *rows, enum feature_type type, struct slice text,
-                    const struct count_breakdown *s)
+static void add_row(struct api_counts *c, json_t *rows, enum feature_type type,
+                    struct slice text, const struct count_breakdown *s)
 {
+    const struct count_port port = api_counts_port(c);
+    struct digest digest[KEYRING_MAX];
+    struct judged judged;
     const struct count_history *h = &s->v[0].history;
     uint64_t first_s = 0;
     uint64_t last_s = 0;
@@ -73,6 +133,9 @@ static void add_row(json_t *rows, enum feature_type type, struct slice text,
     if (o != NULL) {
         count_json_add_shares(o, s);
     }
+    count_digest(&c->keys, c->config, (uint16_t)type, text, digest);
+    judged_exact(&port, &c->keys, digest, &judged);
+    (void)json_object_set_new(o, "judged", count_json_judged(&judged));
     (void)json_array_append_new(rows, o);
 }
 
@@ -92,7 +155,7 @@ void api_counts_add(struct api_counts *c, struct slice value, struct arena *aren
         c->is_answering =
             ask_shares(c, features.v[i].type, features.v[i].text, &shares);
         if (c->is_answering) {
-            add_row(rows, features.v[i].type, features.v[i].text, &shares);
+            add_row(c, rows, features.v[i].type, features.v[i].text, &shares);
         }
         count_breakdown_fini(&shares);
     }

@@ -11,6 +11,7 @@
 #include "core/base/buf.h"
 #include "core/base/keyring.h"
 #include "core/config/config.h"
+#include "core/count/count.h"
 
 enum { API_COUNTS_VALUES = 20 /* of one request */, API_COUNTS_WAIT_MS = 2000 };
 
@@ -22,6 +23,9 @@ struct api_counts {
 };
 void api_counts_begin(struct api_counts *c, const struct config *config);
 void api_counts_end(struct api_counts *c);
+/* Counts of gillnetd, to read and to add to (batch and exact alone); after a failure it does nothing,
+ * and all numbers are 0. */
+struct count_port api_counts_port(struct api_counts *c);
 /* Appends an array with one row for each counted feature that the value may stand for, or null if
  * gillnetd does not answer. */
 void api_counts_add(struct api_counts *c, struct slice value, struct arena *arena,

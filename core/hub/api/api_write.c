@@ -7,6 +7,7 @@
 #include "core/hub/api/api_body.h"
 #include "core/hub/api/api_handlers.h"
 #include "core/hub/api/api_list_change.h"
+#include "core/hub/api/api_reported.h"
 #include "core/hub/api/api_spool.h"
 #include "core/message/feature/feature_json.h"
 
@@ -214,16 +215,48 @@ static bool has(const struct api_strings *values, struct slice value)
     return i < values->n;
 }
 
-/* The listed values of the message itself, by a new check of gillnetd. False: refused. */
-static bool listed_values(struct api_call *call, struct api_strings *ret)
+/* A new check of the message by gillnetd; NULL: refused. */
+static json_t *check_again(struct api_call *call)
 {
     const struct api_envelope nobody = {.nrcpt = 0};
 
     if (!api_judge(call, &nobody)) {
-        return false;
+        return NULL;
     }
     struct slice text = buf_slice(&call->answer.body);
     json_t *said = json_loadb(text.p, text.n, 0, NULL);
+
+    buf_clear(&call->answer.body);
+    if (said == NULL) {
+        api_refuse(call, 503, "the answer of gillnetd is not understood");
+    }
+    return said;
+}
+
+/* The same for a report that does not need it: without gillnetd it is kept, and not counted. */
+static json_t *try_check(const struct api_call *call)
+{
+    const struct api_hooks *h = &call->api->hooks;
+    const struct api_envelope nobody = {.nrcpt = 0};
+    struct errinfo why = {.text = ""};
+    struct buf body;
+    json_t *said = NULL;
+
+    buf_init(&body, call->answer.body.max);
+    if (h->scan != NULL &&
+        h->scan(h->context, call->body, &nobody, &body, &why) == ERR_OK) {
+        said = json_loadb(body.p, body.n, 0, NULL);
+    } else if (h->scan != NULL) {
+        log_errinfo("report", &why);
+    }
+    buf_fini(&body);
+    return said;
+}
+
+/* The listed values of the message itself, by that check. False: refused. */
+static bool listed_values(struct api_call *call, const json_t *said,
+                          struct api_strings *ret)
+{
     const json_t *rows = json_object_get(said, "lists");
 
     ret->v = arena_array(call->arena, json_array_size(rows), sizeof(*ret->v));
@@ -237,17 +270,10 @@ static bool listed_values(struct api_call *call, struct api_strings *ret)
             ret->v[ret->n++] = value;
         }
     }
-    bool is_understood = said != NULL;
-    bool ok = is_understood && !arena_is_full(call->arena);
-
-    json_decref(said);
-    buf_clear(&call->answer.body);
-    if (!ok) {
-        api_refuse(call, 503, "%s",
-                   is_understood ? "out of memory"
-                                 : "the answer of gillnetd is not understood");
+    if (arena_is_full(call->arena)) {
+        api_refuse(call, 503, "out of memory");
     }
-    return ok;
+    return !arena_is_full(call->arena);
 }
 
 static json_t *texts(const struct api_strings *values)
@@ -365,10 +391,17 @@ static void report_message(struct api_call *call)
         return;
     }
     struct slice kind = slice_str(text);
+    bool is_spam = slice_eq(kind, SLICE_LIT("spam"));
+    json_t *said = is_spam ? try_check(call) : check_again(call);
 
-    if (slice_eq(kind, SLICE_LIT("spam")) || listed_values(call, &listed)) {
+    if (is_spam || (said != NULL && listed_values(call, said, &listed))) {
         act(call, kind, &listed, message_line(call, &listed));
     }
+    if (said != NULL && call->answer.status == 202) {
+        api_reported_features(call->config, json_object_get(said, "features"), is_spam,
+                              call->arena);
+    }
+    json_decref(said);
 }
 
 static void report_values(struct api_call *call)
@@ -387,6 +420,10 @@ static void report_values(struct api_call *call)
         return;
     }
     act(call, kind, &values, json_pack("{s:o}", "values", texts(&values)));
+    if (call->answer.status == 202) {
+        api_reported_values(call->config, values.v, values.n,
+                            slice_eq(kind, SLICE_LIT("spam")), call->arena);
+    }
 }
 
 void api_v1_report(struct api_call *call)

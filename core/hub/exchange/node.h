@@ -12,8 +12,8 @@
 #include "core/base/file.h"
 #include "core/base/keyring.h"
 #include "core/ring/sync/sync.h"
-#include "core/ring/trust/identity.h"
 #include "core/ring/trust/manifest.h"
+#include "core/ring/trust/peer_identity.h"
 
 struct node {
     char state_dir[FILE_PATH_MAX];

@@ -7,8 +7,8 @@
 #include "core/base/random.h"
 #include "core/base/thread.h"
 #include "core/hub/fetch/subscribe_internal.h"
-#include "core/ring/trust/identity.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/ring/trust/peer_identity.h"
 #include "core/store/origins.h"
 
 enum {

@@ -7,7 +7,8 @@
  * Reading order of the room: metrics_snapshot (the input), prom (the format), metrics_mail,
  * metrics_lists, metrics_hub, metrics; then alert.def, alerts_evaluate, alerts.
  * To add a number of gillnetd: a row in core/telemetry/stats.def; metrics_mail.c exports it as
- * gillnet_NAME, counters as gillnet_NAME_total. Describe it in gillnet-metrics(7).
+ * gillnet_NAME with the unit of Prometheus: eom_us becomes gillnet_eom_seconds_total. Describe it
+ * in gillnet-metrics(7).
  * To add a number of a list: a row in list_families and its value in list_number (metrics_lists.c).
  * To add an alert: a row in alert.def, its function in alerts_evaluate.c, its rule in
  * contrib/prometheus/gillnet.rules.yml, and an example in test_alerts.c.

@@ -7,6 +7,7 @@ struct result {
     struct slice method;
     struct slice value;
     struct slice mailfrom;
+    struct slice helo;
     struct slice header_d;
     struct slice header_i;
     struct slice header_from;
@@ -75,6 +76,8 @@ static void read_property(struct result *r, struct slice name, struct slice valu
 {
     if (slice_eq_nocase(name, SLICE_LIT("smtp.mailfrom"))) {
         r->mailfrom = value;
+    } else if (slice_eq_nocase(name, SLICE_LIT("smtp.helo"))) {
+        r->helo = value;
     } else if (slice_eq_nocase(name, SLICE_LIT("header.d"))) {
         r->header_d = value;
     } else if (slice_eq_nocase(name, SLICE_LIT("header.i"))) {
@@ -123,33 +126,114 @@ enum method {
     METHOD_SPF = 1,
     METHOD_DKIM = 2,
     METHOD_DMARC = 4,
-    METHOD_ALL = 7
+    METHOD_ARC = 8,
+    METHOD_ALL = 15
 };
 
 static enum method method_of(struct slice name)
 {
-    if (slice_eq_nocase(name, SLICE_LIT("spf"))) {
-        return METHOD_SPF;
+    static const struct {
+        struct slice name;
+        enum method method;
+    } methods[] = {{{"spf", 3}, METHOD_SPF},
+                   {{"dkim", 4}, METHOD_DKIM},
+                   {{"dmarc", 5}, METHOD_DMARC},
+                   {{"arc", 3}, METHOD_ARC}};
+
+    for (size_t i = 0; i < LENGTH(methods); i++) {
+        if (slice_eq_nocase(name, methods[i].name)) {
+            return methods[i].method;
+        }
     }
-    if (slice_eq_nocase(name, SLICE_LIT("dkim"))) {
-        return METHOD_DKIM;
-    }
-    return slice_eq_nocase(name, SLICE_LIT("dmarc")) ? METHOD_DMARC : METHOD_NONE;
+    return METHOD_NONE;
 }
 
-static void take_pass(struct extract *x, enum method method, const struct result *r)
+/* A word that RFC 8601 has not says that nothing was proved. */
+static enum auth_result result_of(struct slice word)
 {
-    if (method == METHOD_SPF) {
-        x->auth.spf_pass = true;
-        x->auth.spf_domain = domain_of(x, r->mailfrom);
-    } else if (method == METHOD_DKIM) {
-        x->auth.dkim_pass = true;
-        x->auth.dkim_domain =
-            domain_of(x, r->header_d.n > 0 ? r->header_d : r->header_i);
-        featureset_add(x->set, FEATURE_dkim_domain, x->auth.dkim_domain);
-    } else if (method == METHOD_DMARC) {
-        x->auth.dmarc_pass = true;
-        x->auth.dmarc_domain = domain_of(x, r->header_from);
+    static const struct {
+        struct slice word;
+        enum auth_result result;
+    } words[] = {
+        {{"pass", 4}, AUTH_PASS},           {{"fail", 4}, AUTH_FAIL},
+        {{"hardfail", 8}, AUTH_FAIL},       {{"softfail", 8}, AUTH_SOFTFAIL},
+        {{"neutral", 7}, AUTH_NEUTRAL},     {{"policy", 6}, AUTH_POLICY},
+        {{"temperror", 9}, AUTH_TEMPERROR}, {{"permerror", 9}, AUTH_PERMERROR}};
+
+    for (size_t i = 0; i < LENGTH(words); i++) {
+        if (slice_eq_nocase(word, words[i].word)) {
+            return words[i].result;
+        }
+    }
+    return AUTH_NONE;
+}
+
+/* A HELO name proves nothing about the sender: its result stands only where no other does. */
+static void take_spf(struct extract *x, enum auth_result result, const struct result *r)
+{
+    struct extract_auth *auth = &x->auth;
+    bool is_of_helo = r->helo.n > 0 && r->mailfrom.n == 0;
+
+    if (is_of_helo && auth->spf != AUTH_ABSENT) {
+        return;
+    }
+    auth->spf = result;
+    auth->spf_pass = result == AUTH_PASS;
+    auth->spf_domain = result == AUTH_PASS ? domain_of(x, r->mailfrom) : SLICE_NONE;
+}
+
+static void add_signer(struct extract_auth *auth, struct slice domain)
+{
+    for (unsigned i = 0; i < auth->nsigners; i++) {
+        if (slice_eq(auth->signer[i], domain)) {
+            return;
+        }
+    }
+    if (domain.n > 0 && auth->nsigners < AUTH_SIGNATURES) {
+        auth->signer[auth->nsigners++] = domain;
+    }
+}
+
+static void take_dkim(struct extract *x, enum auth_result result,
+                      const struct result *r)
+{
+    struct extract_auth *auth = &x->auth;
+
+    if (result != AUTH_PASS) {
+        auth->dkim = auth->dkim == AUTH_ABSENT ? result : auth->dkim;
+        return;
+    }
+    auth->dkim = AUTH_PASS;
+    auth->dkim_pass = true;
+    auth->dkim_domain = domain_of(x, r->header_d.n > 0 ? r->header_d : r->header_i);
+    add_signer(auth, auth->dkim_domain);
+    featureset_add(x->set, FEATURE_dkim_domain, auth->dkim_domain);
+}
+
+static void take_result(struct extract *x, enum method method, const struct result *r)
+{
+    struct extract_auth *auth = &x->auth;
+    enum auth_result result = result_of(r->value);
+
+    switch (method) {
+    case METHOD_SPF:
+        take_spf(x, result, r);
+        break;
+    case METHOD_DKIM:
+        take_dkim(x, result, r);
+        break;
+    case METHOD_DMARC:
+        auth->dmarc = result;
+        auth->dmarc_pass = result == AUTH_PASS;
+        auth->dmarc_domain =
+            result == AUTH_PASS ? domain_of(x, r->header_from) : SLICE_NONE;
+        break;
+    case METHOD_ARC:
+        auth->arc = result;
+        break;
+    case METHOD_NONE:
+    case METHOD_ALL:
+        break;
     }
 }
 
@@ -182,6 +266,7 @@ void extract_auth_field(struct extract *x, struct slice value)
      * says anything about a method, good or bad, is the only one believed about it; "none" says
      * that nothing was tested. */
     unsigned seen = 0;
+    x->auth.has_results = true;
     while (rest.p != NULL) {
         struct result r;
         struct slice text = slice_cut(&rest, ';');
@@ -191,9 +276,8 @@ void extract_auth_field(struct extract *x, struct slice value)
         read_result(text, &r);
         enum method method = method_of(r.method);
         seen |= (unsigned)method;
-        if ((x->auth_seen & (unsigned)method) == 0 &&
-            slice_eq_nocase(r.value, SLICE_LIT("pass"))) {
-            take_pass(x, method, &r);
+        if ((x->auth_seen & (unsigned)method) == 0) {
+            take_result(x, method, &r);
         }
     }
     x->auth_seen |= seen;

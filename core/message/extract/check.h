@@ -2,10 +2,11 @@
  * check - traits that a whole message decides.
  *
  * To add one: the function check_NAME in a file check_*.c (a new one, or that of its theme), the
- * row CHECK(NAME, help) in core/message/feature/trait.def, and a test. Score it by a rule with
- * trait = "NAME". A check sees the features and the facts (facts.h); each address and name is a
- * feature of its own, and a check does not see which stood beside which. A trait of one value is
- * decided where it is read (core/message/trait/trait.h).
+ * row CHECK(NAME, help) in core/message/feature/trait.def, and a test. A value that is no feature
+ * yet needs a row in feature.def first. Score it by a rule with trait = "NAME". A check sees the
+ * features and the facts (facts.h); each address and name is a feature of its own, and a check does
+ * not see which stood beside which. A trait of one value is decided where it is read
+ * (core/message/trait/trait.h).
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_EXTRACT_CHECK_H

@@ -341,6 +341,11 @@ const struct extract_auth *extract_auth(const struct extract *x)
     return &x->auth;
 }
 
+const struct extract_conversation *extract_conversation(const struct extract *x)
+{
+    return &x->conversation;
+}
+
 struct slice extract_message_id(const struct extract *x)
 {
     return x->message_id;

@@ -7,7 +7,8 @@
  *
  * Files in reading order: extract, envelope, header, part, leaf, window (the way of the bytes);
  * link, extract_html, extract_file, code, xml (readers); fingerprint, shingle, closing,
- * boilerplate, structure (near-duplicates); share, skim, overflow (limits); auth, location; check
+ * boilerplate, structure (near-duplicates); share, skim, overflow (limits); auth, conversation,
+ * location; check
  * and check_*.
  * To add a property of the whole message: check.h. To add a feature: a row in feature.def, and
  * featureset_add in the reader that has the value.
@@ -61,17 +62,55 @@ struct extract_limits {
 /* imprint.learner is taught at the end of a message whose From domain DMARC or DKIM proved, as an
  * Authentication-Results field of a trusted server says; by other messages never. */
 
-/* Results of an Authentication-Results field of a trusted server. */
+/* One result of RFC 8601, 2.7; AUTH_ABSENT: no trusted field speaks of the method. */
+enum auth_result {
+    AUTH_ABSENT,
+    AUTH_NONE,
+    AUTH_PASS,
+    AUTH_FAIL,
+    AUTH_SOFTFAIL,
+    AUTH_NEUTRAL,
+    AUTH_POLICY,
+    AUTH_TEMPERROR,
+    AUTH_PERMERROR
+};
+enum { AUTH_SIGNATURES = 8 };
+
+/* Results of the Authentication-Results fields of trusted servers. */
 struct extract_auth {
+    bool has_results; /* there was such a field */
     bool spf_pass;
-    bool dkim_pass;
+    bool dkim_pass; /* of any signature */
     bool dmarc_pass;
+    enum auth_result spf;
+    enum auth_result dkim; /* pass, else that of the first signature */
+    enum auth_result dmarc;
+    enum auth_result arc;
     struct slice spf_domain;   /* of smtp.mailfrom; empty unless pass */
     struct slice dkim_domain;  /* of header.d, the last pass */
     struct slice dmarc_domain; /* of header.from */
+    unsigned nsigners;         /* good signatures, the first AUTH_SIGNATURES */
+    struct slice signer[AUTH_SIGNATURES]; /* their domains, none twice */
 };
 
-enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept, to count different ones */
+enum { EXTRACT_REFERENCES = 16 };
+
+/* What the header says of the messages and lists that this one belongs to; as its sender wrote it.
+ * Texts are in the arena. */
+struct extract_conversation {
+    bool is_automatic; /* Auto-Submitted, or a Precedence that no person's mail has */
+    bool is_list;      /* a field of mailing lists */
+    bool has_unsubscribe; /* List-Unsubscribe */
+    unsigned nreferences;
+    struct slice
+        reference[EXTRACT_REFERENCES]; /* Message-IDs without <>: of In-Reply-To, then
+                                                   the last ones of References */
+    struct slice list_post; /* address of List-Post in normal form, or empty */
+};
+
+enum {
+    EXTRACT_RECIPIENTS = 1000
+}; /* that are kept, to count different ones and for their settings */
 
 struct extract;
 
@@ -102,6 +141,7 @@ void extract_drop(struct extract *x);
 
 /* After extract_finish. */
 const struct extract_auth *extract_auth(const struct extract *x);
+const struct extract_conversation *extract_conversation(const struct extract *x);
 /* The first EXTRACT_RECIPIENTS recipients in normal form; how many there are in *ret. No feature is
  * made of them. */
 size_t extract_recipients(const struct extract *x, const struct slice **ret);

@@ -86,6 +86,7 @@ struct extract {
     struct slice message_id;
     struct mailing_list list;
     struct extract_auth auth;
+    struct extract_conversation conversation;
     struct traits traits; /* that the set has */
     struct facts facts;
     unsigned auth_seen; /* methods that an earlier field spoke about */
@@ -224,7 +225,7 @@ void extract_numbers_in(struct extract *x, struct slice text);
 /* The registrable domain, or the host where it has none. */
 struct slice extract_domain_of(const struct host *host);
 
-/* html.c */
+/* extract_html.c */
 /* Makes x->html and x->shown for a part. False: there is no memory for them. */
 bool extract_html_begin(struct extract *x);
 

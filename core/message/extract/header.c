@@ -1,4 +1,5 @@
 #include "core/base/uninitialized.h"
+#include "core/message/extract/conversation.h"
 #include "core/message/extract/extract_internal.h"
 #include "core/message/feature/normalize.h"
 #include "core/message/text/encoded_word.h"
@@ -131,16 +132,19 @@ static void on_list_id(struct extract *x, struct slice value)
     struct slice id = feature_normal_list_id(x->scratch, value);
     featureset_add(x->set, FEATURE_list_id, slice_head(id, LIST_ID_MAX));
     mailing_list_id(&x->list, id);
+    conversation_list(x, value);
 }
 
 static void on_list_address(struct extract *x, struct slice value)
 {
     mailing_list_address(&x->list, value);
+    conversation_list(x, value);
 }
 
 static void on_precedence(struct extract *x, struct slice value)
 {
     mailing_list_precedence(&x->list, value);
+    conversation_precedence(x, value);
 }
 
 static void on_mailer(struct extract *x, struct slice value)
@@ -187,7 +191,7 @@ static const struct field fields[] = {
     {{"Content-Location", 16}, LINKS_MARKED, NOTED_OTHER, NULL},
     {{"Content-Base", 12}, LINKS_MARKED, NOTED_OTHER, NULL},
     {{"Content-Type", 12}, LINKS_EXTERNAL, NOTED_TYPE, NULL},
-    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NOTED_OTHER, NULL},
+    {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NOTED_OTHER, conversation_unsubscribe},
     {{"Message-ID", 10}, LINKS_NONE, NOTED_MESSAGE_ID, on_message_id},
     {{"Authentication-Results", 22}, LINKS_NONE, NOTED_OTHER, extract_auth_field},
     {{"Return-Path", 11}, LINKS_NONE, NOTED_OTHER, on_return_path},
@@ -202,13 +206,15 @@ static const struct field fields[] = {
     {{"Received", 8}, LINKS_NONE, NOTED_RECEIVED, NULL},
     {{"MIME-Version", 12}, LINKS_NONE, NOTED_MIME_VERSION, NULL},
     {{"Content-Transfer-Encoding", 25}, LINKS_NONE, NOTED_TRANSFER, NULL},
-    {{"In-Reply-To", 11}, LINKS_NONE, NOTED_ANSWER, NULL},
-    {{"References", 10}, LINKS_NONE, NOTED_ANSWER, NULL},
+    {{"In-Reply-To", 11}, LINKS_NONE, NOTED_ANSWER, conversation_reply_to_id},
+    {{"References", 10}, LINKS_NONE, NOTED_ANSWER, conversation_references},
     {{"Thread-Index", 12}, LINKS_NONE, NOTED_ANSWER, NULL},
     {{"X-Priority", 10}, LINKS_NONE, NOTED_PRIORITY, NULL},
     {{"Priority", 8}, LINKS_NONE, NOTED_PRIORITY, NULL},
     {{"Importance", 10}, LINKS_NONE, NOTED_PRIORITY, NULL},
     {{"X-MimeOLE", 9}, LINKS_NONE, NOTED_MIMEOLE, NULL},
+    {{"Auto-Submitted", 14}, LINKS_NONE, NOTED_OTHER, conversation_auto_submitted},
+    {{"List-Post", 9}, LINKS_NONE, NOTED_OTHER, conversation_list_post},
 };
 
 /* NULL: not read. */

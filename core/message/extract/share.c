@@ -9,7 +9,7 @@ enum {
 
 /* Per cent of the budget. */
 static const unsigned part_of[SHARES] = {
-    [SHARE_STRUCTURE] = SHARE_WHOLE, [SHARE_TEXT] = 60,       [SHARE_FILES] = 30,
+    [SHARE_STRUCTURE] = SHARES_STOP, [SHARE_TEXT] = 60,       [SHARE_FILES] = 30,
     [SHARE_SKIM_TEXT] = 40,          [SHARE_SKIM_FILES] = 15,
 };
 
@@ -92,5 +92,5 @@ bool shares_leaf_is_over(const struct shares *s)
 
 bool shares_all_is_over(const struct shares *s)
 {
-    return s->budget_us > 0 && s->all_us > s->budget_us * SHARE_WHOLE / PER_CENT;
+    return s->budget_us > 0 && s->all_us > s->budget_us * SHARES_STOP / PER_CENT;
 }

@@ -4,7 +4,8 @@
  * The visible text has one share and attachments have another; neither can use the other's. Each
  * leaf (a part, or a file in a file) may take three quarters of the time left in its share, so that
  * there is always time for the next leaf. When a leaf has used its time, the rest of its text is
- * skimmed for links (skim.c). Skimming has separate shares. Structure and checksums use the total.
+ * skimmed for links (skim.c). Skimming has separate shares. Structure and checksums
+ * are bounded by the total alone.
  * Threads: one at a time.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_EXTRACT_SHARE_H
@@ -13,7 +14,7 @@
 #include "core/base/std.h"
 
 enum share {
-    SHARE_STRUCTURE, /* bounded by SHARE_WHOLE only */
+    SHARE_STRUCTURE, /* bounded by SHARES_STOP only */
     SHARE_TEXT,
     SHARE_FILES,
     SHARE_SKIM_TEXT,
@@ -23,7 +24,7 @@ enum share {
 
 enum {
     SHARE_STEP = 64 * 1024, /* bytes between two readings of the clock */
-    SHARE_WHOLE =
+    SHARES_STOP =
         145, /* per cent of the budget; beyond it the message is read no further */
 };
 

@@ -36,7 +36,7 @@
 #include "core/list/list.h"
 #include "core/ring/publish/repository.h"
 #include "core/ring/publish/textlist.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 
 enum {
     PUBLISH_CHAIN_MAX = 128,

@@ -16,7 +16,7 @@
 #define CORE_RING_PUBLISH_REPOSITORY_H
 
 #include "core/ring/stream/heads.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 
 enum {
     REPOSITORY_PATH_MAX = 96,

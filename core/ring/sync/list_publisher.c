@@ -164,7 +164,7 @@ static enum err compare_list(struct list_publisher *x, struct shared_list *l,
     struct list_position end = {.segment = 0};
     struct stream_key k;
     if (l->reader) {
-        list_news_end(l->reader, &end);
+        list_changes_end(l->reader, &end);
     }
     l->is_again = false;
     x->nsteps = 0;
@@ -234,7 +234,7 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
     x->nnews = 0;
     x->nsteps = 0;
     l->is_again = false;
-    enum err e = list_news(l->reader, &at, NEWS_MAX, note_digest, x, reterr);
+    enum err e = list_changes(l->reader, &at, NEWS_MAX, note_digest, x, reterr);
     if (e == ERR_NOT_FOUND) {
         l->is_compared = false;
         return ERR_OK;

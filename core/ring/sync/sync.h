@@ -41,8 +41,8 @@
 #include "core/ring/stream/heads.h"
 #include "core/ring/stream/object.h"
 #include "core/ring/stream/payload.h"
-#include "core/ring/trust/identity.h"
 #include "core/ring/trust/manifest.h"
+#include "core/ring/trust/peer_identity.h"
 
 enum {
     SYNC_INTERVAL_S = 5, /* between exchanges */

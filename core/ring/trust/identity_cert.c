@@ -7,7 +7,7 @@
 
 #include "core/base/hash256.h"
 #include "core/base/random.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 #include "core/ring/trust/trust_internal.h"
 
 enum { SERIAL_BYTES = 16, CN_MAX = 64, VERSION_3 = 2, MS = 1000 };

@@ -4,7 +4,7 @@
 
 #include "core/base/hash256.h"
 #include "core/ring/stream/signature.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 #include "core/ring/trust/trust_internal.h"
 
 enum { BINDING_BYTES = OBJECT_KEY_BYTES + 8 };

@@ -11,7 +11,7 @@
  * of the OLD one's administrators and of its own. An expired one freezes membership and alarms;
  * exchange and filtering continue with its members.
  *
- * Files, in reading order: peer_file (files in STATE/peers), identity with identity_key and
+ * Files, in reading order: peer_file (files in STATE/peers), peer_identity with identity_key and
  * identity_cert, manifest with manifest_body, ring with ring_edit and ring_admin, invite with
  * invite_token, invite_file and invite_join, digest_key.
  * To add a setting of a member: a field of struct manifest_member; in manifest_body.c parse_member,
@@ -25,7 +25,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/ring/stream/object.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 
 enum {
     MANIFEST_BYTES_MAX = 1 << 20,

@@ -42,7 +42,10 @@ void atoms_refuse(struct atoms *a, const struct config_condition *v, const char 
     va_end(args);
     config_refuse(a->config, a->errors, v->file, v->line, "rules: %s = \"%.80s\": %s",
                   condition_kind_name(v->kind),
-                  v->word != NULL ? v->word : v->pattern != NULL ? v->pattern : "", text);
+                  v->word != NULL      ? v->word
+                  : v->pattern != NULL ? v->pattern
+                                       : "",
+                  text);
 }
 
 static bool refuse_nomem(struct atoms *a)
@@ -86,7 +89,8 @@ static bool is_host_like(const struct feature_info *info)
                                         "text_address"};
     struct slice name = slice_str(info->name);
 
-    return info->lookup == FEATURE_LOOKUP_HOST || info->lookup == FEATURE_LOOKUP_ADDRESS ||
+    return info->lookup == FEATURE_LOOKUP_HOST ||
+           info->lookup == FEATURE_LOOKUP_ADDRESS ||
            slice_has_suffix_nocase(name, SLICE_LIT("_domain")) ||
            name_index(name, names, LENGTH(names)) >= 0;
 }
@@ -107,8 +111,8 @@ static uint32_t add_test(struct atoms *a, uint32_t atom, const char *pattern)
     return (uint32_t)n;
 }
 
-static bool add_value(struct atoms *a, uint16_t type, struct slice value, bool is_suffix,
-                      uint32_t test)
+static bool add_value(struct atoms *a, uint16_t type, struct slice value,
+                      bool is_suffix, uint32_t test)
 {
     if (test == RULE_NONE) {
         return false;
@@ -154,10 +158,11 @@ static bool add_file(struct atoms *a, size_t set, uint16_t type, uint32_t test)
 
         number++;
         if (value.n > RULE_SET_VALUE_MAX) {
-            config_refuse(a->config, a->errors, file, line,
-                          "value_sets.%s.file: line %u of %.200s is longer than 255 bytes; "
-                          "write one value a line",
-                          v->name, number, v->file);
+            config_refuse(
+                a->config, a->errors, file, line,
+                "value_sets.%s.file: line %u of %.200s is longer than 255 bytes; "
+                "write one value a line",
+                v->name, number, v->file);
             ok = false;
         } else if (value.n > 0 && *value.p != '#') {
             ok = add_value(a, type, value, false, test);
@@ -205,7 +210,8 @@ static bool add_tests(struct atoms *a, uint32_t atom, const struct config_condit
         return add_value(a, FEATURE_trait, slice_str(v->word), false,
                          add_test(a, atom, NULL));
     }
-    ok = add_values(a, atom, &v->values, false) && add_values(a, atom, &v->suffixes, true);
+    ok = add_values(a, atom, &v->values, false) &&
+         add_values(a, atom, &v->suffixes, true);
     if (ok && v->set != NULL) {
         ok = add_set(a, atom, v);
     }
@@ -244,7 +250,7 @@ static uint32_t make_atom(struct atoms *a, const struct config_condition *v,
                           .of_rule = of_rule,
                           .word = word < 0 ? 0 : (unsigned)word,
                           .next_presence = RULE_NONE};
-    if (v->kind == CONDITION_FEATURE || v->kind == CONDITION_COUNTED) {
+    if (v->kind == CONDITION_FEATURE || condition_is_counted(v->kind)) {
         info = feature_info_by_name(slice_str(v->word));
         if (info == NULL) {
             atoms_refuse(a, v, "this is not a feature type");
@@ -344,7 +350,8 @@ static bool compile_type(struct sources *s, uint16_t type)
 
     s->n = 0;
     for (size_t i = 0; i < a->set->ntests; i++) {
-        if (a->tests[i].pattern != NULL && a->set->atoms[a->tests[i].atom].type == type) {
+        if (a->tests[i].pattern != NULL &&
+            a->set->atoms[a->tests[i].atom].type == type) {
             add_source(s, a->tests[i].pattern, (uint32_t)i, a->tests[i].atom);
         }
     }
@@ -367,7 +374,8 @@ static bool compile_text(struct sources *s)
 static bool has_patterns(const struct atoms *a, uint16_t type)
 {
     for (size_t i = 0; i < a->set->ntests; i++) {
-        if (a->tests[i].pattern != NULL && a->set->atoms[a->tests[i].atom].type == type) {
+        if (a->tests[i].pattern != NULL &&
+            a->set->atoms[a->tests[i].atom].type == type) {
             return true;
         }
     }
@@ -408,8 +416,9 @@ bool atoms_end(struct atoms *a)
         npatterns += a->tests[i].pattern != NULL;
     }
     if (npatterns > RULE_PATTERNS_MAX) {
-        config_refuse(a->config, a->errors, 0, 0,
-                      "rules: more than 10000 patterns; put fixed values into value_sets");
+        config_refuse(
+            a->config, a->errors, 0, 0,
+            "rules: more than 10000 patterns; put fixed values into value_sets");
         return false;
     }
     s->stat.atoms = s->natoms;

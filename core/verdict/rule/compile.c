@@ -98,17 +98,19 @@ static bool is_ranked(struct compiling *k, uint32_t rule,
     uint32_t other = find_rule(k, v->word);
 
     (void)rule;
-    return other == RULE_NONE || !k->config->rules[other].enabled || k->set->rank_of[other] != RULE_NONE;
+    return other == RULE_NONE || !k->config->rules[other].enabled ||
+           k->set->rank_of[other] != RULE_NONE;
 }
 
 static bool refuse_circle(struct compiling *k, uint32_t rule,
                           const struct config_condition *v)
 {
     if (!is_ranked(k, rule, v)) {
-        atoms_refuse(&k->atoms, v,
-                     "rules.%s is in a circle, or waits for one; a rule may not lead back "
-                     "to itself",
-                     k->config->rules[rule].name);
+        atoms_refuse(
+            &k->atoms, v,
+            "rules.%s is in a circle, or waits for one; a rule may not lead back "
+            "to itself",
+            k->config->rules[rule].name);
     }
     return true;
 }
@@ -146,12 +148,14 @@ static void rank_rules(struct compiling *k)
 /* ---- trees ---- */
 
 /* A live rule sees no shadow rule, and nobody one that is off. */
-static uint32_t reference_of(const struct compiling *k, const struct config_condition *v)
+static uint32_t reference_of(const struct compiling *k,
+                             const struct config_condition *v)
 {
     uint32_t other = find_rule(k, v->word);
     const struct config_rule *r = other != RULE_NONE ? &k->config->rules[other] : NULL;
 
-    return r != NULL && r->enabled && (!r->shadow || k->config->rules[k->rule->rule].shadow)
+    return r != NULL && r->enabled &&
+                   (!r->shadow || k->config->rules[k->rule->rule].shadow)
                ? other
                : RULE_NONE;
 }
@@ -165,13 +169,19 @@ static struct node *add_node(struct compiling *k, enum condition_kind kind,
     *n = (struct node){.kind = kind,
                        .parent = parent,
                        .least = (uint16_t)least,
-                       .is_negated = i > 0 && k->nodes[parent].is_negated !=
-                                                  (k->nodes[parent].kind ==
-                                                   CONDITION_NONE)};
+                       .is_negated =
+                           i > 0 && k->nodes[parent].is_negated !=
+                                        (k->nodes[parent].kind == CONDITION_NONE)};
     if (i > 0) {
         k->nodes[parent].nparts++;
     }
     return n;
+}
+
+static bool reads_judgements(const struct compiling *k, const struct atom *a)
+{
+    return a->kind == CONDITION_RULE && a->of_rule != RULE_NONE &&
+           k->set->rules[k->set->rank_of[a->of_rule]].reads_judgements;
 }
 
 static bool add_leaf(struct compiling *k, const struct config_condition *v,
@@ -182,6 +192,9 @@ static bool add_leaf(struct compiling *k, const struct config_condition *v,
     n->atom = atoms_of(&k->atoms, v,
                        v->kind == CONDITION_RULE ? reference_of(k, v) : RULE_NONE);
     k->rule->asks_counts = k->rule->asks_counts || v->kind == CONDITION_COUNTED;
+    k->rule->reads_judgements =
+        k->rule->reads_judgements || v->kind == CONDITION_JUDGED ||
+        (n->atom != RULE_NONE && reads_judgements(k, &k->set->atoms[n->atom]));
     return n->atom != RULE_NONE;
 }
 
@@ -246,8 +259,10 @@ static bool add_brief(struct compiling *k, const struct config_rule *r)
                                          .against = RULE_14D,
                                          .burst = r->burst};
     memcpy(brief[0].distinct, r->distinct, sizeof(r->distinct));
-    brief[1] = (struct config_condition){
-        .kind = CONDITION_TRAIT, .word = r->trait, .least = 1, .most = CONDITION_UNBOUNDED};
+    brief[1] = (struct config_condition){.kind = CONDITION_TRAIT,
+                                         .word = r->trait,
+                                         .least = 1,
+                                         .most = CONDITION_UNBOUNDED};
     for (size_t i = 0; i < 2; i++) {
         config_rule_place(k->config, k->rule->rule, &brief[i].file, &brief[i].line);
     }
@@ -274,7 +289,8 @@ static bool is_of_counts(const struct compiling *k)
             n->kind == CONDITION_RULE ? k->set->atoms[n->atom].of_rule : RULE_NONE;
 
         if (n->kind != CONDITION_COUNTED &&
-            (other == RULE_NONE || !k->set->rules[k->set->rank_of[other]].is_of_counts)) {
+            (other == RULE_NONE ||
+             !k->set->rules[k->set->rank_of[other]].is_of_counts)) {
             return false;
         }
         has_counts = true;
@@ -298,10 +314,11 @@ static bool set_group(const struct compiling *k, const struct config_rule *r)
         return true;
     }
     config_rule_place(k->config, k->rule->rule, &file, &line);
-    config_refuse(k->config, k->errors, file, line,
-                  "rules.%s.group: there is no group \"%.40s\"; write rule_groups = ( { name "
-                  "= \"%.40s\"; cap = 2.0; } );",
-                  r->name, r->group, r->group);
+    config_refuse(
+        k->config, k->errors, file, line,
+        "rules.%s.group: there is no group \"%.40s\"; write rule_groups = ( { name "
+        "= \"%.40s\"; cap = 2.0; } );",
+        r->name, r->group, r->group);
     return false;
 }
 
@@ -323,8 +340,7 @@ static bool make_rule(struct compiling *k, size_t rank)
     s->nnodes += k->rule->nnodes;
     bool is_brief = r->all.n + r->any.n + r->none.n == 0;
     k->rule->prefix = !is_brief ? "RULE_" : is_set(r->type) ? "BULK_" : "TRAIT_";
-    k->rule->is_of_counts =
-        ok && ((is_brief && is_set(r->type)) || is_of_counts(k));
+    k->rule->is_of_counts = ok && ((is_brief && is_set(r->type)) || is_of_counts(k));
     return ok;
 }
 
@@ -344,6 +360,8 @@ static unsigned cost_of_atom(const struct atom *a)
         return a->from->least == 0 ? COST_NEVER : a->ntests > 0 ? 2 : 5;
     case CONDITION_COUNTED:
         return a->from->least == 0 ? COST_NEVER : 3;
+    case CONDITION_JUDGED:
+        return 4;
     case CONDITION_IDENTITY:
         return 6;
     default:
@@ -403,9 +421,9 @@ static void wake_rule(struct compiling *k, uint32_t rank, struct waking *w,
         const struct node *n = &nodes[i];
 
         if (i > 0) {
-            w->is_chosen[i] = w->is_chosen[n->parent] &&
-                              (nodes[n->parent].kind == CONDITION_ANY ||
-                               w->best[n->parent] == i);
+            w->is_chosen[i] =
+                w->is_chosen[n->parent] &&
+                (nodes[n->parent].kind == CONDITION_ANY || w->best[n->parent] == i);
         }
         if (w->is_chosen[i] && !condition_is_group(n->kind)) {
             pairs[s->nwatchers++] = (uint64_t)n->atom << 32 | rank;
@@ -476,8 +494,7 @@ static struct ruleset *make_set(const struct config *c)
     s->brief = calloc(2 * c->nrules + 1, sizeof(s->brief[0]));
     s->model = pattern_work_new();
     if (s->rules == NULL || s->rank_of == NULL || s->atom_of_rule == NULL ||
-        s->nodes == NULL || s->brief == NULL ||
-        s->model == NULL) {
+        s->nodes == NULL || s->brief == NULL || s->model == NULL) {
         ruleset_free(&s);
     }
     return s;

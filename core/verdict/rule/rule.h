@@ -28,7 +28,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
 
@@ -38,9 +38,9 @@ enum {
     RULE_PCRE_MATCH_MAX = 5000, /* steps of PCRE2 in one value; then it gives up */
     RULE_PCRE_DEPTH_MAX = 250,
     RULE_PCRE_HEAP_KB = 256,
-    RULE_PCRE_VALUE_MAX = 1024, /* bytes of a value that PCRE2 sees */
-    RULE_PCRE_RUNS_MAX = 2000,  /* in one message */
-    RULE_PCRE_GIVEN_UP_MAX = 16, /* values of a message; then PCRE2 rests */
+    RULE_PCRE_VALUE_MAX = 1024,   /* bytes of a value that PCRE2 sees */
+    RULE_PCRE_RUNS_MAX = 2000,    /* in one message */
+    RULE_PCRE_GIVEN_UP_MAX = 16,  /* values of a message; then PCRE2 rests */
     RULE_SET_FILE_MAX = 16 << 20, /* bytes of the file of a value set */
     RULE_SET_VALUE_MAX = 255      /* bytes of a line in it */
 };
@@ -93,6 +93,7 @@ struct rule_symbol {
     size_t rule; /* in config->rules; SIZE_MAX: a note beside a rule's */
     bool is_shadow;
     bool is_of_counts;
+    bool is_of_judgements; /* its score would keep up the judgements that it reads */
 };
 typedef void rule_symbol_fn(void *context, const struct rule_symbol *s);
 /* Whether an allow list takes the value from the rules. */

@@ -25,11 +25,11 @@ enum { RULE_NONE = UINT32_MAX };
 struct atom {
     const struct config_condition *from; /* that asked it first; of the configuration */
     enum condition_kind kind;
-    uint16_t type;     /* of a feature or count */
-    uint16_t ntests;   /* of a feature's value: all must be met; 0: any value */
-    uint32_t of_rule;  /* of CONDITION_RULE: in config->rules; RULE_NONE: never true */
-    unsigned word;     /* of CONDITION_IDENTITY */
-    uint32_t watch;    /* the first of the rules that it wakes, in watchers */
+    uint16_t type;    /* of a feature or count */
+    uint16_t ntests;  /* of a feature's value: all must be met; 0: any value */
+    uint32_t of_rule; /* of CONDITION_RULE: in config->rules; RULE_NONE: never true */
+    unsigned word;    /* of CONDITION_IDENTITY */
+    uint32_t watch;   /* the first of the rules that it wakes, in watchers */
     uint32_t nwatch;
     uint32_t next_presence; /* of the same type, without a test; RULE_NONE: the last */
 };
@@ -44,12 +44,13 @@ struct node {
 };
 
 struct made_rule {
-    uint32_t rule; /* in config->rules */
+    uint32_t rule;  /* in config->rules */
     uint32_t nodes; /* the first */
     uint16_t nnodes;
     bool is_of_counts;
     bool asks_counts;
-    uint32_t group; /* in config->rule_groups, or RULE_NONE */
+    bool reads_judgements; /* or a rule that it names does */
+    uint32_t group;        /* in config->rule_groups, or RULE_NONE */
     const char *prefix;
 };
 
@@ -57,13 +58,13 @@ struct made_rule {
 struct work {
     struct work *next; /* in the pool */
     struct pattern_work *patterns;
-    uint8_t *state;      /* enum truth, for each atom */
-    uint8_t *given_up;   /* of a feature: PCRE2 did */
-    uint32_t *hits;      /* of a feature: values that match */
-    uint32_t *first;     /* its first feature, or the counted one; RULE_NONE */
-    uint32_t *met;       /* tests of the value at hand */
-    uint32_t *met_of;    /* the value that met counts, plus one */
-    uint32_t *seen;      /* for each test: the value that met it last, plus one */
+    uint8_t *state;       /* enum truth, for each atom */
+    uint8_t *given_up;    /* of a feature: PCRE2 did */
+    uint32_t *hits;       /* of a feature: values that match */
+    uint32_t *first;      /* its first feature, or the counted one; RULE_NONE */
+    uint32_t *met;        /* tests of the value at hand */
+    uint32_t *met_of;     /* the value that met counts, plus one */
+    uint32_t *seen;       /* for each test: the value that met it last, plus one */
     uint64_t *candidates; /* by rank */
     uint64_t *held;       /* by rank */
 };
@@ -82,7 +83,8 @@ struct ruleset {
     uint32_t *watchers; /* ranks */
     size_t nalways;
     uint32_t *always; /* ranks of rules that nothing need wake */
-    struct config_condition *brief; /* type and trait of rules, as conditions; two each */
+    struct config_condition
+        *brief; /* type and trait of rules, as conditions; two each */
     size_t ntests;
     uint32_t *tests; /* the atom of each test of a value */
     struct value_table values;
@@ -108,7 +110,14 @@ void work_free_all(struct ruleset *s);
 enum truth rule_text_state(const struct rule_text *t, uint32_t atom);
 
 /* evidence.c: sets the state of every atom but those of counts and rules. */
-void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w);
+void evidence_gather(const struct ruleset *s, const struct rule_case *c,
+                     struct work *w);
+
+/* Of counts: undecided until the exact ones are read. */
+static inline bool condition_is_counted(enum condition_kind kind)
+{
+    return kind == CONDITION_COUNTED || kind == CONDITION_JUDGED;
+}
 
 static inline bool condition_is_group(enum condition_kind kind)
 {

@@ -55,9 +55,36 @@ static bool flush(struct rule_text *t)
     return w != NULL;
 }
 
-static bool is_white(char c)
+/* Bytes of the white space that s begins with; 0: none. No-break and other wide spaces are white
+ * space, too. */
+static size_t white_length(struct slice s)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    static const char *const wide[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe3\x80\x80"};
+    unsigned char c = (unsigned char)s.p[0];
+
+    if (c < 0x80) {
+        return c == ' ' || (c >= '\t' && c <= '\r');
+    }
+    for (size_t i = 0; i < LENGTH(wide); i++) {
+        if (slice_has_prefix(s, slice_str(wide[i]))) {
+            return strlen(wide[i]);
+        }
+    }
+    bool is_general = slice_has_prefix(s, SLICE_LIT("\xe2\x80")) && s.n > 2 &&
+                      (unsigned char)s.p[2] >= 0x80 && (unsigned char)s.p[2] <= 0x8a;
+    return is_general ? 3 : 0;
+}
+
+static void add_byte(struct rule_text *t, char c)
+{
+    bool is_begin = ((unsigned char)c & 0xc0) != 0x80; /* of a character */
+
+    /* text whose characters never begin is none, and cut anywhere */
+    if ((t->n >= HELD && is_begin) || t->n == sizeof(t->held)) {
+        (void)flush(t);
+    }
+    t->held[t->n++] = c;
+    t->is_space = c == ' ';
 }
 
 /* A piece ends between characters and between lines: so does what is held. */
@@ -65,25 +92,18 @@ static void on_text(void *context, struct slice piece)
 {
     struct rule_text *t = context;
 
-    for (size_t i = 0; i <= piece.n && !t->is_failed; i++) {
-        char c = ' ';
+    while (piece.n > 0 && !t->is_failed) {
+        size_t white = white_length(piece);
 
-        if (i < piece.n) { /* else the end of a line or block */
-            c = piece.p[i];
+        if (white == 0) {
+            add_byte(t, *piece.p);
+        } else if (!t->is_space) {
+            add_byte(t, ' ');
         }
-        if (is_white(c)) {
-            if (t->is_space) {
-                continue;
-            }
-            c = ' ';
-        }
-        t->is_space = c == ' ';
-        if (t->n >= HELD && ((unsigned char)c & 0xc0) != 0x80) {
-            (void)flush(t);
-        } else if (t->n == sizeof(t->held)) { /* no text, if it never begins one */
-            (void)flush(t);
-        }
-        t->held[t->n++] = c;
+        piece = slice_from(piece, white > 0 ? white : 1);
+    }
+    if (!t->is_space && !t->is_failed) {
+        add_byte(t, ' '); /* the end of a line or block */
     }
 }
 

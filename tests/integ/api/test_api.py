@@ -338,6 +338,24 @@ class Api(unittest.TestCase):
         self.assertEqual(line["values"], taken)
         self.assertEqual(self.report_message("ham", mail).json()["changed"], [])
 
+    def judged(self, value, kind):
+        rows = [json.loads(line) for line in self.hub.run("lookup", "--json", value, rc=(0, 1)).splitlines()]
+        return [r["judged"][kind]["w14d"] for r in rows if "counted_as" in r]
+
+    def test_reports__then_counted_for_the_values_of_the_message(self):
+        self.hub.start_gillnetd()
+        self.hub.run("check", "--count", "-", rc=(0, 1), stdin=MAIL.decode())  # seen once, and judged bad by the list
+        self.assertEqual(self.judged("from:a@sender.example", "bad"), [1])
+        for kind in ("spam", "spam", "ham"):
+            self.assertEqual(self.report_message(kind).status, 202)
+        a = self.hub.post("/v1/report", {"kind": "spam", "values": ["from:a@sender.example"]})
+        self.assertEqual(a.status, 202, a.body)
+        self.assertEqual(self.judged("from:a@sender.example", "called_spam"), [3])
+        self.assertEqual(self.judged("from:a@sender.example", "called_good"), [1])
+        self.assertEqual(self.judged("url:evil1.example/pay?x=1", "called_spam"), [2])
+        a = self.hub.post("/v1/check", {"values": ["from:a@sender.example"], "counts": True})
+        self.assertEqual(a.json()["results"][0]["counts"][0]["judged"]["called_spam"]["w10m"], 3, a.body)
+
     def test_report_of_a_message__then_its_name_alone_is_kept(self):
         a = self.report_message("spam")
         self.assertEqual(a.status, 202)

@@ -962,7 +962,7 @@ trusted_authserv = [ "mx.example.org" ];
         self.run_it("list", "add", "--create", "spam", "spammer.example")
         rows = {pathlib.Path(r["file"]).name: r for r in self.check(MAIL, rc=1)}
         self.assertEqual(set(rows["clean.eml"]),
-                         {"file", "action", "score", "symbols", "features", "lists", "counts",
+                         {"file", "action", "score", "identity", "symbols", "features", "lists", "counts",
                           "limits", "time_us"})
         self.assertEqual((rows["clean.eml"]["action"], rows["clean.eml"]["score"]), ("accept", 0))
         self.assertEqual(rows["clean.eml"]["symbols"], [])

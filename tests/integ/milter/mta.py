@@ -4,6 +4,7 @@ A Mta is one connection. Packets may be sent in any order, cut or broken; messag
 whole one and returns the final answer with all modifications.
 """
 import itertools
+import re
 import socket
 import struct
 
@@ -18,6 +19,7 @@ NO = {"C": 0x1, "H": 0x2, "M": 0x4, "R": 0x8, "B": 0x10, "L": 0x20, "N": 0x40, "
 FINAL = "acdrtyfs4"
 CHUNK = 65535
 SERIAL = itertools.count(1)
+CASE = re.compile(r"\s+case[= ]([0-9a-hjkmnp-tv-z]{12})")
 
 
 class Closed(Exception):
@@ -36,19 +38,24 @@ class Answer:
         self.progress = 0
 
     def headers(self):
-        """Header fields at the top of the delivered message, in order."""
+        """Header fields at the top of the delivered message, in order, without the case id, which differs."""
         top = []
         for index, name, value in self.inserted:
             assert index == 1, index
-            top.insert(0, (name, value))
+            top.insert(0, (name, CASE.sub("", value)))
         return top
+
+    def case(self):
+        """The case id, of the header or of the reply."""
+        found = CASE.search(" ".join([self.text] + [value for *_, value in self.inserted]))
+        return found and found.group(1)
 
     def status(self):
         return dict(self.headers()).get("X-Gillnet-Status")
 
     def key(self):
         """All of it, for comparison."""
-        return (self.code, self.text, tuple(self.inserted), tuple(self.deleted), self.quarantine)
+        return (self.code, CASE.sub("", self.text), tuple(self.headers()), tuple(self.deleted), self.quarantine)
 
 
 def connect(target, timeout=30):

@@ -46,9 +46,8 @@ static const struct mistake_row rows[] = {
     {"add_headers = yes;", 1, "add_headers", "add_headers = true;"},
     {"add_headers = off;", 1, "add_headers", "add_headers = false;"},
     {"add_headers = \"no\";", 1, "add_headers", "add_headers = false;"},
-    {"skip_authenticated = 1;", 1, "skip_authenticated", "skip_authenticated = true;"},
-    {"skip_authenticated = \"on\";", 1, "skip_authenticated",
-     "skip_authenticated = true;"},
+    {"outgoing = 1;", 1, "outgoing", "outgoing = true;"},
+    {"outgoing = \"on\";", 1, "outgoing", "outgoing = true;"},
     /* brackets */
     {"lists = [ {\n name = \"a\"; } ];", 1, "lists",
      "lists = ( { name = \"...\"; } );"},

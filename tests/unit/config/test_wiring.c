@@ -107,8 +107,7 @@ static void test_advice__when_allow_cannot_apply__then_said(void **state)
         {"allow = { addresses = [ \"a@a.example\" ]; };", true},
         {"allow = { domains = [ \"a.example\" ]; }; trusted_authserv = [ \"mx\" ];",
          false},
-        {"allow = { domains = [ \"a.example\" ]; }; skip_authenticated = false;",
-         false},
+        {"allow = { domains = [ \"a.example\" ]; }; outgoing = false;", false},
     };
 
     (void)state;

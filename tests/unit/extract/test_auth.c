@@ -42,6 +42,27 @@ static const char *auth_of(const char *text, size_t ntrusted, char line[256])
     return line;
 }
 
+/* "spf dkim dmarc arc, signers", each the name of its result. */
+static const char *results_of(const char *text, char line[256])
+{
+    static const char *const names[] = {"absent", "none",      "pass",
+                                        "fail",   "softfail",  "neutral",
+                                        "policy", "temperror", "permerror"};
+    struct arena *arena = arena_new(ARENA);
+    struct extract *x = extract_new(arena, &limits, trusted, 2);
+    extract_raw(x, slice_str(text));
+    (void)extract_finish(x);
+    const struct extract_auth *a = extract_auth(x);
+    size_t n = (size_t)snprintf(line, 256, "%s %s %s %s%s", names[a->spf],
+                                names[a->dkim], names[a->dmarc], names[a->arc],
+                                a->has_results ? "" : " no results");
+    for (unsigned i = 0; i < a->nsigners; i++) {
+        n += (size_t)snprintf(line + n, 256 - n, " %.*s", SLICE_ARGS(a->signer[i]));
+    }
+    arena_free(&arena);
+    return line;
+}
+
 #define AR "Authentication-Results: "
 
 static void test_auth__each_field__is_read_as_rfc_8601_says(void **state)
@@ -102,6 +123,48 @@ static void test_auth__each_field__is_read_as_rfc_8601_says(void **state)
     }
 }
 
+static void test_auth__every_result__is_kept(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *results;
+    } rows[] = {
+        {AR "mx.our.example; spf=softfail smtp.mailfrom=a.example; dkim=neutral;"
+            " dmarc=temperror; arc=pass (i=1)\n\n",
+         "softfail neutral temperror pass"},
+        {AR "mx.our.example; spf=hardfail; dkim=policy; dmarc=permerror; arc=fail\n\n",
+         "fail policy permerror fail"},
+        {AR "mx.our.example; spf=none; dkim=odd\n\n", "none none absent absent"},
+        {AR "mx.our.example; none\n\n", "absent absent absent absent"},
+        {AR "evil.example; spf=pass; dkim=pass header.d=a.example; arc=pass\n\n",
+         "absent absent absent absent no results"},
+        {AR
+         "mx.our.example; dkim=fail header.d=a.example; dkim=pass header.d=b.example;"
+         " dkim=pass header.d=c.example; dkim=pass header.d=b.example\n\n",
+         "absent pass absent absent b.example c.example"},
+        /* a HELO name proves nothing about the sender, wherever it stands */
+        {AR
+         "mx.our.example; spf=pass smtp.helo=a.example; spf=fail smtp.mailfrom=b.example\n\n",
+         "fail absent absent absent"},
+        {AR
+         "mx.our.example; spf=fail smtp.mailfrom=b.example; spf=pass smtp.helo=a.example\n\n",
+         "fail absent absent absent"},
+        {AR "mx.our.example; spf=pass smtp.helo=a.example\n\n",
+         "pass absent absent absent"},
+        /* a field below says nothing more of what one above spoke about */
+        {AR "mx.our.example; dkim=none; arc=none\n" AR
+            "mx.our.example; dkim=pass header.d=b.example; arc=pass; dmarc=pass\n\n",
+         "absent none pass none"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char line[256];
+        if (strcmp(results_of(rows[i].text, line), rows[i].results) != 0) {
+            fail_msg("%s gave %s", rows[i].text, line);
+        }
+    }
+}
+
 static void test_auth__nobody_trusted__says_nothing(void **state)
 {
     (void)state;
@@ -115,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_auth__each_field__is_read_as_rfc_8601_says),
+        cmocka_unit_test(test_auth__every_result__is_kept),
         cmocka_unit_test(test_auth__nobody_trusted__says_nothing),
     };
     if (base_init() != ERR_OK) {

@@ -507,7 +507,7 @@ static void test_log__the_same_said_again_and_again__shortened(void **state)
     assert_true(list_writer_log_bytes(w) > (uint64_t)LIST_LOG_SLACK);
     list_writer_close(&w);
     MUST(x->f, list_reader_open(x->f->state, NAME, &x->f->keys, &r, &x->f->info));
-    list_news_end(r, &at);
+    list_changes_end(r, &at);
     list_reader_close(&r);
 
     MUST(x->f, open_configured(x, NULL, &w));
@@ -525,7 +525,7 @@ static void test_log__the_same_said_again_and_again__shortened(void **state)
     assert_int_equal(listed, 2);
     assert_int_equal(revoked, 1); /* said last */
     /* who followed the log looks at the whole list */
-    assert_int_equal(list_news(r, &at, 100, NULL, NULL, &x->f->info), ERR_NOT_FOUND);
+    assert_int_equal(list_changes(r, &at, 100, NULL, NULL, &x->f->info), ERR_NOT_FOUND);
     list_reader_close(&r);
 }
 

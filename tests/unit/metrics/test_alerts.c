@@ -230,6 +230,10 @@ static void counts_volatile(struct fixture *f, bool bad)
 {
     V[STAT_count_volatile] = bad;
 }
+static void account(struct fixture *f, bool bad)
+{
+    V[STAT_accounts_above] = bad;
+}
 static void limits(struct fixture *f, bool bad)
 {
     V[STAT_messages] += 2999;
@@ -305,6 +309,7 @@ static const struct example {
      "count.messages_per_day"},
     {"GillnetDamage", "critical", damage, "damaged", "gillnet count verify"},
     {"GillnetDiskFull", "critical", disk, "less than 5 %", "make room"},
+    {"GillnetAccount", "warning", account, "account.recipients", "gillnet stat"},
     {"GillnetClock", "warning", clock_jump, "the clock jumped", "NTP"},
     {"GillnetLogDropped", "warning", log_lost, "log lines are lost", "syslog"},
     {"GillnetReloadRefused", "warning", reload, "a reload was refused",

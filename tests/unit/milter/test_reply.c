@@ -123,7 +123,7 @@ static void test_skipped__forged_fields__deleted_from_the_highest_down(void **st
     struct forged others[] = {{SLICE_LIT("x-gillnet-extra"), 2}};
     s.message.others = others;
     s.message.nothers = 1;
-    reply_skipped(fake_smfi(&f), &s, &o);
+    reply_outgoing(fake_smfi(&f), &s, OUTGOING_PASS, &o);
     assert_string_equal(f.log, "chg X-Gillnet-Status 3 -\n"
                                "chg X-Gillnet-Status 2 -\n"
                                "chg X-Gillnet-Status 1 -\n"
@@ -136,12 +136,12 @@ static void test_skipped__forged_fields__deleted_from_the_highest_down(void **st
     /* not offered, or refused: it is said */
     prepare(&s, &f, SMFIF_ADDHDRS);
     s.message.own[0] = (struct forged){SLICE_LIT("X-Gillnet-Status"), 1};
-    reply_skipped(fake_smfi(&f), &s, &o);
+    reply_outgoing(fake_smfi(&f), &s, OUTGOING_PASS, &o);
     assert_true(o.left_forged);
     prepare(&s, &f, all);
     f.fails_change = true;
     s.message.own[0] = (struct forged){SLICE_LIT("X-Gillnet-Status"), 1};
-    reply_skipped(fake_smfi(&f), &s, &o);
+    reply_outgoing(fake_smfi(&f), &s, OUTGOING_PASS, &o);
     assert_true(o.left_forged);
 }
 

@@ -38,24 +38,27 @@ static void test_status__verdicts__one_line_each(void **state)
     (void)state;
     char text[REPLYTEXT_HEADER_SIZE];
     struct verdict v = {.action = ACTION_HEADER, .score = 6.0};
-    replytext_status(&v, ACTION_HEADER, 5.0, text);
+    replytext_status(&v, ACTION_HEADER, 5.0, "", text);
     assert_string_equal(text, "Yes, action=header score=6.0 required=5.0");
+    replytext_status(&v, ACTION_HEADER, 5.0, "d3k7p0vq9x2m", text);
+    assert_string_equal(text,
+                        "Yes, action=header score=6.0 required=5.0 case=d3k7p0vq9x2m");
     v.action = ACTION_ACCEPT;
     v.score = 0;
     v.limits = LIMIT_FLAG(mime_depth) | LIMIT_FLAG(urls);
-    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    replytext_status(&v, ACTION_ACCEPT, 5.0, "", text);
     assert_string_equal(
         text, "No, action=accept score=0.0 required=5.0 limit=mime_depth limit=urls");
     v.allow = "domain";
     v.limits = 0;
-    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    replytext_status(&v, ACTION_ACCEPT, 5.0, "", text);
     assert_string_equal(text, "No, action=accept score=0.0 required=5.0 allow=domain");
     v.fault = LIST_FAULT_LISTS;
-    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    replytext_status(&v, ACTION_ACCEPT, 5.0, "", text);
     assert_string_equal(
         text, "No, action=accept score=0.0 required=5.0 allow=domain fault=lists");
     v.limits = (1u << LIMIT_FLAG_COUNT) - 1;
-    replytext_status(&v, ACTION_ACCEPT, 5.0, text);
+    replytext_status(&v, ACTION_ACCEPT, 5.0, "", text);
     check_header(text);
 }
 
@@ -152,17 +155,26 @@ static void test_fold__longest_value__stays_whole(void **state)
     }
 }
 
+static void reply_text(const char *template, const char *queue_id,
+                       const struct verdict *v, char *ret)
+{
+    const struct replytext_names names = {queue_id, "d3k7p0vq9x2m"};
+    replytext_reply(template, &names, v, ret);
+}
+
 static void test_reply__placeholders_and_percent__replaced_and_doubled(void **state)
 {
     (void)state;
     char text[REPLYTEXT_REPLY_SIZE];
     struct verdict v = {.nsymbols = 0};
     add(&v, "LIST_PHISH", 6.0, "x");
-    replytext_reply("100% spam {symbols}, id {id} {other}", "4Xyz", &v, text);
+    reply_text("100% spam {symbols}, id {id} {other}", "4Xyz", &v, text);
     assert_string_equal(text, "100%% spam LIST_PHISH(6.0), id 4Xyz {other}");
-    replytext_reply("a\r\nb\x80", "", &v, text);
+    reply_text("{case}, {id}", "4Xyz", &v, text);
+    assert_string_equal(text, "d3k7p0vq9x2m, 4Xyz");
+    reply_text("a\r\nb\x80", "", &v, text);
     assert_string_equal(text, "a??b?");
-    replytext_reply("{id}", "%s%n", &v, text);
+    reply_text("{id}", "%s%n", &v, text);
     assert_string_equal(text, "%%s%%n");
 }
 
@@ -175,7 +187,7 @@ static void test_reply__lengths_around_the_limit__cut(void **state)
         struct verdict v = {.nsymbols = 0};
         memset(template, '%', n);
         template[n] = '\0';
-        replytext_reply(template, "", &v, text);
+        reply_text(template, "", &v, text);
         size_t kept = n < REPLYTEXT_REPLY_MAX ? n : REPLYTEXT_REPLY_MAX;
         assert_int_equal(strlen(text), 2 * kept);
     }

@@ -5,7 +5,7 @@
 #define TESTS_UNIT_TRUST_IDENTITY_SEED_H
 
 #include "core/base/hash256.h"
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 #include "core/ring/trust/trust_internal.h"
 
 static inline void secret_of_seed(const uint8_t seed[32], const char *purpose,

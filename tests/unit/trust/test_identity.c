@@ -7,8 +7,8 @@
 #include "core/base/file.h"
 #include "core/base/hash256.h"
 #include "core/ring/stream/signature.h"
-#include "core/ring/trust/identity.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/ring/trust/peer_identity.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/trust/identity_seed.h"

@@ -14,7 +14,7 @@
 
 #include "tests/unit/unit.h"
 
-enum { LISTS = 80 };
+enum { LISTS = 160 };
 
 struct list_reader {
     const char *name;
@@ -115,7 +115,7 @@ static inline int set_up(void **state)
     b.config.threshold[ACTION_HEADER] = 5;
     b.config.threshold[ACTION_QUARANTINE] = 10;
     b.config.threshold[ACTION_REJECT] = 15;
-    b.config.skip_authenticated = true;
+    b.config.outgoing = true;
     b.found.v = b.hits;
     memset(&lists, 0, sizeof(lists));
     lookup_result = ERR_OK;

@@ -8,7 +8,7 @@ static void test_allow__network_or_login__then_accept_with_score_zero(void **sta
     static struct ipnet net = {.addr = {[10] = 0xff, 0xff, 192, 0, 2}, .prefix = 120};
     static const struct {
         struct verdict_context context;
-        bool skip_authenticated;
+        bool outgoing;
         const char *allow;
     } cases[] = {
         {{.is_trusted_network = true}, true, "network"},
@@ -24,7 +24,7 @@ static void test_allow__network_or_login__then_accept_with_score_zero(void **sta
     b->config.nallow_networks = 1;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         b->context = cases[i].context;
-        b->config.skip_authenticated = cases[i].skip_authenticated;
+        b->config.outgoing = cases[i].outgoing;
         judge(b);
         if (cases[i].allow == NULL) {
             assert_null(b->v.allow);
@@ -158,7 +158,7 @@ static void test_allow__login_without_skip__then_proof_of_sender(void **state)
     struct bench *b = *state;
     add_sender(b);
     b->context.is_authenticated = true;
-    b->config.skip_authenticated = false;
+    b->config.outgoing = false;
     expect_allowed(b, "no rule", false);
     b->config.allow_domains = (struct config_strings){1, domain};
     expect_allowed(b, "domain", true);

@@ -1,5 +1,5 @@
 /*
- * identity - the keys of this server: a long-lived identity key, and the current signing key.
+ * peer_identity - the keys of this server: a long-lived identity key, and the current signing key.
  *
  * Files in STATE/peers, mode 0600: identity.key and signing.key (Ed25519, PEM PKCS #8), cert.pem
  * (the self-signed certificate of the signing key, for TLS). The origin is the first half of the
@@ -9,8 +9,8 @@
  * Depends: base, OpenSSL.   Threads: constant once loaded.   Owns: nothing outside itself.
  * ADR 0031.
  */
-#ifndef CORE_RING_TRUST_IDENTITY_H
-#define CORE_RING_TRUST_IDENTITY_H
+#ifndef CORE_RING_TRUST_PEER_IDENTITY_H
+#define CORE_RING_TRUST_PEER_IDENTITY_H
 
 #include "core/base/err.h"
 #include "core/ring/stream/object.h"

@@ -1,6 +1,6 @@
 /* identity - the files of a server's keys. A signing key and its certificate are in one file, so
  * that a crash cannot separate them; cert.pem is a copy for other programs. */
-#include "core/ring/trust/identity.h"
+#include "core/ring/trust/peer_identity.h"
 
 #include <openssl/crypto.h>
 

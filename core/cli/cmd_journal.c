@@ -1,0 +1,221 @@
+/* cmd_journal - `gillnet journal`: its size and age, its messages, erasure of a person, reports. */
+#include <sysexits.h>
+
+#include "core/base/clock.h"
+#include "core/cli/humanize.h"
+#include "core/cli/journal_commands.h"
+#include "core/cli/print.h"
+#include "core/config/unit.h"
+#include "core/verdict/journal/case_id.h"
+#include "core/verdict/journal/journal_report.h"
+
+enum { US_PER_S = 1000000 };
+
+static bool time_ago(const char *text, uint64_t *ret)
+{
+    uint64_t us = 0;
+    uint64_t now = clock_wall_us();
+
+    if (!unit_time_us(text, &us) || us > now) {
+        return false;
+    }
+    *ret = now - us;
+    return true;
+}
+
+int journal_period(const char *since, const char *until, struct journal_query *ret)
+{
+    if ((since != NULL && !time_ago(since, &ret->since_us)) ||
+        (until != NULL && !time_ago(until, &ret->until_us))) {
+        return cli_error(EX_USAGE, "--since and --until take a time before now with a "
+                                   "unit, such as 7d or 12h");
+    }
+    return 0;
+}
+
+void journal_say_damage(const struct journal_numbers *n)
+{
+    if (n->damaged > 0) {
+        cli_say("%s; damaged records were left out", n->damage);
+    }
+}
+
+/* ---- stat ---- */
+
+static int print_numbers(const struct cli *cli, const struct journal_numbers *n,
+                         const struct journal_reports *reports)
+{
+    char first[TEXT_TIME_MAX];
+    char last[TEXT_TIME_MAX];
+    char bytes[HUMANIZE_MAX];
+    char records[HUMANIZE_MAX];
+    double mean = n->records == 0 ? 0 : (double)n->bytes / (double)n->records;
+
+    text_time(n->first_us / US_PER_S, first);
+    text_time(n->last_us / US_PER_S, last);
+    if (cli->json) {
+        return json_status(
+            json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I, s:I}", "records",
+                      (json_int_t)n->records, "waiting", (json_int_t)n->waiting,
+                      "files", (json_int_t)n->files, "bytes", (json_int_t)n->bytes,
+                      "bytes_per_record", mean, "first", first, "last", last, "reports",
+                      (json_int_t)reports->n, "damaged", (json_int_t)n->damaged));
+    }
+    printf("%s messages in %" PRIu64 " files, %s, %.0f bytes a message\n",
+           humanize_count(n->records, records), n->files,
+           humanize_bytes((double)n->bytes, bytes), mean);
+    if (n->records > 0) {
+        printf("from %s to %s\n", first, last);
+    }
+    printf("%zu messages reported as spam or ham\n", reports->n);
+    if (n->damaged > 0) {
+        printf("%" PRIu64 " damaged places, the first: %s\n", n->damaged, n->damage);
+    }
+    return CLI_CLEAN;
+}
+
+static int show_stat(struct cli *cli, int argc, char **argv)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct journal_numbers numbers;
+    struct journal_reports reports = {.v = NULL};
+    int status = cli_arguments(CLI_WORDS("journal", 0, 0, "stat takes no arguments"),
+                               &argc, argv);
+
+    THEN(status, cli_config(cli));
+    if (status != 0) {
+        return status;
+    }
+    const struct journal_query q = {.state_dir = cli->config->state_dir};
+    enum err e = journal_read(&q, &numbers, &why);
+    THEN(e, journal_reports_read(q.state_dir, &reports, &why));
+    status = e == ERR_OK ? print_numbers(cli, &numbers, &reports) : cli_fail(&why);
+    journal_reports_fini(&reports);
+    return status;
+}
+
+/* ---- list ---- */
+
+struct listing {
+    bool is_json;
+    bool is_bad; /* standard output failed */
+};
+
+static bool list_record(void *context, const struct record *r,
+                        const struct journal_names *names)
+{
+    struct listing *l = context;
+    char id[CASE_ID_SIZE];
+    char when[TEXT_TIME_MAX];
+
+    (void)names;
+    case_id_print(r->case_id, id);
+    text_time(r->time_us / US_PER_S, when);
+    if (l->is_json) {
+        l->is_bad = !json_line(
+            json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "case", id, "time", when,
+                      "action", action_name((enum action)r->done), "score", r->score,
+                      "queue_id", json_text(r->queue_id), "from", json_text(r->from)));
+        return !l->is_bad;
+    }
+    printf("%s %s %-10s %6.1f ", when, id, action_name((enum action)r->done), r->score);
+    text_print(stdout, r->queue_id, EVIDENCE_SHOWN);
+    (void)putchar(' ');
+    text_print(stdout, r->from, EVIDENCE_SHOWN);
+    l->is_bad = putchar('\n') == EOF;
+    return !l->is_bad;
+}
+
+static int list_all(struct cli *cli, int argc, char **argv)
+{
+    const char *since = NULL;
+    const char *until = NULL;
+    const struct cli_option table[] = {{"--since", &since, NULL, NULL},
+                                       {"--until", &until, NULL, NULL}};
+    struct listing l = {.is_json = cli->json};
+    struct journal_query q = {.fn = list_record, .context = &l};
+    struct journal_numbers numbers;
+    struct errinfo why = {.code = ERR_OK};
+    int status = cli_arguments(
+        CLI_FORM("journal", table, 0, 0, "list takes options only"), &argc, argv);
+
+    THEN(status, cli_config(cli));
+    THEN(status, journal_period(since, until, &q));
+    if (status != 0) {
+        return status;
+    }
+    q.state_dir = cli->config->state_dir;
+    if (journal_read(&q, &numbers, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
+    journal_say_damage(&numbers);
+    return l.is_bad ? EX_OSERR : CLI_CLEAN;
+}
+
+/* ---- forget ---- */
+
+static int forget_address(struct cli *cli, int argc, char **argv)
+{
+    struct errinfo why = {.code = ERR_OK};
+    struct journal_forgotten done;
+    int status = cli_arguments(CLI_WORDS("journal", 1, 1, "name one address to forget"),
+                               &argc, argv);
+
+    THEN(status, cli_config(cli));
+    if (status != 0) {
+        return status;
+    }
+    if (strchr(argv[1], '@') == NULL) {
+        return cli_error(EX_USAGE, "%s is no address; write LOCAL@DOMAIN", argv[1]);
+    }
+    if (journal_forget(cli->config->state_dir, slice_str(argv[1]), &done, &why) !=
+        ERR_OK) {
+        return cli_fail(&why);
+    }
+    if (cli->json) {
+        return json_status(json_pack("{s:I, s:I}", "records", (json_int_t)done.records,
+                                     "files", (json_int_t)done.files));
+    }
+    printf("erased from %" PRIu64 " records; backups still have it\n", done.records);
+    return CLI_CLEAN;
+}
+
+/* ---- report ---- */
+
+static int note_report(struct cli *cli, int argc, char **argv)
+{
+    const char *reporter = NULL;
+    const struct cli_option table[] = {{"--reporter", &reporter, NULL, NULL}};
+    struct errinfo why = {.code = ERR_OK};
+    struct journal_report r = {.case_id = 0};
+    int status = cli_arguments(
+        CLI_FORM("journal", table, 2, 2, "name a case id, and spam or ham"), &argc,
+        argv);
+
+    THEN(status, cli_config(cli));
+    if (status != 0) {
+        return status;
+    }
+    r.is_spam = strcmp(argv[2], "spam") == 0;
+    r.reporter = slice_str(reporter);
+    if (!case_id_read(slice_str(argv[1]), &r.case_id)) {
+        return cli_error(EX_USAGE,
+                         "%s is no case id; see case= in X-Gillnet-Status or in "
+                         "the log",
+                         argv[1]);
+    }
+    if (!r.is_spam && strcmp(argv[2], "ham") != 0) {
+        return cli_usage("journal", "say spam or ham");
+    }
+    return cli_status(journal_report(cli->config->state_dir, &r, &why), &why);
+}
+
+int cmd_journal(struct cli *cli, int argc, char **argv)
+{
+    static const struct cli_runner commands[] = {{"stat", show_stat},
+                                                 {"list", list_all},
+                                                 {"forget", forget_address},
+                                                 {"report", note_report}};
+
+    return cli_subcommand(cli, "journal", commands, LENGTH(commands), argc, argv);
+}

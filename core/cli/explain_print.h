@@ -1,0 +1,39 @@
+/*
+ * explain_print - a judged message for a person: one sentence, the evidence with its sources, and
+ * the changes that would give another verdict.
+ *
+ * Threads: one.   Owns: the open lists of struct explain_sources.
+ */
+#ifndef CORE_CLI_EXPLAIN_PRINT_H
+#define CORE_CLI_EXPLAIN_PRINT_H
+
+#include "core/cli/open_lists.h"
+#include "core/list/query.h"
+#include "core/verdict/journal/journal_read.h"
+
+/* The lists, which say where an entry came from. */
+struct explain_sources {
+    struct cli *cli;
+    struct state_lists lists;
+    struct query *batch;
+    struct query_list *v;
+    struct query_lists query;
+    bool is_open;
+};
+/* Lists that cannot be read are reported; the rest can still be explained. */
+void explain_sources_open(struct cli *cli, struct explain_sources *ret);
+void explain_sources_close(struct explain_sources *s);
+
+struct explained {
+    const struct record *record;
+    const struct journal_names *names;
+    enum journal_opinion reported;
+    struct slice file; /* empty: from the journal */
+};
+/* Prints it, as text or one JSON object. Returns an exit status. */
+int explain_print(struct explain_sources *s, const struct explained *e);
+
+/* Prints the messages of files as if they came now (cmd_check.c). */
+int explain_files(struct cli *cli, char **paths);
+
+#endif

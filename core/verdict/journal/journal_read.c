@@ -1,0 +1,335 @@
+#include "core/verdict/journal/journal_read.h"
+
+#include "core/base/array.h"
+#include "core/verdict/journal/journal_internal.h"
+#include "core/verdict/journal/pending.h"
+
+enum { US_PER_S = 1000000, REPORTS_MAX = 1 << 26, FRAMES_MAX = 1 << 24 };
+
+/* One call of journal_read. */
+struct reading {
+    const struct journal_query *q;
+    struct journal_numbers *numbers;
+    struct journal_names *names;
+    struct record *record;
+    uint64_t last_number;
+    bool is_stopped;
+    struct slice *frames; /* of one file, to give them backwards */
+    size_t room;
+};
+
+static void note_damage(struct reading *r, const char *path, const char *what)
+{
+    if (r->numbers->damaged++ == 0) {
+        (void)snprintf(r->numbers->damage, sizeof(r->numbers->damage), "%.300s: %.150s",
+                       path, what);
+    }
+}
+
+static void note_time(struct journal_numbers *n, uint64_t at_us)
+{
+    n->first_us = n->first_us == 0 || at_us < n->first_us ? at_us : n->first_us;
+    n->last_us = at_us > n->last_us ? at_us : n->last_us;
+}
+
+/* False: fn stopped the reading. */
+static bool give_record(struct reading *r, const char *path, struct slice frame)
+{
+    const struct journal_query *q = r->q;
+
+    r->numbers->records++;
+    if (!record_parse(frame, r->record)) {
+        note_damage(r, path, "a record is of no form that this version knows");
+        return true;
+    }
+    uint64_t at = r->record->time_us;
+    note_time(r->numbers, at);
+    if (at < q->since_us || (q->until_us != 0 && at >= q->until_us)) {
+        return true;
+    }
+    return q->fn == NULL || q->fn(q->context, r->record, r->names);
+}
+
+static void note_walk(struct reading *r, const char *path, const struct journal_walk *w)
+{
+    char what[96];
+
+    if (w->damaged > 0) {
+        (void)snprintf(what, sizeof(what),
+                       "%llu damaged places, the first at byte %llu",
+                       (unsigned long long)w->damaged,
+                       (unsigned long long)(w->damaged_at + JOURNAL_HEAD));
+        note_damage(r, path, what);
+        r->numbers->damaged += w->damaged - 1;
+    }
+}
+
+static void give_reversed(struct reading *r, const char *path, struct slice frames)
+{
+    struct journal_walk w = journal_walk_begin(frames);
+    struct slice frame;
+    size_t n = 0;
+
+    while (journal_walk_next(&w, &frame) &&
+           array_room(&r->frames, &r->room, n + 1, FRAMES_MAX, sizeof(*r->frames))) {
+        r->frames[n++] = frame;
+    }
+    while (!r->is_stopped && n > 0) {
+        r->is_stopped = !give_record(r, path, r->frames[--n]);
+    }
+    note_walk(r, path, &w);
+}
+
+/* above: frames of this number and less were given already. */
+static void give_frames(struct reading *r, const char *path, struct slice frames,
+                        uint64_t above)
+{
+    struct journal_walk w = journal_walk_begin(frames);
+    struct slice frame;
+
+    while (!r->is_stopped && journal_walk_next(&w, &frame)) {
+        uint64_t number = record_number_of(frame.p);
+        if (number > above) {
+            r->last_number = number;
+            r->is_stopped = !give_record(r, path, frame);
+        }
+    }
+    note_walk(r, path, &w);
+}
+
+static enum err give_file(struct reading *r, const char *dir,
+                          const struct journal_name_of *name, struct errinfo *reterr)
+{
+    char text[JOURNAL_FILE_NAME];
+    char path[FILE_PATH_MAX];
+    struct filemap m = {0};
+    struct errinfo why = {.code = ERR_OK};
+
+    journal_file_print(name, text);
+    enum err e = path_make(path, reterr, "%s/%s", dir, text);
+    THEN(e, filemap_open(&m, path, FILEMAP_READ, reterr));
+    if (e == ERR_NOT_FOUND) {
+        return ERR_OK; /* it was just removed */
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct slice bytes = slice_of(m.p, m.n);
+    if (journal_head_parse(bytes, path, r->names, &why) == ERR_OK) {
+        r->numbers->files++;
+        r->numbers->bytes += m.n;
+        if (r->q->newest_first) {
+            give_reversed(r, path, slice_from(bytes, JOURNAL_HEAD));
+        } else {
+            give_frames(r, path, slice_from(bytes, JOURNAL_HEAD), 0);
+        }
+    } else {
+        note_damage(r, path, why.text);
+    }
+    filemap_close(&m);
+    return ERR_OK;
+}
+
+/* Days before since and after until need not be read. */
+static bool is_of_days(const struct journal_query *q,
+                       const struct journal_name_of *name)
+{
+    uint64_t begin_us = name->day * JOURNAL_DAY_S * US_PER_S;
+    uint64_t end_us = begin_us + (uint64_t)JOURNAL_DAY_S * US_PER_S;
+
+    return name->kind == (q->wants_reports ? JOURNAL_REPORTS : JOURNAL_MESSAGES) &&
+           end_us > q->since_us && (q->until_us == 0 || begin_us < q->until_us);
+}
+
+struct ring_copy {
+    struct buf head;
+    struct buf frames;
+    char path[FILE_PATH_MAX];
+};
+
+static enum err copy_ring(const char *dir, struct ring_copy *ret,
+                          struct errinfo *reterr)
+{
+    uint64_t place = 0;
+
+    buf_init(&ret->head, JOURNAL_HEAD);
+    buf_init(&ret->frames, PENDING_BYTES);
+    enum err e = path_make(ret->path, reterr, "%s/" JOURNAL_PENDING, dir);
+    THEN(e, pending_read(ret->path, &ret->head, &ret->frames, &place, reterr));
+    return e == ERR_NOT_FOUND || e == ERR_CORRUPT ? ERR_OK : e;
+}
+
+/* Records of the ring that are in no file. */
+static void give_ring(struct reading *r, const struct ring_copy *ring)
+{
+    uint64_t before = r->numbers->records;
+
+    if (!r->is_stopped && ring->frames.n > 0 &&
+        journal_head_parse(buf_slice(&ring->head), ring->path, r->names, NULL) ==
+            ERR_OK) {
+        if (r->q->newest_first) {
+            give_reversed(r, ring->path, buf_slice(&ring->frames));
+        } else {
+            give_frames(r, ring->path, buf_slice(&ring->frames), r->last_number);
+        }
+        r->numbers->waiting = r->numbers->records - before;
+    }
+}
+
+/* The ring is copied before the files are listed: records that leave it meanwhile are in them. */
+static enum err read_all(struct reading *r, const char *dir, struct errinfo *reterr)
+{
+    struct journal_files files;
+    struct ring_copy ring;
+    enum err e = copy_ring(dir, &ring, reterr);
+    bool has_ring = !r->q->wants_reports;
+
+    if (e == ERR_OK) {
+        e = journal_files_list(dir, &files, reterr);
+    }
+    if (e == ERR_OK) {
+        if (has_ring && r->q->newest_first) {
+            give_ring(r, &ring);
+        }
+        for (size_t i = 0; e == ERR_OK && !r->is_stopped && i < files.n; i++) {
+            size_t at = r->q->newest_first ? files.n - 1 - i : i;
+            if (is_of_days(r->q, &files.v[at])) {
+                e = give_file(r, dir, &files.v[at], reterr);
+            }
+        }
+        if (e == ERR_OK && has_ring && !r->q->newest_first) {
+            give_ring(r, &ring);
+        }
+        journal_files_fini(&files);
+    }
+    buf_fini(&ring.frames);
+    buf_fini(&ring.head);
+    return e;
+}
+
+enum err journal_read(const struct journal_query *q, struct journal_numbers *ret,
+                      struct errinfo *reterr)
+{
+    char dir[FILE_PATH_MAX];
+    struct reading r = {.q = q,
+                        .numbers = ret,
+                        .names = calloc(1, sizeof(*r.names)),
+                        .record = calloc(1, sizeof(*r.record))};
+    enum err e = path_make(dir, reterr, "%s/" STATE_JOURNAL_DIR, q->state_dir);
+
+    *ret = (struct journal_numbers){.records = 0};
+    if (r.names == NULL || r.record == NULL) {
+        e = errinfo_nomem(reterr, dir);
+    } else if (e == ERR_OK && access(dir, R_OK | X_OK) != 0) {
+        e = errno == ENOENT ? errinfo_set(reterr, ERR_NOT_FOUND, dir, 0,
+                                          "there is no journal: gillnetd has written "
+                                          "none yet, or journal.keep is 0s")
+                            : errinfo_errno(reterr, dir, "cannot read the journal");
+    }
+    THEN(e, read_all(&r, dir, reterr));
+    free(r.frames);
+    free(r.names);
+    free(r.record);
+    return e;
+}
+
+/* ---- reports ---- */
+
+static bool add_report(void *context, const struct record *r,
+                       const struct journal_names *names)
+{
+    struct journal_reports *all = context;
+
+    (void)names;
+    if (r->kind != RECORD_REPORT) {
+        return true;
+    }
+    if (!array_room(&all->v, &all->room, all->n + 1, REPORTS_MAX, sizeof(*all->v))) {
+        return false;
+    }
+    all->v[all->n++] =
+        (struct journal_report_of){.case_id = r->case_id, .is_spam = r->is_spam};
+    return true;
+}
+
+/* Sorts without changing the order of equals, and keeps the last of them: a later word counts. */
+static void keep_last(struct journal_reports *r)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (i + 1 == r->n || r->v[i].case_id != r->v[i + 1].case_id) {
+            r->v[kept++] = r->v[i];
+        }
+    }
+    r->n = kept;
+}
+
+/* Merge sort from below; spare has room for all. */
+static void sort_reports(struct journal_reports *r, struct journal_report_of *spare)
+{
+    for (size_t width = 1; width < r->n; width *= 2) {
+        for (size_t from = 0; from < r->n; from += 2 * width) {
+            size_t middle = from + width < r->n ? from + width : r->n;
+            size_t end = from + 2 * width < r->n ? from + 2 * width : r->n;
+            size_t a = from;
+            size_t b = middle;
+            for (size_t i = from; i < end; i++) {
+                bool is_left =
+                    a < middle && (b == end || r->v[a].case_id <= r->v[b].case_id);
+                spare[i] = is_left ? r->v[a++] : r->v[b++];
+            }
+        }
+        memcpy(r->v, spare, r->n * sizeof(*spare));
+    }
+}
+
+enum err journal_reports_read(const char *state_dir, struct journal_reports *ret,
+                              struct errinfo *reterr)
+{
+    struct journal_numbers numbers;
+    const struct journal_query q = {.state_dir = state_dir,
+                                    .wants_reports = true,
+                                    .fn = add_report,
+                                    .context = ret};
+
+    *ret = (struct journal_reports){.v = NULL};
+    enum err e = journal_read(&q, &numbers, reterr);
+    if (e != ERR_OK || ret->n < 2) {
+        return e;
+    }
+    struct journal_report_of *spare = calloc(ret->n, sizeof(*spare));
+    if (spare == NULL) {
+        journal_reports_fini(ret);
+        return errinfo_nomem(reterr, state_dir);
+    }
+    sort_reports(ret, spare);
+    keep_last(ret);
+    free(spare);
+    return ERR_OK;
+}
+
+void journal_reports_fini(struct journal_reports *r)
+{
+    free(r->v);
+    *r = (struct journal_reports){.v = NULL};
+}
+
+enum journal_opinion journal_reported(const struct journal_reports *r, uint64_t case_id)
+{
+    size_t low = 0;
+    size_t high = r->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->v[middle].case_id < case_id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == r->n || r->v[low].case_id != case_id) {
+        return JOURNAL_UNREPORTED;
+    }
+    return r->v[low].is_spam ? JOURNAL_SPAM : JOURNAL_HAM;
+}

@@ -13,7 +13,8 @@
 
 enum {
     PROGRESS_AFTER_US = 1000 * 1000, /* a later final answer is announced */
-    DEADLINE_MARGIN_US = 50 * 1000   /* kept for the answer itself */
+    DEADLINE_MARGIN_US = 50 * 1000,  /* kept for the answer itself */
+    US_PER_S = 1000000
 };
 
 static bool is_set(const char *text)
@@ -142,14 +143,14 @@ static uint64_t deadline_after(uint64_t begin_us, uint64_t deadline_us)
 
 /* How often what is in the message was seen, this time included. */
 static void add_to_counts(struct message *m, const struct featureset *features,
-                          struct message_counts *ret)
+                          bool is_reading, struct message_counts *ret)
 {
     uint64_t begin_us = clock_mono_us();
     const struct keyring *keys;
     const struct count_port *port = service_counts(&keys);
     struct message_facts facts = {.ndeliveries = m->nrcpt};
     facts.nrcpt = extract_recipients(m->extract, &facts.rcpt);
-    count_message(port, keys, m->config, features, &facts, false, m->arena, ret);
+    count_message(port, keys, m->config, features, &facts, is_reading, m->arena, ret);
     m->count_us = clock_mono_us() - begin_us;
 }
 
@@ -164,6 +165,8 @@ static void judge_message(const struct message *m, struct featureset *features,
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
                      &hits);
     message_log_add_hits(&hits);
+    emergency_note(service_emergency(), m->config, features, lists, &hits,
+                   clock_wall_us() / US_PER_S);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);
     list_manager_release(service_lists(), &lists);
 }
@@ -183,14 +186,25 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return "memory";
     }
     struct message_counts counts;
-    add_to_counts(m, features, &counts);
+    struct embargo_recall recall;
+    struct embargo_case embargo = {.config = m->config,
+                                   .features = features,
+                                   .ndeliveries = m->nrcpt,
+                                   .now_s = clock_wall_us() / US_PER_S};
+    embargo.nrcpt = extract_recipients(m->extract, &embargo.rcpt);
+    embargo_recall(service_embargo(), &embargo, &recall);
+    add_to_counts(m, features, embargo_is_retry(&recall), &counts);
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
+        .evidence = emergency_add_symbols,
+        .evidence_context = service_emergency(),
     };
     judge_message(m, features, &context, begin_us, ret);
+    embargo.context = &context;
+    embargo_judge(service_embargo(), &embargo, &recall, m->arena, ret);
     ham_record_message(features, ret);
     return reply_shortfall(m->config, ret);
 }

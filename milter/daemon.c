@@ -44,6 +44,8 @@ static struct {
     struct lookup_stats *hits; /* NULL: they cannot be counted */
     struct list_health *guard;
     bool has_keys;
+    struct emergency *emergency;
+    struct embargo *embargo; /* NULL: no keys, or no memory */
     struct ham_log *ham_log; /* NULL: none; closed when the sessions are */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
@@ -154,6 +156,15 @@ static void open_stats(const struct config *config)
     }
     stats_set(STAT_start_time, clock_wall_us() / 1000000);
     stats_set(STAT_pid, (uint64_t)getpid());
+}
+
+static void open_embargo(const struct config *config)
+{
+    if (daemon_state.has_keys) {
+        daemon_state.embargo =
+            embargo_new(config->state_dir, &daemon_state.keys.ring[0]);
+    }
+    service_set_embargo(daemon_state.embargo);
 }
 
 /* Counts the results of look-ups from here on; look-ups work also without the file. */
@@ -357,6 +368,9 @@ static int open_sockets(const struct config *config,
     }
     open_counts(config); /* only now: they may be another instance's, which runs */
     open_hits(config);
+    open_embargo(config);
+    daemon_state.emergency = emergency_new(config->state_dir);
+    service_set_emergency(daemon_state.emergency);
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -419,6 +433,8 @@ static void tear_down(void)
         count_close(&daemon_state.counts);
         ham_record_use(NULL, NULL);
         ham_log_close(&daemon_state.ham_log);
+        embargo_free(&daemon_state.embargo);
+        emergency_free(&daemon_state.emergency);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

@@ -3,13 +3,14 @@
 #include "core/base/clock.h"
 #include "core/count/message.h"
 #include "core/list/listed.h"
+#include "core/telemetry/stats.h"
 #include "core/verdict/explain.h"
 
 #include "milter/arenapool.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 
-enum { PIECE = 64 * 1024 };
+enum { PIECE = 64 * 1024, US_PER_S = 1000000 };
 
 /* A message being judged. */
 struct judging {
@@ -110,11 +111,16 @@ static char *explain(const struct judging *j, struct featureset *features,
                                                 j->line->is_authenticated,
                                             .client_addr = j->has_addr ? j->addr : NULL,
                                             .auth = extract_auth(j->x),
-                                            .counts = counts};
+                                            .counts = counts,
+                                            .evidence = emergency_add_symbols,
+                                            .evidence_context = service_emergency()};
     const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    stats_add(STAT_url_checks, featureset_count_type(features, FEATURE_url));
+    emergency_note(service_emergency(), j->config, features, lists, &hits,
+                   clock_wall_us() / US_PER_S);
     service_voices(j->config, &voices);
     json_t *object =
         explain_json(&(struct explain_case){.file = SLICE_LIT("-"),

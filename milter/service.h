@@ -15,6 +15,8 @@
 #include "core/count/count.h"
 #include "core/list/rating_input.h"
 #include "core/message/extract/fingerprint.h"
+#include "core/verdict/embargo/embargo.h"
+#include "core/verdict/emergency/emergency.h"
 
 #include "milter/session.h"
 
@@ -53,6 +55,14 @@ const struct count_port *service_counts(const struct keyring **retkeys);
 void service_set_hits(struct lookup_stats *hits);
 /* The facts of the lists under config that ratings need. */
 void service_voices(const struct config *config, struct rating_sources *ret);
+
+/* Before the first message: the memory of first contacts; NULL: nobody is embargoed. Borrowed. */
+void service_set_embargo(struct embargo *embargo);
+struct embargo *service_embargo(void);
+
+/* Before the first message: emergency mode; NULL: it is never on. Borrowed. */
+void service_set_emergency(struct emergency *emergency);
+struct emergency *service_emergency(void);
 
 struct list_manager *service_lists(void);
 bool service_is_inet(void);

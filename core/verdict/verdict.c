@@ -129,6 +129,9 @@ void verdict_make(const struct config *config, const struct featureset *features
     list_symbols_exempt(&j);
     list_symbols_allow(&j);
     list_symbols_add(&j);
+    if (context->evidence != NULL && ret->allow == NULL) {
+        context->evidence(context->evidence_context, config, features, arena, ret);
+    }
     judge_limits(&j);
     if (ret->allow == NULL) {
         judge_traits(&j);

@@ -45,6 +45,7 @@ struct verdict {
     double score;
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
+    bool is_embargoed; /* answer 451 whatever the action is; see core/verdict/embargo */
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
     struct slice
@@ -54,6 +55,11 @@ struct verdict {
     uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */
     uint64_t judge_us;     /* and of all that came after it */
 };
+
+/* Evidence of another room: adds symbols, which count like those of lists. */
+typedef void verdict_evidence_fn(void *context, const struct config *config,
+                                 const struct featureset *features, struct arena *arena,
+                                 struct verdict *v);
 
 /* Facts that are not in the features. */
 struct verdict_context {
@@ -65,12 +71,19 @@ struct verdict_context {
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
     bool is_outgoing;                    /* of a login or a trusted network */
     uint64_t bytes;                      /* headers and body */
+    verdict_evidence_fn *evidence; /* NULL: none; not called for allowed messages */
+    void *evidence_context;
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+
+/* Adds a symbol whose name is prefix and name in upper case; the score grows by score, the action
+ * stays. */
+void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
+                        double score, struct slice detail);
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);

@@ -20,10 +20,6 @@ struct judging {
     struct verdict *v;
 };
 
-/* verdict.c: the name is prefix and name in upper case; the score of the message grows by score. */
-void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
-                        double score, struct slice detail);
-
 /* list_symbols.c, in this order. Values that a hit on an allow list takes from the other lists. */
 void list_symbols_exempt(struct judging *j);
 /* Sets v->allow and its symbol when a rule or list lets the message through. */

@@ -199,8 +199,11 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
+        .is_emergency = emergency_is_on(service_emergency()),
         .evidence = emergency_add_symbols,
         .evidence_context = service_emergency(),
+        .text = m->text,
+        .bytes = extract_message_bytes(m->extract),
     };
     judge_message(m, features, &context, begin_us, ret);
     embargo.context = &context;

@@ -13,7 +13,7 @@
 #include "core/config/advice.h"
 #include "core/config/config.h"
 #include "core/config/wiring.h"
-#include "core/message/feature/feature.h"
+#include "core/verdict/rule/rule.h"
 
 #include "milter/daemon.h"
 #include "milter/socket.h"
@@ -96,10 +96,7 @@ static void print_error(const struct errinfo *e)
 
 static int load_config(const char *file, struct config **ret)
 {
-    static const struct config_types types = {.is_sought = feature_is_sought,
-                                              .is_counted = feature_is_counted,
-                                              .is_trait = trait_is_known};
-    return config_load_or_print("gillnetd", file, &types, ret) ? EX_OK : EX_CONFIG;
+    return ruleset_load_or_print("gillnetd", file, ret) ? EX_OK : EX_CONFIG;
 }
 
 static void on_trouble(void *context, const char *what, const char *mend)

@@ -19,6 +19,7 @@ struct judging {
     struct arena *arena;
     struct extract *x;
     struct listed listed;
+    const struct rule_text *text;
     bool has_addr;
     uint8_t addr[16];
     uint64_t begin_us;
@@ -63,6 +64,7 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     listed_init(&j->listed, service_lists());
     limits.listed = listed_find;
     limits.listed_context = &j->listed;
+    j->text = verdict_read_text(j->config, j->arena, &limits);
     j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
                        j->config->trusted_authserv.n);
     if (j->x == NULL) {
@@ -106,14 +108,17 @@ static char *explain(const struct judging *j, struct featureset *features,
     struct verdict verdict;
     struct list_hits hits;
     struct rating_sources voices;
-    const struct verdict_context context = {.is_trusted_network = is_trusted(j),
-                                            .is_authenticated =
-                                                j->line->is_authenticated,
-                                            .client_addr = j->has_addr ? j->addr : NULL,
-                                            .auth = extract_auth(j->x),
-                                            .counts = counts,
-                                            .evidence = emergency_add_symbols,
-                                            .evidence_context = service_emergency()};
+    const struct verdict_context context = {
+        .is_trusted_network = is_trusted(j),
+        .is_authenticated = j->line->is_authenticated,
+        .client_addr = j->has_addr ? j->addr : NULL,
+        .auth = extract_auth(j->x),
+        .counts = counts,
+        .is_emergency = emergency_is_on(service_emergency()),
+        .evidence = emergency_add_symbols,
+        .evidence_context = service_emergency(),
+        .text = j->text,
+        .bytes = extract_message_bytes(j->x)};
     const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,

@@ -99,6 +99,7 @@ static void begin_extract(struct session *s, struct message *m)
     listed_init(&m->listed, service_lists());
     limits.listed = listed_find;
     limits.listed_context = &m->listed;
+    m->text = verdict_read_text(m->config, m->arena, &limits);
     m->extract = extract_new(m->arena, &limits, m->config->trusted_authserv.v,
                              m->config->trusted_authserv.n);
     if (!m->extract) {

@@ -53,8 +53,9 @@ struct message {
     struct config *config; /* pinned for the whole message */
     uint64_t generation;   /* of that configuration */
     struct arena *arena;
-    struct extract *extract; /* NULL: not examined, see skip and trouble */
-    struct listed listed;    /* asked by extract */
+    struct extract *extract;      /* NULL: not examined, see skip and trouble */
+    struct listed listed;         /* asked by extract */
+    const struct rule_text *text; /* what rules found in its text */
     enum skip_reason skip;
     const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;

@@ -1,14 +1,17 @@
 #include "milter/watcher.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/footprint.h"
 #include "core/base/keyring.h"
 #include "core/base/log.h"
-#include "core/message/feature/feature.h"
+#include "core/base/thread.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/rule/rule.h"
 
 #include "milter/daemon.h"
 #include "milter/service.h"
@@ -19,7 +22,8 @@ enum {
     RELOAD_WAIT_S = 20,  /* for who waits for a reload */
     MEMORY_LOOKS = 20,   /* looks between measurements of memory */
     RATE_LOOKS = 4,      /* and of URL checks */
-    RESULT_MAX = 64 * 1024
+    RESULT_MAX = 64 * 1024,
+    LOAD_NICE = 19
 };
 #define RESTART_FAULT "restart"
 #define KEY_FAULT     "digest-key"
@@ -27,8 +31,21 @@ enum {
     "messages are still counted under the former one, which other servers do not use " \
     "any more; restart gillnetd"
 
+/* A configuration that is being read. Its rules may take seconds to compile, while lists are still
+ * looked at and mail is answered. */
+struct load {
+    bool is_running; /* watcher thread only */
+    bool is_done;    /* guarded by watch.lock; the rest is the loader's until then */
+    pthread_t thread;
+    uint64_t upto; /* reloads asked for before it began */
+    enum err code;
+    struct config *fresh;
+    struct config_errors errors;
+};
+
 static struct {
-    pthread_mutex_t lock; /* guards: asked, done, result, code, is_ending */
+    pthread_mutex_t
+        lock; /* guards: asked, done, result, code, is_ending, load.is_done */
     pthread_cond_t changed;
     uint64_t asked; /* reloads asked for */
     uint64_t done;  /* asked for before the last one that was done began */
@@ -38,6 +55,7 @@ static struct {
     bool is_started; /* main thread only, as all below */
     pthread_t thread;
     const char *config_file;
+    struct load load;
     struct config *started; /* what keys that need a restart are still of */
     struct list_manager *lists;
     bool lists_failed;             /* as last said */
@@ -205,15 +223,13 @@ static void show_config(const struct config *fresh, struct buf *ret)
     buf_fini(&keys);
 }
 
-static enum err load_config(struct buf *ret)
+/* The loaded configuration is in force from here on, or its errors are told. */
+static enum err install_config(struct load *l, struct buf *ret)
 {
-    static const struct config_types types = {.is_sought = feature_is_sought,
-                                              .is_counted = feature_is_counted,
-                                              .is_trait = trait_is_known};
-    struct config *fresh = NULL;
-    struct config_errors errors = {.n = 0};
-    if (config_load(watch.config_file, &types, &fresh, &errors) != ERR_OK) {
-        return refuse_reload(&errors, ret);
+    struct config *fresh = l->fresh;
+
+    if (l->code != ERR_OK) {
+        return refuse_reload(&l->errors, ret);
     }
     log_set_level(fresh->log_level);
     log_set_json(fresh->log_is_json);
@@ -231,25 +247,70 @@ static enum err load_config(struct buf *ret)
     return ERR_OK;
 }
 
-static void reload_config(void)
+/* Mail goes first: the thread runs when no other wants the processor. */
+static void *run_load(void *context)
 {
-    struct buf text;
-    buf_init(&text, RESULT_MAX);
+    struct load *l = context;
+    struct sched_param none = {0};
+
+    if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &none) != 0) {
+        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), LOAD_NICE);
+    }
+    l->code = ruleset_load(watch.config_file, &l->fresh, &l->errors);
     pthread_mutex_lock(&watch.lock);
-    uint64_t upto = watch.asked;
+    l->is_done = true;
+    pthread_cond_broadcast(&watch.changed);
     pthread_mutex_unlock(&watch.lock);
-    notify_reloading();
-    enum err code = load_config(&text);
+    return NULL;
+}
+
+static void end_reload(void)
+{
+    struct load *l = &watch.load;
+    struct buf text;
+
+    buf_init(&text, RESULT_MAX);
+    (void)pthread_join(l->thread, NULL);
+    l->is_running = false;
+    enum err code = install_config(l, &text);
     refresh_lists();
     notify_ready("working");
     pthread_mutex_lock(&watch.lock);
     struct buf old = watch.result;
     watch.result = text;
     watch.code = code;
-    watch.done = upto;
+    watch.done = l->upto;
     pthread_cond_broadcast(&watch.changed);
     pthread_mutex_unlock(&watch.lock);
     buf_fini(&old);
+}
+
+static void begin_reload(void)
+{
+    struct load *l = &watch.load;
+
+    pthread_mutex_lock(&watch.lock);
+    *l = (struct load){.upto = watch.asked};
+    pthread_mutex_unlock(&watch.lock);
+    notify_reloading();
+    l->is_running = thread_start(&l->thread, run_load, l) == 0;
+    if (!l->is_running) { /* no reload is done; who waits is told in time */
+        log_error(
+            "event=reload result=failed: no thread can be made; the configuration in "
+            "force stays");
+        notify_ready("working");
+    }
+}
+
+/* At the end of the process. */
+static void drop_load(void)
+{
+    if (watch.load.is_running) {
+        (void)pthread_join(watch.load.thread, NULL);
+        watch.load.is_running = false;
+        config_errors_free(&watch.load.errors);
+        config_release(&watch.load.fresh);
+    }
 }
 
 static void time_after_ms(unsigned ms, struct timespec *ret)
@@ -260,22 +321,29 @@ static void time_after_ms(unsigned ms, struct timespec *ret)
     ret->tv_nsec %= 1000000000;
 }
 
-enum wake { WAKE_LOOK, WAKE_RELOAD, WAKE_END };
+enum wake { WAKE_LOOK, WAKE_RELOAD, WAKE_LOADED, WAKE_END };
 
-/* Waits for the next thing to do; may_reload false: not for a reload yet. */
+/* may_reload false: not for a reload yet. The lock is held. */
+static enum wake next_work(bool may_reload)
+{
+    if (watch.is_ending) {
+        return WAKE_END;
+    }
+    if (watch.load.is_running) {
+        return watch.load.is_done ? WAKE_LOADED : WAKE_LOOK;
+    }
+    return may_reload && watch.asked > watch.done ? WAKE_RELOAD : WAKE_LOOK;
+}
+
+/* Waits for the next thing to do. */
 static enum wake wait_for_work(const struct timespec *until, bool may_reload)
 {
-    enum wake what = WAKE_LOOK;
     int e = 0;
     pthread_mutex_lock(&watch.lock);
-    while (e != ETIMEDOUT && !watch.is_ending &&
-           !(may_reload && watch.asked > watch.done)) {
+    enum wake what = next_work(may_reload);
+    while (e != ETIMEDOUT && what == WAKE_LOOK) {
         e = pthread_cond_timedwait(&watch.changed, &watch.lock, until);
-    }
-    if (watch.is_ending) {
-        what = WAKE_END;
-    } else if (may_reload && watch.asked > watch.done) {
-        what = WAKE_RELOAD;
+        what = next_work(may_reload);
     }
     pthread_mutex_unlock(&watch.lock);
     return what;
@@ -284,15 +352,20 @@ static enum wake wait_for_work(const struct timespec *until, bool may_reload)
 static void *run_watcher(void *context)
 {
     (void)context;
+    bool may_reload = true;
     for (;;) {
         struct timespec until;
-        time_after_ms(LOOK_MS, &until);
-        enum wake what = wait_for_work(&until, true);
+        time_after_ms(may_reload ? LOOK_MS : RELOAD_GAP_MS, &until);
+        enum wake what = wait_for_work(&until, may_reload);
+        bool was_gap = !may_reload;
+        may_reload = true;
         if (what == WAKE_RELOAD) {
-            reload_config();
-            time_after_ms(RELOAD_GAP_MS, &until);
-            what = wait_for_work(&until, false);
-        } else if (what == WAKE_LOOK) {
+            begin_reload();
+            may_reload = watch.load.is_running;
+        } else if (what == WAKE_LOADED) {
+            end_reload();
+            may_reload = false;
+        } else if (what == WAKE_LOOK && !was_gap) {
             refresh_lists();
             look_at_ring();
             look_at_filters();
@@ -300,6 +373,7 @@ static void *run_watcher(void *context)
             show_signs();
         }
         if (what == WAKE_END) {
+            drop_load();
             return NULL;
         }
     }

@@ -2,11 +2,11 @@
  * watcher - one thread that keeps lists and configuration up to date.
  *
  * Four times a second it takes over lists that changed on disk and frees those that are no longer
- * in use. Signals and the control socket request a reload, and this thread does it: it loads the
- * new configuration apart and publishes it whole. A configuration with errors changes nothing;
- * every error is logged and returned to the client. The thread also detects a new digest key, and
+ * in use. Signals and the control socket request a reload: a thread of idle priority loads the new
+ * configuration apart and compiles its rules, and this one publishes it whole. A configuration with
+ * errors changes nothing; every error is logged and returned to the client. The thread also detects a new digest key, and
  * updates the sign of life and the memory of gillnetd on the statistics page.
- * Threads: watch_start makes one; the rest from any thread.
+ * Threads: watch_start makes one, and each reload one; the rest from any thread.
  */
 #ifndef MILTER_WATCHER_H
 #define MILTER_WATCHER_H

@@ -8,7 +8,7 @@
 #include "core/cli/print.h"
 #include "core/cli/synopsis.h"
 #include "core/feed/feed.h"
-#include "core/message/feature/feature.h"
+#include "core/verdict/rule/rule.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
 
@@ -134,10 +134,21 @@ int cli_usage(const char *command, const char *why)
 
 /* ---- what subcommands share ---- */
 
+static int fail_config(struct config_errors *errors)
+{
+    for (size_t i = 0; i < errors->n; i++) {
+        cli_fail(&errors->v[i]);
+    }
+    if (errors->n == 0) {
+        (void)cli_nomem();
+    }
+    config_errors_free(errors);
+    return EX_CONFIG;
+}
+
 int cli_config(struct cli *cli)
 {
-    static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              trait_is_known, feed_format_is_known};
+    struct config_types types = *rule_config_types();
     struct config_errors errors = {0, NULL};
     const char *file = cli->config_file;
 
@@ -147,17 +158,23 @@ int cli_config(struct cli *cli)
     if (!cli->is_config_given && access(file, F_OK) != 0 && errno == ENOENT) {
         file = NULL;
     }
+    types.is_format = feed_format_is_known;
     if (config_load(file, &types, &cli->config, &errors) == ERR_OK) {
         return 0;
     }
-    for (size_t i = 0; i < errors.n; i++) {
-        cli_fail(&errors.v[i]);
+    return fail_config(&errors);
+}
+
+int cli_rules(struct cli *cli)
+{
+    struct config_errors errors = {0, NULL};
+    int status = cli_config(cli);
+
+    if (status != 0 || cli->config->ruleset != NULL ||
+        ruleset_compile(cli->config, &errors) == ERR_OK) {
+        return status;
     }
-    if (errors.n == 0) {
-        (void)cli_nomem();
-    }
-    config_errors_free(&errors);
-    return EX_CONFIG;
+    return fail_config(&errors);
 }
 
 static bool has_key_folder(const struct cli *cli)

@@ -70,6 +70,8 @@ int cli_subcommand(struct cli *cli, const char *command, const struct cli_runner
 /* Loads the configuration once; prints every error and returns an exit status on failure, 0 on
  * success. Without -c and without the default file the built-in defaults apply. */
 int cli_config(struct cli *cli);
+/* cli_config, and its rules compiled: for commands that judge messages. */
+int cli_rules(struct cli *cli);
 /* Loads configuration and keys, makes the keys if create is set. Same convention. */
 int cli_keys(struct cli *cli, bool create);
 

@@ -147,7 +147,9 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .is_authenticated = c->envelope.is_authenticated,
         .client_addr = c->envelope.client == NULL ? NULL : c->envelope.addr,
         .auth = m->auth,
-        .counts = &o.counts};
+        .counts = &o.counts,
+        .text = m->text,
+        .bytes = m->bytes};
 
     count_or_look(c, arena, m, &o.counts);
     const struct listset *lists = list_manager_acquire(c->hold);
@@ -214,6 +216,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
                                "name a file, a folder, or - for standard input"),
                       &argc, argv);
 
+    THEN(status, cli_rules(cli));
     THEN(status, open_lists(&c));
     THEN(status, counts_open(cli, c.is_counting, &c.counts));
     THEN(status, messages_each(cli, &c.envelope, argv + 1, check_message, &c));

@@ -93,7 +93,7 @@ int cmd_config(struct cli *cli, int argc, char **argv)
     if (!is_check && !is_dump) {
         return cli_usage("config", "say check or dump");
     }
-    status = cli_config(cli);
+    status = is_check ? cli_rules(cli) : cli_config(cli);
     if (status != 0) {
         return status;
     }

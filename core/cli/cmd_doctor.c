@@ -82,7 +82,7 @@ static bool check_config(struct doctor *d)
         d->is_hidden = true;
         return socket_name_read(slice_str(cli->config->socket), &d->socket);
     }
-    status = cli_config(cli);
+    status = cli_rules(cli);
     if (status != 0) {
         doctor_say(d, DOCTOR_FAIL, "configuration",
                    "mend what standard error names, then run `gillnet config check`",

@@ -73,6 +73,7 @@ static bool take_message(struct run *r, const char *path)
     listed_init(&listed, r->envelope->lists);
     r->limits.listed = listed_find;
     r->limits.listed_context = &listed;
+    const struct rule_text *text = verdict_read_text(config, r->arena, &r->limits);
     struct extract *x = extract_new(r->arena, &r->limits, config->trusted_authserv.v,
                                     config->trusted_authserv.n);
     if (x == NULL) {
@@ -96,6 +97,8 @@ static bool take_message(struct run *r, const char *path)
     listed_fini(&listed);
     m.auth = extract_auth(x);
     m.nrcpt = extract_recipients(x, &m.rcpt);
+    m.text = text;
+    m.bytes = extract_message_bytes(x);
     worsen(r, r->on_message(r->context, r->arena, &m));
     return has_more;
 }

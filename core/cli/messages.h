@@ -34,6 +34,8 @@ struct message {
     const struct slice
         *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
     size_t nrcpt;
+    const struct rule_text *text; /* what rules found in its text */
+    uint64_t bytes;
     uint64_t start_mono_us;
 };
 

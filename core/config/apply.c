@@ -60,13 +60,14 @@ static void apply_member_key(struct load *l, const struct schema_family *f,
 
     for (size_t i = 0; i < f->nrows; i++) {
         if (strcmp(f->rows[i].path, config_setting_name(s)) == 0) {
-            struct value_place place = {&f->rows[i], m->base, label, l->file,
-                                        l->errors};
+            struct value_place place = {&f->rows[i], m->base,   label,
+                                        l->file,     l->errors, l->file_index};
 
             (void)snprintf(label, sizeof(label), "%s%s%s.%s", group,
                            m->name != NULL ? "." : "", m->name != NULL ? m->name : "",
                            f->rows[i].path);
-            if (value_set(&place, s)) {
+            /* wrong conditions are conditions: the rule is not said to have none */
+            if (value_set(&place, s) || f->rows[i].kind == SCHEMA_CONDITIONS) {
                 m->origin->key[i] = (struct config_source){l->file_index, s->line};
             }
             return;
@@ -161,6 +162,40 @@ static const char *member_name(struct load *l, const struct schema_family *f,
     return name;
 }
 
+static void forget_key(const struct member *m, size_t k)
+{
+    value_free(&schema_families[SCHEMA_RULES].rows[k], m->base);
+    m->origin->key[k] = (struct config_source){0, 0};
+}
+
+/* The conditions of a rule are one whole: a later file that gives any of them gives all. The
+ * short form (type, trait) merges key by key with itself, and either form ends the other. */
+static void replace_conditions(const struct member *m, const config_setting_t *group)
+{
+    static const char *const tree[] = {"all", "any", "none", "any_least"};
+    static const char *const brief[] = {"type", "trait"};
+    const struct schema_family *f = &schema_families[SCHEMA_RULES];
+    bool has_tree = false;
+    bool has_brief = false;
+
+    for (int i = 0; i < config_setting_length(group); i++) {
+        struct slice name =
+            slice_str(config_setting_name(config_setting_get_elem(group, (unsigned)i)));
+
+        has_tree = has_tree || name_index(name, tree, LENGTH(tree)) >= 0;
+        has_brief = has_brief || name_index(name, brief, LENGTH(brief)) >= 0;
+    }
+    for (size_t k = 0; k < f->nrows; k++) {
+        struct slice name = slice_str(f->rows[k].path);
+        bool is_tree = name_index(name, tree, LENGTH(tree)) >= 0;
+        bool is_brief = name_index(name, brief, LENGTH(brief)) >= 0;
+
+        if ((has_tree || has_brief) && (is_tree || (has_tree && is_brief))) {
+            forget_key(m, k);
+        }
+    }
+}
+
 static void apply_member(struct load *l, const struct schema_family *f,
                          const config_setting_t *group)
 {
@@ -185,6 +220,9 @@ static void apply_member(struct load *l, const struct schema_family *f,
         return;
     }
     m.origin->named = (struct config_source){l->file_index, group->line};
+    if (f == &schema_families[SCHEMA_RULES]) {
+        replace_conditions(&m, group);
+    }
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
 
@@ -197,17 +235,14 @@ static void apply_member(struct load *l, const struct schema_family *f,
 static void apply_family(struct load *l, const struct schema_family *f,
                          const config_setting_t *s)
 {
-    const struct config *c = l->c;
-
-    if (f == &schema_families[SCHEMA_RULES] && l->file_index != 0 && c->nrules > 0 &&
-        c->origin->group[SCHEMA_RULES][0].named.file == 0) {
-        family_drop(l->c, SCHEMA_RULES); /* the built-in ones: a file has rules */
-    }
     if (!config_setting_is_list(s)) {
         config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line,
                           "%s: write %s = ( %s, { ... } );", f->group, f->group,
                           f->example);
         return;
+    }
+    if (f == &schema_families[SCHEMA_RULES] && config_setting_length(s) == 0) {
+        family_drop(l->c, SCHEMA_RULES); /* those of this and all files before */
     }
     for (int i = 0; i < config_setting_length(s); i++) {
         apply_member(l, f, config_setting_get_elem(s, (unsigned)i));
@@ -234,8 +269,8 @@ static bool apply_key(struct load *l, const char *path, const config_setting_t *
 {
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         if (strcmp(schema_keys[i].path, path) == 0) {
-            struct value_place place = {&schema_keys[i], l->c, path, l->file,
-                                        l->errors};
+            struct value_place place = {&schema_keys[i], l->c,      path,
+                                        l->file,         l->errors, l->file_index};
 
             if (value_set(&place, s)) {
                 l->c->origin->key[i] = (struct config_source){l->file_index, s->line};

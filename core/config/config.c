@@ -75,6 +75,9 @@ static void free_config(struct config *c)
 {
     struct config_origin *o = c->origin;
 
+    if (c->ruleset != NULL) {
+        c->ruleset_free(&c->ruleset);
+    }
     for (size_t i = 0; i < SCHEMA_KEYS; i++) {
         value_free(&schema_keys[i], c);
     }
@@ -105,6 +108,46 @@ void config_release(struct config **c)
         atomic_fetch_sub_explicit(&was->origin->refs, 1, memory_order_acq_rel) == 1) {
         free_config(was);
     }
+}
+
+const char *config_file_name(const struct config *c, unsigned file)
+{
+    return c->origin != NULL && file < c->origin->nfiles ? c->origin->files[file] : "";
+}
+
+static void member_place(const struct config *c, size_t family, size_t i,
+                         unsigned *retfile, unsigned *retline)
+{
+    struct config_source none = {0, 0};
+    struct config_source at =
+        c->origin != NULL ? c->origin->group[family][i].named : none;
+
+    *retfile = at.file;
+    *retline = at.line;
+}
+
+void config_rule_place(const struct config *c, size_t rule, unsigned *retfile,
+                       unsigned *retline)
+{
+    member_place(c, SCHEMA_RULES, rule, retfile, retline);
+}
+
+void config_set_place(const struct config *c, size_t set, unsigned *retfile,
+                      unsigned *retline)
+{
+    member_place(c, SCHEMA_VALUE_SETS, set, retfile, retline);
+}
+
+void config_refuse(const struct config *c, struct config_errors *errors, unsigned file,
+                   unsigned line, const char *format, ...)
+{
+    char text[ERRINFO_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    config_errors_add(errors, ERR_SYNTAX, config_file_name(c, file), line, "%s", text);
 }
 
 const struct config_list *config_list_find(const struct config *c, struct slice name)

@@ -5,11 +5,11 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_delay (the structs); schema.def, feed.def,
- * subscribe.def and schema (the table of keys); family (groups with names); load, precheck,
- * mistake*, apply, finish, config_feeds, config_subscribe (a load step by step, config_internal.h);
- * config_value, keywords, arrays, form, render, unit (one value in and out); dump, advice, wiring
- * (used by the commands).
+ * Files in reading order: config, config_hub, config_rule, config_delay (the structs); schema.def,
+ * feed.def, subscribe.def, condition.def and schema (the table of keys); family (groups with
+ * names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
+ * finish_rules (a load step by step, config_internal.h); config_value, keywords, arrays, form,
+ * render, unit, condition (one value in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -25,6 +25,7 @@
 #include "core/base/slice.h"
 #include "core/config/config_delay.h"
 #include "core/config/config_hub.h"
+#include "core/config/config_rule.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/gillnet/gillnet.conf"
 
@@ -77,27 +78,6 @@ struct config_list {
         inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
     enum list_share share;
     enum list_url_match url_match;
-};
-
-/* The windows of counts, in the order of enum count_window. */
-enum rule_window { RULE_10M, RULE_1H, RULE_1D, RULE_14D, RULE_WINDOWS };
-const char *rule_window_name(enum rule_window w); /* "10m", ... */
-/* Of what a rule wants distinct ones, in the order of enum count_distinct. */
-enum rule_distinct { RULE_RECIPIENTS, RULE_NETWORKS, RULE_SENDERS, RULE_DISTINCTS };
-
-/* One bulk rule as configured. */
-struct config_rule {
-    char *name;   /* [a-z0-9_-]{1,32} */
-    char *type;   /* name of a counted feature type; "": the trait alone decides */
-    char *trait;  /* that the message must have, or "" */
-    double burst; /* fullest bucket of the last day over the mean, at least; 0: any */
-    double score;
-    enum rule_window window;
-    unsigned count;                    /* least number of times in the window */
-    unsigned distinct[RULE_DISTINCTS]; /* on one day, at least; 0: any */
-    bool enabled;
-    bool shadow;             /* what it finds is shown, and scores nothing */
-    bool spares_newsletters; /* one authenticated sender domain scores nothing */
 };
 
 struct config_count {
@@ -160,9 +140,22 @@ struct config {
     struct config_list *lists;
     struct config_list list_default; /* name NULL */
 
-    size_t nrules; /* the built-in ones when no file has `rules` */
+    bool shipped_rules; /* conf/rules.d, as it was when the program was built, comes first */
+    size_t nrules;
     struct config_rule *rules;
     struct config_rule rule_default; /* name NULL, type "" */
+
+    size_t nrule_groups;
+    struct config_rule_group *rule_groups;
+    struct config_rule_group rule_group_default; /* name NULL */
+
+    size_t nvalue_sets;
+    struct config_value_set *value_sets;
+    struct config_value_set value_set_default; /* name NULL */
+
+    /* The rules as core/verdict/rule compiles them, and their end; NULL: none are evaluated. */
+    struct ruleset *ruleset;
+    void (*ruleset_free)(struct ruleset **s);
 
     size_t nsubscriptions;
     struct config_subscription *subscriptions;
@@ -191,7 +184,10 @@ struct config_types {
     config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
     config_is_type_fn *is_counted; /* feature_is_counted */
     config_is_type_fn *is_trait;   /* trait_is_known */
-    config_is_type_fn *is_format;  /* of feeds: feed_format_is_known; NULL: any name */
+    /* NULL of these: any name */
+    config_is_type_fn *is_format;   /* of feeds: feed_format_is_known */
+    config_is_type_fn *is_feature;  /* of messages: feature_is_of_message */
+    config_is_type_fn *is_identity; /* identity_is_known */
 };
 
 /* Loads file (and its conf.d); names of feature types that types denies are errors (NULL: any

@@ -30,7 +30,8 @@ struct config_origin {
     atomic_uint refs;
     struct config *self;
     size_t nfiles;
-    char **files; /* [0] is "default" */
+    char **files;    /* [0] is "default", then the shipped ones */
+    size_t nshipped; /* of them */
     struct config_source key[SCHEMA_KEYS];
     struct config_group_origin *group[SCHEMA_FAMILIES]; /* as many as the family has */
     struct config_group_origin list_default;
@@ -76,9 +77,19 @@ void apply_settings(struct load *l, const config_setting_t *root);
  * apply, feature types are known to types (which may be NULL). */
 void config_finish(struct config *c, const struct config_types *types,
                    struct config_errors *errors);
+/* Where the key of a field was set: in struct config, or in a group of a family; line 0: nowhere. */
+struct config_source config_key_source(const struct config *c, size_t offset);
+struct config_source config_group_source(size_t family,
+                                         const struct config_group_origin *origin,
+                                         size_t offset);
+bool config_strings_has(const struct config_strings *names, const char *name);
 /* Part of it: each subscription has urls, key and lists; no two have the same publisher, and no two
  * lists of one are the same list here. */
 void config_finish_subscriptions(struct config *c, struct config_errors *errors);
+/* Part of it: each rule asks something, of types, traits and words that there are; distinct counts
+ * that rules read are made. */
+void config_finish_rules(struct config *c, const struct config_types *types,
+                         struct config_errors *errors);
 /* Part of it: an enabled feed has a url, each list holds one feed, types are known. */
 void config_finish_feeds(struct config *c, const struct config_types *types,
                          struct config_errors *errors);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/config/condition.h"
 #include "core/config/config_internal.h"
 #include "core/config/unit.h"
 
@@ -513,6 +514,23 @@ static bool set_type(const struct value_place *place, const config_setting_t *se
     return s != NULL && store_text(place, setting, s);
 }
 
+static bool set_line(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = value_string(place, setting, "\"a text\"");
+
+    return s != NULL && store_text(place, setting, s);
+}
+
+static bool set_date(const struct value_place *place, const config_setting_t *setting)
+{
+    const char *s = value_string(place, setting, "\"2027-06-30\"");
+
+    return s != NULL &&
+           (unit_date(s, value_field(place->row, place->base)) ||
+            value_refuse(place, setting, ERR_SYNTAX,
+                         "write a day as YEAR-MONTH-DAY, such as \"2027-06-30\""));
+}
+
 typedef bool set_fn(const struct value_place *place, const config_setting_t *setting);
 static set_fn *const setters[] = {
     [SCHEMA_PATH] = set_path,         [SCHEMA_SOCKET] = set_socket,
@@ -524,7 +542,8 @@ static set_fn *const setters[] = {
     [SCHEMA_BOOL] = set_bool,         [SCHEMA_SCORE] = set_score,
     [SCHEMA_THRESHOLD] = set_score,   [SCHEMA_SHARE] = set_score,
     [SCHEMA_TYPE] = set_type,         [SCHEMA_FILE] = set_file,
-    [SCHEMA_FEED_URL] = set_feed_url,
+    [SCHEMA_FEED_URL] = set_feed_url, [SCHEMA_LINE] = set_line,
+    [SCHEMA_DATE] = set_date,         [SCHEMA_CONDITIONS] = conditions_set,
 };
 
 bool value_set(const struct value_place *place, const config_setting_t *setting)

@@ -28,6 +28,7 @@ struct value_place {
     const char *label; /* "limits.parts", for texts */
     const char *file;
     struct config_errors *errors;
+    unsigned file_index; /* of the file, in origin->files */
 };
 
 /* Checks the setting and stores it, the old value freed. On failure errors has it and the old
@@ -44,7 +45,7 @@ void value_free(const struct schema_row *row, void *base);
 /* Copies into an empty value; false without memory. */
 bool value_copy(const struct schema_row *row, void *to, const void *from);
 
-/* Appends the value as text that reads back the same; it is JSON at the same time. */
+/* Appends the value as text that reads back the same; except for CONDITIONS it is JSON, too. */
 void value_text(const struct schema_row *row, const void *base, struct buf *ret);
 /* A least or most of the row as it would be written. */
 void value_bound_text(const struct schema_row *row, double bound,

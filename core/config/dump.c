@@ -32,13 +32,29 @@ static void add_source(const struct dump *d, struct config_source source)
     buf_fini(&text);
 }
 
+/* Conditions are text of a configuration file, and no JSON. */
+static void add_value(const struct dump *d, const struct schema_row *row,
+                      const void *base)
+{
+    struct buf text;
+
+    if (d->form != DUMP_JSON || row->kind != SCHEMA_CONDITIONS) {
+        value_text(row, base, d->ret);
+        return;
+    }
+    buf_init(&text, DUMP_VALUE_MAX);
+    value_text(row, base, &text);
+    value_add_quoted(d->ret, buf_slice(&text));
+    buf_fini(&text);
+}
+
 static void add_line(const struct dump *d, const char *key,
                      const struct schema_row *row, const void *base,
                      struct config_source source)
 {
     if (d->form == DUMP_JSON) {
         buf_printf(d->ret, "{\"key\": \"%s\", \"value\": ", key);
-        value_text(row, base, d->ret);
+        add_value(d, row, base);
         buf_add_str(d->ret, ", \"source\": ");
         add_source(d, source);
         buf_add_str(d->ret, "}\n");

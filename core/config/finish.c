@@ -33,12 +33,12 @@ static struct config_source source_of(const struct schema_row *rows, size_t n,
     return (struct config_source){0, 0};
 }
 
-static struct config_source key_source(const struct config *c, size_t offset)
+struct config_source config_key_source(const struct config *c, size_t offset)
 {
     return source_of(schema_keys, SCHEMA_KEYS, c->origin->key, offset);
 }
 
-static struct config_source group_source(size_t family,
+struct config_source config_group_source(size_t family,
                                          const struct config_group_origin *origin,
                                          size_t offset)
 {
@@ -53,8 +53,8 @@ static void check_thresholds(const struct config *c, struct config_errors *error
 
     for (enum action a = ACTION_HEADER; a < ACTION_COUNT; a++) {
         struct config_source source =
-            key_source(c, offsetof(struct config, threshold) +
-                              (size_t)a * sizeof(c->threshold[0]));
+            config_key_source(c, offsetof(struct config, threshold) +
+                                     (size_t)a * sizeof(c->threshold[0]));
 
         /* the administrator did not choose a default */
         if (source.file == 0 || c->threshold[a] == HUGE_VAL) {
@@ -77,7 +77,7 @@ static void check_thresholds(const struct config *c, struct config_errors *error
 static void check_embargo(const struct config *c, struct config_errors *errors)
 {
     struct config_source source =
-        key_source(c, offsetof(struct config, embargo.threshold));
+        config_key_source(c, offsetof(struct config, embargo.threshold));
 
     for (enum action a = ACTION_DEFER; source.file != 0 && a < ACTION_COUNT; a++) {
         if (c->embargo.threshold != HUGE_VAL &&
@@ -96,10 +96,10 @@ static void check_embargo(const struct config *c, struct config_errors *errors)
 /* The source of the types of a list, or of list_default. */
 static struct config_source types_source(const struct config_group_origin *o)
 {
-    return group_source(SCHEMA_LISTS, o, offsetof(struct config_list, types));
+    return config_group_source(SCHEMA_LISTS, o, offsetof(struct config_list, types));
 }
 
-static bool has_name(const struct config_strings *names, const char *name)
+bool config_strings_has(const struct config_strings *names, const char *name)
 {
     for (size_t i = 0; i < names->n; i++) {
         if (strcmp(names->v[i], name) == 0) {
@@ -135,117 +135,11 @@ static void check_types(const struct config *c, config_is_type_fn *is_type,
         const struct config_strings *own = &c->lists[n].types;
 
         for (size_t i = 0; i < own->n; i++) {
-            if (!is_type(slice_str(own->v[i])) && !has_name(common, own->v[i])) {
+            if (!is_type(slice_str(own->v[i])) &&
+                !config_strings_has(common, own->v[i])) {
                 refuse_type(c, types_source(&c->origin->group[SCHEMA_LISTS][n]),
                             c->lists[n].name, own->v[i], errors);
             }
-        }
-    }
-}
-
-/* ---- rules ---- */
-
-/* Where the field of a rule was set, or the rule. */
-static struct config_source rule_source(const struct config *c, size_t rule,
-                                        size_t offset)
-{
-    const struct config_group_origin *o = &c->origin->group[SCHEMA_RULES][rule];
-    struct config_source source = group_source(SCHEMA_RULES, o, offset);
-
-    return source.line != 0 ? source : o->named;
-}
-
-static void refuse_uncounted(const struct config *c, struct config_source source,
-                             const char *label, const char *type,
-                             struct config_errors *errors)
-{
-    config_errors_add(errors, ERR_NOT_FOUND, c->origin->files[source.file], source.line,
-                      "%s: \"%s\" is not a feature type that is counted; `gillnet "
-                      "extract --types` shows them",
-                      label, type);
-}
-
-static void check_rule_type(const struct config *c, size_t rule,
-                            config_is_type_fn *is_counted, struct config_errors *errors)
-{
-    const struct config_rule *r = &c->rules[rule];
-    struct config_source source =
-        rule_source(c, rule, offsetof(struct config_rule, type));
-    char label[64];
-
-    (void)snprintf(label, sizeof(label), "rules.%s.type", r->name);
-    if (*r->type == '\0' && *r->trait == '\0') {
-        config_errors_add(
-            errors, ERR_NOT_FOUND, c->origin->files[source.file], source.line,
-            "%s: the rule says neither whose counts it reads nor which trait "
-            "it wants; write type = \"text_band\"; or trait = \"limit_cpu\"; or "
-            "others",
-            label);
-    } else if (*r->type != '\0' && is_counted != NULL &&
-               !is_counted(slice_str(r->type))) {
-        refuse_uncounted(c, source, label, r->type, errors);
-    }
-}
-
-static void check_rule_trait(const struct config *c, size_t rule,
-                             config_is_type_fn *is_trait, struct config_errors *errors)
-{
-    const struct config_rule *r = &c->rules[rule];
-    struct config_source source =
-        rule_source(c, rule, offsetof(struct config_rule, trait));
-
-    if (*r->trait != '\0' && !is_trait(slice_str(r->trait))) {
-        config_errors_add(errors, ERR_NOT_FOUND, c->origin->files[source.file],
-                          source.line,
-                          "rules.%s.trait: there is no trait \"%s\"; `gillnet extract "
-                          "--types` shows them",
-                          r->name, r->trait);
-    }
-}
-
-/* A condition on distinct values that are not counted would never hold. */
-static void check_rule_distinct(const struct config *c, size_t rule,
-                                struct config_errors *errors)
-{
-    static const char *const keys[RULE_DISTINCTS] = {"recipients", "networks",
-                                                     "senders"};
-    const struct config_rule *r = &c->rules[rule];
-
-    for (size_t i = 0; i < RULE_DISTINCTS; i++) {
-        struct config_source source = rule_source(
-            c, rule,
-            offsetof(struct config_rule, distinct) + i * sizeof(r->distinct[0]));
-
-        if (r->distinct[i] > 0 && !has_name(&c->count.distinct_types, r->type)) {
-            config_errors_add(
-                errors, ERR_RANGE, c->origin->files[source.file], source.line,
-                "rules.%s.%s: distinct %s of %s are not counted, the rule "
-                "would never apply; add \"%s\" to count.distinct_types",
-                r->name, keys[i], keys[i], r->type, r->type);
-        }
-    }
-}
-
-/* A built-in rule whose distinct counts a file removes rests without an error. */
-static void check_rules(struct config *c, const struct config_types *types,
-                        struct config_errors *errors)
-{
-    const struct config_strings *names = &c->count.distinct_types;
-
-    for (size_t i = 0; types != NULL && i < names->n; i++) {
-        if (!types->is_counted(slice_str(names->v[i]))) {
-            refuse_uncounted(
-                c, key_source(c, offsetof(struct config, count.distinct_types)),
-                "count.distinct_types", names->v[i], errors);
-        }
-    }
-    for (size_t i = 0; i < c->nrules; i++) {
-        check_rule_type(c, i, types != NULL ? types->is_counted : NULL, errors);
-        if (types != NULL) {
-            check_rule_trait(c, i, types->is_trait, errors);
-        }
-        if (c->origin->group[SCHEMA_RULES][i].named.file != 0) {
-            check_rule_distinct(c, i, errors);
         }
     }
 }
@@ -272,7 +166,7 @@ void config_finish(struct config *c, const struct config_types *types,
     check_thresholds(c, errors);
     check_embargo(c, errors);
     if (errors->n == 0 || c->rule_default.type != NULL) {
-        check_rules(c, types, errors);
+        config_finish_rules(c, types, errors);
     }
     if (types != NULL) {
         check_types(c, types->is_sought, errors);

@@ -50,6 +50,10 @@ static const char *const count_units[] = {
     [COUNT_UNIT_DELIVERIES] = "deliveries",
 };
 static const char *const windows[RULE_WINDOWS] = {"10m", "1h", "1d", "14d"};
+static const char *const directions[] = {
+    [DIRECTION_IN] = "in",
+    [DIRECTION_OUT] = "out",
+};
 static const char *const roles[] = {
     [API_NONE] = "none",
     [API_READ] = "read",
@@ -80,6 +84,7 @@ static const struct keyword_set sets[] = {
     [SCHEMA_URL_MATCH] = WORDS(url_matches, 0, "\"normal\""),
     [SCHEMA_COUNT_UNIT] = WORDS(count_units, 0, "\"messages\""),
     [SCHEMA_WINDOW] = WORDS(windows, 0, "\"1d\""),
+    [SCHEMA_DIRECTION] = WORDS(directions, 0, "\"in\""),
     [SCHEMA_ROLE] = WORDS(roles, 0, "\"read\""),
 };
 

@@ -5,10 +5,12 @@
 #include "core/config/config_value.h"
 #include "core/config/mistake.h"
 #include "core/config/precheck.h"
+#include "core/config/shipped.h"
 
 enum {
     LOAD_FILE_MAX = 1 << 20, /* bytes of one file, with a line break */
-    LOAD_FILES_MAX = 256     /* files of conf.d */
+    LOAD_FILES_MAX = 256,    /* files of conf.d */
+    SHIPPED_NAME_MAX = 128
 };
 
 static void refuse_file(struct load *l, enum err code, unsigned line, const char *what)
@@ -207,7 +209,8 @@ static void set_defaults(struct load *l, const struct schema_row *rows, size_t n
                          void *base)
 {
     for (size_t i = 0; i < n; i++) {
-        struct value_place place = {&rows[i], base, rows[i].path, "default", l->errors};
+        struct value_place place = {&rows[i],  base,      rows[i].path,
+                                    "default", l->errors, 0};
         char text[VALUE_TEXT_MAX];
         config_t parsed;
 
@@ -223,32 +226,24 @@ static void set_defaults(struct load *l, const struct schema_row *rows, size_t n
     }
 }
 
-/* The rules of a site without `rules`. All together they score less than thresholds.header: bulk
- * mail can be wanted mail. */
-static const char built_in_rules[] =
-    "rules = (\n"
-    "{ name = \"replica\"; type = \"text_band\"; count = 20; score = 1.5; },\n"
-    "{ name = \"text\"; type = \"text\"; count = 20; networks = 3; },\n"
-    "{ name = \"body\"; type = \"body\"; count = 50; score = 0.5; },\n"
-    "{ name = \"attachment\"; type = \"attachment\"; count = 20; networks = 3;"
-    "  score = 0.5; },\n"
-    "{ name = \"links\"; type = \"link_set\"; count = 20; networks = 3; score = 0.5; },\n"
-    "{ name = \"burst\"; type = \"template_sender\"; window = \"1h\"; count = 50;"
-    "  burst = 20.0; score = 0.5; }\n"
-    ");";
-
-static void apply_built_in_rules(struct load *l)
+/* The rules that come with gillnet. An error in them fails every test. */
+static void apply_shipped(struct load *l)
 {
-    config_t parsed;
+    for (const struct shipped_file *f = shipped_files; f->name != NULL; f++) {
+        char name[SHIPPED_NAME_MAX];
+        struct buf text;
 
-    config_init(&parsed);
-    if (config_read_string(&parsed, built_in_rules) == CONFIG_TRUE) {
-        apply_settings(l, config_root_setting(&parsed));
-    } else {
-        config_errors_add(l->errors, ERR_SYNTAX, "default", 0, "%s",
-                          "the built-in rules cannot be read");
+        (void)snprintf(name, sizeof(name), "rules.d/%s (shipped)", f->name);
+        if (!begin_file(l, name)) {
+            return;
+        }
+        buf_init(&text, LOAD_FILE_MAX);
+        buf_add(&text, f->text);
+        buf_add_char(&text, '\n');
+        parse_text(l, &text);
+        buf_fini(&text);
     }
-    config_destroy(&parsed);
+    l->c->origin->nshipped = l->c->origin->nfiles - 1;
 }
 
 static void apply_defaults(struct load *l)
@@ -258,10 +253,9 @@ static void apply_defaults(struct load *l)
         set_defaults(l, schema_families[i].rows, schema_families[i].nrows,
                      family_defaults(l->c, i));
     }
-    apply_built_in_rules(l);
 }
 
-static void load_all(struct load *l, const char *file, const struct config_types *types)
+static void load_all(struct load *l, const char *file, bool has_shipped)
 {
     l->c->file = strdup(file != NULL ? file : "");
     if (l->c->file == NULL || !begin_file(l, "default")) {
@@ -269,33 +263,51 @@ static void load_all(struct load *l, const char *file, const struct config_types
         return;
     }
     apply_defaults(l);
+    if (has_shipped) {
+        apply_shipped(l);
+    }
     if (file != NULL) {
         load_file(l, file);
         load_beside(l, file);
     }
-    config_finish(l->c, types, l->errors);
+}
+
+/* One load with the shipped rules or without; NULL without memory. */
+static struct config *load_once(const char *file, const struct config_types *types,
+                                bool has_shipped, struct config_errors *errors)
+{
+    struct load l = {.c = config_new(), .errors = errors, .file = ""};
+
+    if (l.c == NULL) {
+        config_errors_add(errors, ERR_NOMEM, file, 0, "%s", "out of memory");
+        return NULL;
+    }
+    load_all(&l, file, has_shipped);
+    if (l.c->shipped_rules == has_shipped || !has_shipped) {
+        config_finish(l.c, types, errors);
+    }
+    return l.c;
 }
 
 enum err config_load(const char *file, const struct config_types *types,
                      struct config **ret, struct config_errors *reterrors)
 {
     struct config_errors errors = {0, NULL};
-    struct load l = {.c = config_new(), .errors = &errors, .file = ""};
+    struct config *c = load_once(file, types, true, &errors);
     enum err code = ERR_NOMEM;
 
-    if (l.c == NULL) {
-        config_errors_add(&errors, ERR_NOMEM, file, 0, "%s", "out of memory");
-        *reterrors = errors;
-        return ERR_NOMEM;
+    if (c != NULL && !c->shipped_rules) { /* then its files may build on none of them */
+        config_release(&c);
+        config_errors_free(&errors);
+        c = load_once(file, types, false, &errors);
     }
-    load_all(&l, file, types);
-    if (errors.n == 0) {
-        *ret = l.c;
+    if (c != NULL && errors.n == 0) {
+        *ret = c;
         return ERR_OK;
     }
-    code = errors.v[0].code;
+    code = errors.n > 0 ? errors.v[0].code : ERR_NOMEM;
     *reterrors = errors;
-    config_release(&l.c);
+    config_release(&c);
     return code;
 }
 

@@ -157,8 +157,8 @@ static void take_mark(struct scan *s)
     case '[':
         if (++s->depth > SCAN_DEPTH_MAX) {
             fatal(s, ERR_LIMIT,
-                  "groups and lists are nested too deep; no key of "
-                  "gillnet lies deeper than three");
+                  "groups and lists are nested too deep; only conditions of rules nest, and "
+                  "six deep at most");
             return;
         }
         s->open[s->depth] = *s->p;

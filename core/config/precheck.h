@@ -12,7 +12,7 @@
 #include "core/base/slice.h"
 
 enum {
-    SCAN_DEPTH_MAX = 16,      /* groups, lists and arrays inside each other */
+    SCAN_DEPTH_MAX = 20,      /* groups, lists and arrays inside each other */
     SCAN_SETTINGS_MAX = 20000 /* "name =" in one file */
 };
 

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "core/base/utf8.h"
-#include "core/config/config_value.h"
+#include "core/config/condition.h"
 #include "core/config/schema.h"
 #include "core/config/unit.h"
 
@@ -20,7 +20,7 @@ static bool is_text(enum schema_kind kind)
     return kind == SCHEMA_PATH || kind == SCHEMA_SOCKET || kind == SCHEMA_CONTROL ||
            kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY ||
            kind == SCHEMA_TYPE || kind == SCHEMA_LISTEN || kind == SCHEMA_FILE ||
-           kind == SCHEMA_FEED_URL;
+           kind == SCHEMA_FEED_URL || kind == SCHEMA_LINE;
 }
 
 static bool is_strings(enum schema_kind kind)
@@ -45,6 +45,8 @@ void value_free(const struct schema_row *row, void *base)
         free(*field.v);
         *field.v = NULL;
         *field.n = 0;
+    } else if (row->kind == SCHEMA_CONDITIONS) {
+        conditions_free(row_field(row, base));
     }
 }
 
@@ -60,12 +62,16 @@ bool value_copy(const struct schema_row *row, void *to, const void *from)
     if (is_strings(row->kind)) {
         return elements_strings_copy(field, source);
     }
+    if (row->kind == SCHEMA_CONDITIONS) {
+        return true; /* the defaults have none */
+    }
     if (keywords_has(row->kind)) {
         *(unsigned *)field = *(const unsigned *)source; /* no family has log.format */
         return true;
     }
     switch (row->kind) {
     case SCHEMA_TIME_S:
+    case SCHEMA_DATE:
     case SCHEMA_SIZE:
         *(uint64_t *)field = *(const uint64_t *)source;
         return true;
@@ -182,6 +188,13 @@ void value_text(const struct schema_row *row, const void *base, struct buf *ret)
     case SCHEMA_TIME_S:
         (void)unit_text(row->kind, *(const uint64_t *)field, text);
         add_quoted(ret, text);
+        break;
+    case SCHEMA_DATE:
+        unit_date_text(*(const uint64_t *)field, text);
+        add_quoted(ret, text);
+        break;
+    case SCHEMA_CONDITIONS:
+        conditions_text(field, ret);
         break;
     case SCHEMA_MODE:
         buf_printf(ret, "\"%04o\"", *(const unsigned *)field);

@@ -23,6 +23,20 @@ static const struct schema_row rule_keys[SCHEMA_RULE_KEYS] = {
 #include "core/config/schema.def"
 };
 
+static const struct schema_row rule_group_keys[SCHEMA_RULE_GROUP_KEYS] = {
+#define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help)     \
+    {path, def, help,          offsetof(struct config_rule_group, field), \
+     min,  max, SCHEMA_##kind, true},
+#include "core/config/schema.def"
+};
+
+static const struct schema_row value_set_keys[SCHEMA_VALUE_SET_KEYS] = {
+#define CONFIG_VALUE_SET_KEY(path, kind, field, min, max, def, help)     \
+    {path, def, help,          offsetof(struct config_value_set, field), \
+     min,  max, SCHEMA_##kind, true},
+#include "core/config/schema.def"
+};
+
 static const struct schema_row subscribe_keys[SCHEMA_SUBSCRIBE_KEYS] = {
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help)        \
     {path, def, help,          offsetof(struct config_subscription, field), \
@@ -47,7 +61,7 @@ const struct schema_family schema_families[SCHEMA_FAMILIES] = {
                       PLACES(config_list, lists, nlists, list_default)},
     [SCHEMA_RULES] = {"rules", "rule",
                       "{ name = \"replica\"; type = \"text_band\"; count = 20; }",
-                      ROWS(rule_keys), 64,
+                      ROWS(rule_keys), 4096,
                       PLACES(config_rule, rules, nrules, rule_default)},
     [SCHEMA_SUBSCRIPTIONS] =
         {"subscribe", "subscription",
@@ -60,6 +74,16 @@ const struct schema_family schema_families[SCHEMA_FAMILIES] = {
                       "{ name = \"phish\"; url = \"https://feeds.example/urls.txt\"; }",
                       ROWS(feed_keys), 256,
                       PLACES(config_feed, feeds, nfeeds, feed_default)},
+    [SCHEMA_RULE_GROUPS] = {"rule_groups", "group of rules",
+                            "{ name = \"names\"; cap = 2.0; }", ROWS(rule_group_keys),
+                            256,
+                            PLACES(config_rule_group, rule_groups, nrule_groups,
+                                   rule_group_default)},
+    [SCHEMA_VALUE_SETS] = {"value_sets", "set of values",
+                           "{ name = \"freemail\"; values = [ \"gmail.com\" ]; }",
+                           ROWS(value_set_keys), 256,
+                           PLACES(config_value_set, value_sets, nvalue_sets,
+                                  value_set_default)},
 };
 
 _Static_assert(LENGTH(list_keys) <= SCHEMA_FAMILY_KEYS_MAX &&
@@ -70,7 +94,9 @@ _Static_assert(LENGTH(list_keys) <= SCHEMA_FAMILY_KEYS_MAX &&
 _Static_assert(offsetof(struct config_list, name) == 0 &&
                    offsetof(struct config_rule, name) == 0 &&
                    offsetof(struct config_subscription, name) == 0 &&
-                   offsetof(struct config_feed, name) == 0,
+                   offsetof(struct config_feed, name) == 0 &&
+                   offsetof(struct config_rule_group, name) == 0 &&
+                   offsetof(struct config_value_set, name) == 0,
                "an element begins with its name");
 
 const char *schema_kind_name(enum schema_kind kind)
@@ -101,6 +127,9 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_FEED_URL] = "URL",
         [SCHEMA_TEXTS] = "texts",
         [SCHEMA_LISTENS] = "addresses",
+        [SCHEMA_LINE] = "text",
+        [SCHEMA_DATE] = "date",
+        [SCHEMA_CONDITIONS] = "conditions",
     };
 
     return names[kind] != NULL ? names[kind] : "word";
@@ -213,6 +242,9 @@ const char *schema_nearest(const char *group, const char *name)
         "lists",     "list_defaults",  "log",   "limits",     "thresholds", "allow",
         "count",     "lists.name",     "rules", "rules.name", "hub",        "peers",
         "subscribe", "subscribe.name", "feeds", "feeds.name", "api",        "alerts",
+        "rule_groups", "rule_groups.name", "value_sets", "value_sets.name",
+#define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help) "rule_groups." path,
+#define CONFIG_VALUE_SET_KEY(path, kind, field, min, max, def, help) "value_sets." path,
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) "feeds." path,
 #include "core/config/feed.def"
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) "subscribe." path,

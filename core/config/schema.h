@@ -34,7 +34,11 @@ enum schema_kind {
     SCHEMA_LIST_SHARE, /* enum list_share; true: entries */
     SCHEMA_COUNT_UNIT,
     SCHEMA_TYPE,   /* name of a feature type, or "" */
+    SCHEMA_LINE,   /* any text of one line, or "" */
+    SCHEMA_DATE,   /* uint64_t, unix time of the day's end; "": 0 */
     SCHEMA_WINDOW, /* enum rule_window */
+    SCHEMA_DIRECTION, /* enum condition_direction */
+    SCHEMA_CONDITIONS, /* struct config_conditions */
     SCHEMA_BULK_ALONE,
     SCHEMA_SHARE,     /* double, a part of one */
     SCHEMA_NETWORKS,  /* n and struct ipnet * */
@@ -75,6 +79,14 @@ enum {
 #define CONFIG_RULE_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/schema.def"
     ,
+    SCHEMA_RULE_GROUP_KEYS = 0
+#define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/schema.def"
+    ,
+    SCHEMA_VALUE_SET_KEYS = 0
+#define CONFIG_VALUE_SET_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/schema.def"
+    ,
     SCHEMA_SUBSCRIBE_KEYS = 0
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/subscribe.def"
@@ -94,6 +106,8 @@ enum {
     SCHEMA_RULES,
     SCHEMA_SUBSCRIPTIONS,
     SCHEMA_FEEDS,
+    SCHEMA_RULE_GROUPS,
+    SCHEMA_VALUE_SETS,
     SCHEMA_FAMILIES
 };
 enum { SCHEMA_FAMILY_KEYS_MAX = 32 };
@@ -120,7 +134,7 @@ const char *schema_nearest(const char *group, const char *name);
 
 /* Whether some key lies below this path ("limits" is a group). */
 bool schema_is_group(const char *path);
-/* The family of that name: lists, rules, subscribe or feeds; NULL: there is none. */
+/* The family of that name: lists, rules, subscribe, ...; NULL: there is none. */
 const struct schema_family *schema_family(const char *group);
 
 /* The row of a key in a group ("" outside of all); NULL: there is none. */

@@ -179,3 +179,37 @@ bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16])
     }
     return rest == 0 || (net->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
 }
+
+bool unit_date(const char *text, uint64_t *ret)
+{
+    struct tm day = {0};
+    char again[UNIT_TEXT_MAX];
+    uint64_t end = 0;
+
+    if (*text != '\0') {
+        const char *rest = strptime(text, "%Y-%m-%d", &day);
+        time_t begin = rest != NULL && *rest == '\0' ? timegm(&day) : -1;
+
+        if (begin < 0) {
+            return false;
+        }
+        end = (uint64_t)begin + UNIT_DAY_S;
+        unit_date_text(end, again);
+        if (strcmp(again, text) != 0) { /* "2027-02-30", "2027-6-1" */
+            return false;
+        }
+    }
+    *ret = end;
+    return true;
+}
+
+void unit_date_text(uint64_t end_s, char dst[UNIT_TEXT_MAX])
+{
+    time_t begin = (time_t)(end_s - UNIT_DAY_S);
+    struct tm day;
+
+    if (end_s == 0 || gmtime_r(&begin, &day) == NULL ||
+        strftime(dst, UNIT_TEXT_MAX, "%Y-%m-%d", &day) == 0) {
+        *dst = '\0';
+    }
+}

@@ -10,7 +10,7 @@
 
 #include "core/config/config.h"
 
-enum { UNIT_TEXT_MAX = 64 };
+enum { UNIT_TEXT_MAX = 64, UNIT_DAY_S = 86400 };
 
 /* Digits and B, K, M or G (powers of 1024). */
 bool unit_size(const char *text, uint64_t *ret);
@@ -22,6 +22,10 @@ void unit_time_us_text(uint64_t us, char dst[UNIT_TEXT_MAX]);
 
 /* 3 or 4 octal digits up to 0777. */
 bool unit_mode(const char *text, unsigned *ret);
+
+/* "2027-06-30": the end of that day (UTC), as unix time; "": 0. */
+bool unit_date(const char *text, uint64_t *ret);
+void unit_date_text(uint64_t end_s, char dst[UNIT_TEXT_MAX]);
 
 /* "a.b.c.d/len", "v6/len", or an address alone. *retwhy says what is wrong on failure. */
 bool unit_network(const char *text, struct ipnet *ret, const char **retwhy);

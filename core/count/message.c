@@ -249,6 +249,7 @@ static void count_keys(struct counting *c)
     uint64_t amount =
         in_deliveries && c->facts->ndeliveries > 0 ? c->facts->ndeliveries : 1;
 
+    ret->amount = c->is_reading ? 0 : amount;
     for (size_t i = 0; i < ret->n; i++) {
         add_item(c, ret->v[i].digest, c->is_reading ? 0 : amount);
         if (ret->v[i].has_distinct) {

@@ -43,6 +43,7 @@ struct message_counts {
     const struct keyring *keys;    /* that the digests were made with */
     size_t n;
     struct counted *v; /* in the order of the features */
+    uint64_t amount;   /* what this message adds to each; 0: it is only read */
     bool is_cut;       /* more features than COUNT_FEATURES_MAX, or no memory */
 };
 

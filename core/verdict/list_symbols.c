@@ -91,6 +91,18 @@ void list_symbols_allow(struct judging *j)
     j->v->unproved = allow_unproved(&j->facts);
 }
 
+/* A hit that conditions of rules see: it has the effect that it should have. */
+static void hold(struct judging *j, const struct list_hit *hit)
+{
+    if (j->nheld == RULE_LISTS_MAX) {
+        j->v->limits |= LIMIT_FLAG(features);
+        return;
+    }
+    j->held[j->nheld++] =
+        (struct rule_list){list_reader_name(listset_reader(j->lists, hit->list)),
+                           list_of(j, hit)->category, hit->value};
+}
+
 /* The symbol of the i-th list, if it has a confirmed hit. */
 static void judge_list(struct judging *j, size_t i)
 {
@@ -122,9 +134,11 @@ static void judge_list(struct judging *j, size_t i)
         verdict_add_symbol(j->v, "LIST_", name, 0,
                            make_detail(j->arena, "shadow, ", first, count - 1));
     } else if (!list->is_allow) {
+        hold(j, first);
         verdict_add_symbol(j->v, "LIST_", name, j->v->allow == NULL ? list->weight : 0,
                            make_detail(j->arena, "", first, count - 1));
     } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
+        hold(j, first);
         verdict_add_symbol(j->v, "LIST_", name, 0,
                            make_detail(j->arena,
                                        allow_is_exemption(first->report_type)
@@ -141,6 +155,9 @@ static void on_peers_symbol(void *context, const struct peers_symbol *s)
     verdict_add_symbol(j->v, "LIST_", s->name, score,
                        make_detail(j->arena, s->note, s->hit, 0));
     j->unsure += s->has_quorum ? 0 : score;
+    if (s->has_quorum && score > 0) {
+        hold(j, s->hit);
+    }
 }
 
 static void judge_peers(struct judging *j)

@@ -7,7 +7,6 @@
 #include "core/verdict/verdict.h"
 
 #include "core/base/clock.h"
-#include "core/verdict/bulk.h"
 #include "core/verdict/verdict_internal.h"
 
 /* The symbol to fill in; past the end the last one gathers the rest. */
@@ -44,13 +43,6 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
     }
 }
 
-static void on_bulk_symbol(void *context, const char *prefix, const char *name,
-                           double score, struct slice detail)
-{
-    struct judging *j = context;
-    verdict_add_symbol(j->v, prefix, name, score, detail);
-}
-
 /* A limit that honest mail never meets is evidence. However many are met, it is one trick. */
 static void judge_limits(struct judging *j)
 {
@@ -66,18 +58,29 @@ static void judge_limits(struct judging *j)
     }
 }
 
-/* Rules that a trait alone decides. */
-static void judge_traits(struct judging *j)
+/* Keeps which rules held, for the journal; without memory the verdict is the same. */
+static void keep_hit(struct judging *j, const struct rule_symbol *s)
 {
-    const struct config *config = j->facts.config;
+    struct verdict *v = j->v;
 
-    for (size_t i = 0; i < config->nrules; i++) {
-        const struct config_rule *rule = &config->rules[i];
-        if (!rule->enabled || *rule->type != '\0' || !bulk_has_trait(&j->facts, rule)) {
-            continue;
-        }
-        verdict_add_symbol(j->v, "TRAIT_", rule->name, rule->shadow ? 0 : rule->score,
-                           slice_str(rule->shadow ? "shadow" : rule->trait));
+    if (v->rule_hits == NULL) {
+        v->rule_hits =
+            arena_array(j->arena, VERDICT_RULE_HITS_MAX, sizeof(v->rule_hits[0]));
+    }
+    if (v->rule_hits != NULL && v->nrule_hits < VERDICT_RULE_HITS_MAX) {
+        v->rule_hits[v->nrule_hits++] =
+            (struct rule_hit){(uint16_t)s->rule, s->is_shadow, (float)s->score};
+    }
+}
+
+static void on_rule_symbol(void *context, const struct rule_symbol *s)
+{
+    struct judging *j = context;
+
+    verdict_add_symbol(j->v, s->prefix, s->name, s->score, s->detail);
+    j->of_counts += s->is_of_counts ? s->score : 0;
+    if (s->rule != SIZE_MAX) {
+        keep_hit(j, s);
     }
 }
 
@@ -86,23 +89,39 @@ static enum action milder(enum action a, enum action b)
     return a < b ? a : b;
 }
 
-/* After the lists. Their score alone may lead to any action, together with that of bulk rules to
- * bulk_alone at most, and with values that lack a quorum of peers only to a header. */
-static void judge_bulk(struct judging *j)
+static unsigned run_rules(struct judging *j)
 {
-    const struct config *config = j->facts.config;
-    double lists = j->v->score - j->unsure;
-    enum action alone = config_action(config, lists);
-    struct bulk_case c = {.facts = &j->facts,
-                          .deadline_mono_us = j->facts.context->deadline_mono_us,
+    const struct verdict_context *context = j->facts.context;
+    struct rule_case c = {.config = j->facts.config,
+                          .features = j->facts.features,
+                          .counts = context->counts,
+                          .identity = context->identity,
+                          .text = context->text,
+                          .lists = j->held,
+                          .nlists = j->nheld,
+                          .is_outgoing = context->is_outgoing,
+                          .is_emergency = context->is_emergency,
+                          .bytes = context->bytes,
+                          .deadline_mono_us = context->deadline_mono_us,
                           .arena = j->arena,
-                          .on_symbol = on_bulk_symbol,
+                          .on_symbol = on_rule_symbol,
                           .is_exempt = list_symbols_is_exempt,
                           .context = j};
 
-    j->v->limits |= bulk_judge(&c);
-    enum action together =
-        milder(config_action(config, j->v->score - j->unsure), config->bulk_alone);
+    c.is_proved = allow_proved_from(&j->facts, &c.proved_domain);
+    return ruleset_judge(&c);
+}
+
+/* After the lists. All that is no count may lead to any action, together with rules on counts to
+ * bulk_alone at most, and with values that lack a quorum of peers only to a header. */
+static void judge_rules(struct judging *j)
+{
+    const struct config *config = j->facts.config;
+
+    j->v->limits |= run_rules(j);
+    double sure = j->v->score - j->unsure;
+    enum action alone = config_action(config, sure - j->of_counts);
+    enum action together = milder(config_action(config, sure), config->bulk_alone);
     enum action all = milder(config_action(config, j->v->score), ACTION_HEADER);
     alone = alone > together ? alone : together;
     j->v->action = alone > all ? alone : all;
@@ -134,8 +153,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     }
     judge_limits(&j);
     if (ret->allow == NULL) {
-        judge_traits(&j);
-        judge_bulk(&j);
+        judge_rules(&j);
     }
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);

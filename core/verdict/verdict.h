@@ -12,15 +12,16 @@
  * sender follows the same rules; a URL, attachment, body or subject there removes that value from
  * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
- * or `protected` covers, gives no symbol. Bulk rules come last, for messages that no allow rule
- * accepts: a rule whose counts are met exactly becomes BULK_NAME with its score. Bulk scores lead
- * to bulk_alone at most; a harsher action needs a score that reaches it without them.
- * Files in reading order: verdict (lists, limits, signs, score), allow (senders with proof), peers
- * (quorum and weight), bulk (counts), explain (the result as JSON).
+ * or `protected` covers, gives no symbol. The rules come last, for messages that no allow rule
+ * accepts (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and
+ * TRAIT_NAME are those written in short. Rules that read only counts lead to bulk_alone at most; a
+ * harsher action needs a score that reaches it without them.
+ * Files in reading order: verdict (lists, limits, score), allow (senders with proof), peers (quorum
+ * and weight), rule/ (rules), identity/ (words about the sender), explain (the result as JSON).
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, list, count.   Threads: pure.   Allocates: from the arena.
+ * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.   Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
 #define CORE_VERDICT_VERDICT_H
@@ -32,12 +33,23 @@
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
 
-enum { VERDICT_SYMBOLS_MAX = 64, VERDICT_SYMBOL_NAME = 48 };
+enum {
+    VERDICT_SYMBOLS_MAX = 128,
+    VERDICT_SYMBOL_NAME = 48,
+    VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
+};
 
 struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
+};
+
+/* A rule that held. */
+struct rule_hit {
+    uint16_t rule; /* in config->rules */
+    bool is_shadow;
+    float score; /* that it added */
 };
 
 struct verdict {
@@ -46,6 +58,8 @@ struct verdict {
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     bool is_embargoed; /* answer 451 whatever the action is; see core/verdict/embargo */
+    size_t nrule_hits;
+    struct rule_hit *rule_hits; /* in the arena; NULL: none */
     const char *
         allow; /* which allow rule decided, or NULL: "network", "login", "address", ... */
     struct slice
@@ -69,8 +83,10 @@ struct verdict_context {
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
-    bool is_outgoing;                    /* of a login or a trusted network */
-    uint64_t bytes;                      /* headers and body */
+    const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
+    bool is_outgoing;              /* of a login or a trusted network */
+    bool is_emergency;             /* rules for emergency mode hold too */
+    uint64_t bytes;                /* headers and body */
     verdict_evidence_fn *evidence; /* NULL: none; not called for allowed messages */
     void *evidence_context;
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
@@ -87,6 +103,11 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
 
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);
+
+/* After verdict_extract_limits: sets in limits what rules want to see of the text. Goes into
+ * verdict_context; lives in arena. */
+struct rule_text *verdict_read_text(const struct config *config, struct arena *arena,
+                                    struct extract_limits *limits);
 
 void verdict_make(const struct config *config, const struct featureset *features,
                   const struct listset *lists, const struct list_hits *hits,

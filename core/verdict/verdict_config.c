@@ -1,6 +1,7 @@
 /* verdict_config - numbers of the configuration, for extraction and for the answer. */
 #include <math.h>
 
+#include "core/verdict/rule/rule.h"
 #include "core/verdict/verdict.h"
 
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret)
@@ -28,6 +29,12 @@ void verdict_extract_limits(const struct config *config, struct extract_limits *
         .archive_depth = l->archive_depth,
         .cpu_us = l->cpu_us,
     };
+}
+
+struct rule_text *verdict_read_text(const struct config *config, struct arena *arena,
+                                    struct extract_limits *limits)
+{
+    return rule_text_new(config->ruleset, arena, limits);
 }
 
 double verdict_required(const struct config *config, enum action action)

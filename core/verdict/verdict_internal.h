@@ -5,6 +5,7 @@
 #define CORE_VERDICT_VERDICT_INTERNAL_H
 
 #include "core/verdict/allow.h"
+#include "core/verdict/rule/rule.h"
 
 /* Values that allow lists take from the others, a message. */
 enum { VERDICT_EXEMPTIONS_MAX = 256 };
@@ -15,8 +16,11 @@ struct judging {
     const struct list_hits *hits;
     struct arena *arena;
     double unsure; /* part of the score that lacks a quorum of peers */
+    double of_counts; /* part of the score that rules on counts gave */
     size_t nexempt;
     struct slice exempt[VERDICT_EXEMPTIONS_MAX];
+    size_t nheld;
+    struct rule_list held[RULE_LISTS_MAX]; /* what conditions on lists see */
     struct verdict *v;
 };
 

@@ -120,8 +120,11 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 static void reload(struct hub *h, struct buf *ret)
 {
-    static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              trait_is_known, feed_format_is_known};
+    static const struct config_types types = {.is_sought = feature_is_sought,
+                                              .is_counted = feature_is_counted,
+                                              .is_trait = trait_is_known,
+                                              .is_format = feed_format_is_known,
+                                              .is_feature = feature_is_of_message};
     struct config_errors errors = {.n = 0};
     struct config *fresh = NULL;
     struct buf restart;

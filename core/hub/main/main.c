@@ -106,8 +106,11 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
 
 static int load_config(const char *file, struct config **ret)
 {
-    static const struct config_types types = {feature_is_sought, feature_is_counted,
-                                              trait_is_known, feed_format_is_known};
+    static const struct config_types types = {.is_sought = feature_is_sought,
+                                              .is_counted = feature_is_counted,
+                                              .is_trait = trait_is_known,
+                                              .is_format = feed_format_is_known,
+                                              .is_feature = feature_is_of_message};
     return config_load_or_print("gillnet-hub", file, &types, ret) ? EX_OK : EX_CONFIG;
 }
 

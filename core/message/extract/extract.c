@@ -152,6 +152,7 @@ void extract_drop(struct extract *x)
     if (x == NULL) {
         return;
     }
+    extract_shown_finish(x);
     fingerprint_drop(x->imprint);
     overflow_fini(&x->overflow);
     arena_free(&x->scratch);

@@ -234,6 +234,8 @@ void extract_shown_end(struct extract *x, const struct mail_part *part);
 /* Text of the open part; ignored where no reader shows the part. */
 void extract_shown_text(struct extract *x, struct slice text);
 void extract_shown_tag(struct extract *x, struct slice name);
+/* The message is over: no more text. */
+void extract_shown_finish(struct extract *x);
 
 /* skim.c: links of a window of text by their form: text behind "//", "www." and href. */
 void extract_skim(struct extract *x, struct slice text);

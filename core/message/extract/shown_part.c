@@ -53,12 +53,23 @@ void extract_shown_end(struct extract *x, const struct mail_part *part)
 
 void extract_shown_text(struct extract *x, struct slice text)
 {
+    if (x->is_shown && x->limits.on_text != NULL) {
+        x->limits.on_text(x->limits.text_context, text);
+    }
     if (x->is_shown && x->kind == TEXT_HTML) {
         imprint_line(x->imprint, text);
     } else if (x->is_shown) {
         fingerprint_text(x->imprint, text);
     } else {
         /* for others to read */
+    }
+}
+
+void extract_shown_finish(struct extract *x)
+{
+    if (x->limits.on_text != NULL) {
+        x->limits.on_text_end(x->limits.text_context);
+        x->limits.on_text = NULL;
     }
 }
 

@@ -79,6 +79,13 @@ bool feature_is_counted(struct slice name)
     return info != NULL && info->counted;
 }
 
+bool feature_is_of_message(struct slice name)
+{
+    const struct feature_info *info = feature_info_by_name(name);
+
+    return info != NULL && info->shown;
+}
+
 const struct feature_info *feature_table(size_t *retcount)
 {
     *retcount = TABLE_ROWS;

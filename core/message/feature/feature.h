@@ -50,6 +50,8 @@ const char *feature_type_name(uint16_t type);
 bool feature_is_sought(struct slice name);
 /* Whether the table has a type of this name that is counted. */
 bool feature_is_counted(struct slice name);
+/* Whether the table has a type of this name that messages have as features. */
+bool feature_is_of_message(struct slice name);
 /* All rows in the order of the table. */
 const struct feature_info *feature_table(size_t *retcount);
 

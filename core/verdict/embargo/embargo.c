@@ -212,8 +212,8 @@ static void welcome(struct embargo *e, const struct embargo_case *c,
     }
 }
 
-static void show(const char *name, const char *words, uint64_t seconds,
-                 struct arena *arena, struct verdict *v)
+static void show_delay(const char *name, const char *words, uint64_t seconds,
+                       struct arena *arena, struct verdict *v)
 {
     char text[DETAIL];
 
@@ -261,7 +261,7 @@ void embargo_judge(struct embargo *e, const struct embargo_case *c,
     }
     if (r->was_answered) {
         uint64_t after_s = c->now_s > r->time_s ? c->now_s - r->time_s : 0;
-        show("EMBARGOED", "came back after", after_s, arena, v);
+        show_delay("EMBARGOED", "came back after", after_s, arena, v);
     } else if (is_exempt(c, v) || !is_grey(c, v)) {
         return;
     }
@@ -275,6 +275,6 @@ void embargo_judge(struct embargo *e, const struct embargo_case *c,
     pthread_mutex_unlock(&e->lock);
     if (v->is_embargoed) {
         stats_add(STAT_embargoed, 1);
-        show("EMBARGO", "first contact, for", time_s, arena, v);
+        show_delay("EMBARGO", "first contact, for", time_s, arena, v);
     }
 }

@@ -125,8 +125,8 @@ bool emergency_sheds(const struct emergency *e)
     return is_on;
 }
 
-static void show(const struct emergency *e, const struct config *config, double rate,
-                 uint64_t now_s)
+static void show_rate(const struct emergency *e, const struct config *config,
+                      double rate, uint64_t now_s)
 {
     double level = emergency_meter_level(&e->meter, &config->emergency, now_s);
 
@@ -163,7 +163,7 @@ void emergency_tick(struct emergency *e, const struct config *config, uint64_t c
     if (e->last_s == 0 || is_back) {
         e->last_s = now_s;
         e->last_checks = checks;
-        show(e, config, 0, now_s);
+        show_rate(e, config, 0, now_s);
     } else if (now_s >= e->last_s + EMERGENCY_SAMPLE_S) {
         struct emergency_sample sample = {
             .checks = checks > e->last_checks ? checks - e->last_checks : 0,
@@ -177,7 +177,7 @@ void emergency_tick(struct emergency *e, const struct config *config, uint64_t c
         e->last_s = now_s;
         e->last_checks = checks;
         save(e);
-        show(e, config, rate, now_s);
+        show_rate(e, config, rate, now_s);
     }
     pthread_mutex_unlock(&e->lock);
 }

@@ -5,6 +5,7 @@
  * compared with the mean of seven days (emergency_meter.h: when the mode begins and ends). Lists
  * are looked up as always, and every hit is confirmed as always: the mode changes no look-up, so
  * nothing that is listed passes while it begins, lasts or ends. While it is on,
+ *  - rules with emergency = true hold too (conf/rules.d/emergency.conf has patterns of links);
  *  - domains below which many URLs are confirmed count as listed for a while (escalation.h);
  *  - work that no verdict needs is left out (emergency_sheds): samples for the ham log, the most
  *    frequent keys and symbols of the history page, learning of boilerplate.

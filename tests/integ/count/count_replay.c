@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/count/message.h"
+#include "core/verdict/rule/rule.h"
 #include "core/verdict/verdict.h"
 
 enum { LINE = 1 << 16, FILE_CAP = 64 << 20, ARENA = 64 << 20 };
@@ -141,7 +142,7 @@ static bool set_up(struct replay *r, const char *conf, const char *hex)
 {
     struct config_errors errors = {.n = 0};
 
-    if (config_load(conf, NULL, &r->config, &errors) != ERR_OK) {
+    if (ruleset_load(conf, &r->config, &errors) != ERR_OK) {
         for (size_t i = 0; i < errors.n; i++) {
             fprintf(stderr, "%u: %s\n", errors.v[i].line, errors.v[i].text);
         }

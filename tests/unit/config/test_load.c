@@ -207,14 +207,14 @@ static const struct bad bad_rows[] = {
     {"rules = ( 3 );", "each rule as a group"},
     {"rules = ( { type = \"text\"; } );", "a rule without a name"},
     {"rules = ( { name = \"a b\"; type = \"text\"; } );", "a-z"},
-    {"rules = ( { name = \"a\"; } );", "neither whose counts"},
+    {"rules = ( { name = \"a\"; } );", "the rule has no condition"},
     {"rules = ( { name = \"a\"; type = \"txt\"; } );", "rules.a.type: \"txt\""},
     {"rules = ( { name = \"a\"; type = \"text\"; windw = \"1d\"; } );",
      "did you mean \"rules.window\"?"},
     {"rules = ( { name = \"a\"; type = \"text\"; window = \"2d\"; } );", "\"14d\""},
     {"rules = ( { name = \"a\"; type = \"text\"; count = 1; } );", "from 2 to"},
     {"rules = ( { name = \"a\"; type = \"text\"; burst = 200.0; } );", "from 0 to 145"},
-    {"rules = ( { name = \"a\"; type = \"text\"; score = -1.0; } );", "from 0 to 1000"},
+    {"rules = ( { name = \"a\"; type = \"text\"; score = -1001.0; } );", "from -1000 to 1000"},
     {"rules = ( { name = \"a\"; type = \"url\"; networks = 3; } );",
      "rules.a.networks: distinct networks of url are not counted"},
     {"rules = ( { name = \"a\"; type = \"text\"; }, { name = \"a\"; } );",
@@ -224,7 +224,7 @@ static const struct bad bad_rows[] = {
     {"state_dir = ;", "the key has no value"},
     {"state_dir = \"/a", "no closing quote"},
     {"state_dir = \"/a\\x00b\";", "\\x00 would end the text here"},
-    {"a = ((((((((((((((((((1))))))))))))))))));", "nested too deep"},
+    {"a = ((((((((((((((((((((((1))))))))))))))))))))));", "nested too deep"},
 };
 
 static bool is_text(struct slice name)
@@ -239,7 +239,10 @@ static bool is_text(struct slice name)
 
 static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **state)
 {
-    static const struct config_types types = {is_text, is_text, is_text, is_text};
+    static const struct config_types types = {.is_sought = is_text,
+                                              .is_counted = is_text,
+                                              .is_trait = is_text,
+                                              .is_format = is_text};
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad_rows) / sizeof(bad_rows[0]); i++) {
@@ -262,25 +265,42 @@ static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **
     }
 }
 
+static const struct config_rule *rule_of(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->nrules; i++) {
+        if (strcmp(c->rules[i].name, name) == 0) {
+            return &c->rules[i];
+        }
+    }
+    fail_msg("no rule %s", name);
+    return &c->rule_default;
+}
+
 static void test_rules__when_no_file_has_some__then_the_built_in_ones(void **state)
 {
     struct config *c = confdir_load(confdir_put("gillnet.conf", "add_headers = true;"));
     double sum = 0;
 
     (void)state;
-    assert_int_equal(c->nrules, 6);
-    assert_string_equal(c->rules[0].name, "replica");
-    assert_string_equal(c->rules[0].type, "text_band");
-    assert_int_equal(c->rules[0].window, RULE_1D);
-    assert_true(c->rules[0].enabled && c->rules[0].spares_newsletters);
+    const struct config_rule *replica = rule_of(c, "replica");
+
+    assert_string_equal(replica->type, "text_band");
+    assert_int_equal(replica->window, RULE_1D);
+    assert_true(replica->enabled && replica->spares_newsletters);
     for (size_t i = 0; i < c->nrules; i++) {
-        sum += c->rules[i].shadow ? 0 : c->rules[i].score;
+        bool is_bulk = *c->rules[i].type != '\0' && !c->rules[i].shadow;
+
+        sum += is_bulk ? c->rules[i].score : 0;
     }
     assert_true(sum < c->threshold[ACTION_HEADER]); /* alone they mark nothing */
     assert_int_equal(c->bulk_alone, ACTION_HEADER);
     config_release(&c);
     c = confdir_load(confdir_put("gillnet.conf", "rules = ();"));
     assert_int_equal(c->nrules, 0); /* bulk is left alone */
+    config_release(&c);
+    c = confdir_load(confdir_put("gillnet.conf", "shipped_rules = false;"));
+    assert_int_equal(c->nrules, 0);
+    assert_int_equal(c->nvalue_sets + c->nrule_groups, 0);
     config_release(&c);
 }
 
@@ -296,7 +316,8 @@ static void test_rules__when_files_name_some__then_these_with_the_keys_of_all(
                 "type = \"body\"; enabled = false; } );");
     c = confdir_load(confdir_put(
         "gillnet.conf", "rules = ( { name = \"x\"; type = \"text\"; window = \"14d\"; "
-                        "count = 7; senders = 2; burst = 1.5; } );"));
+                        "count = 7; senders = 2; burst = 1.5; } ); shipped_rules = "
+                        "false;"));
     assert_int_equal(c->nrules, 2);
     assert_string_equal(c->rules[0].name, "x");
     assert_string_equal(c->rules[0].type, "text");

@@ -31,7 +31,7 @@ static void dump_values(const char *path, struct buf *ret)
     struct buf text;
     struct slice rest;
 
-    buf_init(&text, 1 << 20);
+    buf_init(&text, 8 << 20);
     config_dump(c, false, &text);
     for (rest = buf_slice(&text); rest.n > 0;) {
         struct slice line = slice_cut(&rest, '\n');
@@ -71,7 +71,8 @@ static void test_shipped__when_loaded_as_they_are__then_fine(void **state)
         char path[1024];
         struct config *c = NULL;
 
-        if (e->d_name[0] != '.' && strcmp(e->d_name, "feeds.d") != 0) {
+        if (e->d_name[0] != '.' && strcmp(e->d_name, "feeds.d") != 0 &&
+            strcmp(e->d_name, "rules.d") != 0) {
             snprintf(path, sizeof(path), "%s/%s", CONF_DIR, e->d_name);
             c = confdir_load(path);
             config_release(&c);
@@ -94,8 +95,8 @@ static void test_shipped__when_every_key_is_uncommented__then_the_defaults(void 
     (void)state;
     read_conf("gillnet.conf", &text);
     buf_init(&bare, 1 << 20);
-    buf_init(&shipped, 1 << 20);
-    buf_init(&defaults, 1 << 20);
+    buf_init(&shipped, 8 << 20);
+    buf_init(&defaults, 8 << 20);
     uncomment(buf_slice(&text), &bare);
     confdir_put_bytes("gillnet.conf", bare.p, bare.n);
     dump_values(confdir_file, &shipped);
@@ -132,8 +133,8 @@ static void test_shipped__when_nothing_is_uncommented__then_the_defaults(void **
         struct buf defaults;
         char path[1024];
 
-        buf_init(&shipped, 1 << 20);
-        buf_init(&defaults, 1 << 20);
+        buf_init(&shipped, 8 << 20);
+        buf_init(&defaults, 8 << 20);
         snprintf(path, sizeof(path), "%s/%s", CONF_DIR, names[i]);
         dump_values(path, &shipped);
         dump_values(NULL, &defaults);
@@ -306,7 +307,8 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     }
     /* no key outside of the schema */
     assert_int_equal(items, SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
-                                SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS);
+                                SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
+                                SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS);
     buf_fini(&item);
     free(page);
 }
@@ -329,7 +331,8 @@ static void test_schema__when_printed__then_one_row_a_key(void **state)
         assert_true(line.n > 0 && memchr(line.p, '\t', line.n) == NULL);
     }
     assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
-                               SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS);
+                               SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
+                               SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS);
     buf_fini(&text);
 }
 

@@ -9,11 +9,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/verdict/rule/rule.h"
 #include "core/verdict/verdict.h"
 
 #include "tests/unit/unit.h"
 
-enum { LISTS = 80 };
+enum { LISTS = 160 };
 
 struct list_reader {
     const char *name;
@@ -126,6 +127,9 @@ static inline int tear_down(void **state)
 {
     struct bench *b = *state;
     arena_free(&b->arena);
+    if (b->config.ruleset != NULL) {
+        b->config.ruleset_free(&b->config.ruleset);
+    }
     return 0;
 }
 
@@ -149,6 +153,9 @@ static inline void add_hit(struct bench *b, size_t list, uint16_t type,
 
 static inline void judge(struct bench *b)
 {
+    struct config_errors errors = {0, NULL};
+
+    assert_int_equal(ruleset_compile(&b->config, &errors), ERR_OK);
     verdict_make(&b->config, b->features, &lists, &b->found, &b->context, b->arena,
                  &b->v);
 }

@@ -1,6 +1,6 @@
 /* test_bulk_peers - bulk by counts of peers: spread mailings, and liars that try to harm a
  * sender. */
-#include "core/verdict/bulk.h"
+#include "core/verdict/rule/counted.h"
 
 #include "tests/unit/verdict/judge.h"
 

@@ -218,10 +218,10 @@ static void test_make__rule_with_a_trait__then_the_trait_decides(void **state)
     featureset_add(b->features, FEATURE_trait, SLICE_LIT("limit_cpu"));
     judge(b);
     assert_int_equal(b->v.nsymbols, 1);
-    has_symbol(b, 0, "TRAIT_CUT", 2, "limit_cpu");
+    has_symbol(b, 0, "TRAIT_CUT", 2, "trait=limit_cpu");
     rules[0].shadow = true;
     judge(b);
-    has_symbol(b, 0, "TRAIT_CUT", 0, "shadow");
+    has_symbol(b, 0, "TRAIT_CUT", 0, "shadow, trait=limit_cpu");
 }
 
 int main(void)

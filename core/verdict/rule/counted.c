@@ -1,4 +1,4 @@
-#include "core/verdict/bulk.h"
+#include "core/verdict/rule/counted.h"
 
 #include <stdarg.h>
 
@@ -18,37 +18,48 @@ enum {
     DETAIL_VALUE_MAX = 80,
     DETAIL_MAX = 320,
     DETAIL_NAMES_MAX = 5, /* of servers */
-    OTHERS = 100 - BULK_NEWSLETTER
+    OTHERS = 100 - COUNTED_NEWSLETTER,
+    US_PER_S = 1000000
 };
 
-/* The exact counts of one key. */
-struct exact {
-    size_t key;                      /* in counts->v */
-    struct count_breakdown shares;   /* by server; empty without memory */
-    uint64_t windows[COUNT_WINDOWS]; /* within the caps: count_breakdown_bounded */
-    uint64_t now;                    /* bucket */
-    uint64_t most;   /* fullest bucket of the last day, of this server */
-    uint64_t sum;    /* of its buckets */
-    bool is_partial; /* a damaged run is missing, so a burst is not certain */
-    bool is_counted; /* distinct counts were read */
-    uint64_t distinct[DISTINCT_KINDS];
-};
+static const uint64_t window_s[COUNT_WINDOWS] = {600, 3600, COUNT_DAY_S,
+                                                 UINT64_C(14) * COUNT_DAY_S};
 
-struct asking {
-    const struct bulk_case *c;
-    const struct config *config;
-    const struct message_counts *counts;
-    unsigned limits;
-    bool is_newsletter_shown;
-    bool is_burst_shown;
-    size_t nexact;
-    struct exact exact[BULK_EXACT_MAX];
-};
+void counted_begin(struct counting *k, const struct rule_case *c)
+{
+    k->c = c;
+    k->counts = c->counts != NULL && c->counts->port != NULL ? c->counts : NULL;
+    k->limits = 0;
+    k->nexact = 0;
+    memset(k->first, 0, sizeof(k->first));
+    if (k->counts == NULL) {
+        return;
+    }
+    if (k->counts->is_cut) {
+        k->limits |= LIMIT_FLAG(counts);
+    }
+    for (size_t i = k->counts->n < COUNT_FEATURES_MAX ? k->counts->n : COUNT_FEATURES_MAX;
+         i-- > 0;) {
+        uint16_t type = k->counts->v[i].feature->type;
+
+        if (type < VALUE_TABLE_TYPES) {
+            k->next[i] = k->first[type];
+            k->first[type] = (uint16_t)(i + 1);
+        }
+    }
+}
+
+void counted_end(struct counting *k)
+{
+    for (size_t i = 0; i < k->nexact; i++) {
+        count_breakdown_fini(&k->exact[i].shares);
+    }
+}
 
 /* ---- exact counts, each key once ---- */
 
 /* The counts of each server, within the caps of this one. */
-static void read_shares(const struct asking *a, const struct digest digest[KEYRING_MAX],
+static void read_shares(const struct counting *a, const struct digest digest[KEYRING_MAX],
                         struct count_breakdown *ret)
 {
     const struct count_port *port = a->counts->port;
@@ -60,10 +71,10 @@ static void read_shares(const struct asking *a, const struct digest digest[KEYRI
         port->exact(port->context, digest, &ret->v[0].history);
         count_breakdown_end(ret);
     }
-    count_breakdown_limit(ret, a->config->peers.cap, a->config->peers.quorum);
+    count_breakdown_limit(ret, a->c->config->peers.cap, a->c->config->peers.quorum);
 }
 
-static void read_exact(const struct asking *a, size_t key, struct exact *ret)
+static void read_exact(const struct counting *a, size_t key, struct exact *ret)
 {
     *ret = (struct exact){.key = key};
     read_shares(a, a->counts->v[key].digest, &ret->shares);
@@ -77,21 +88,21 @@ static void read_exact(const struct asking *a, size_t key, struct exact *ret)
     for (unsigned w = 0; w < COUNT_WINDOWS; w++) {
         ret->windows[w] = count_breakdown_bounded(&ret->shares, w);
     }
-    for (size_t i = 0; i < BULK_BUCKETS; i++) {
+    for (size_t i = 0; i < COUNTED_BUCKETS; i++) {
         ret->sum += h->bucket[i];
         ret->most = h->bucket[i] > ret->most ? h->bucket[i] : ret->most;
     }
 }
 
 /* NULL when the limit or the deadline is met: then the key is not confirmed. */
-static struct exact *exact_of(struct asking *a, size_t key)
+static struct exact *exact_of(struct counting *a, size_t key)
 {
     for (size_t i = 0; i < a->nexact; i++) {
         if (a->exact[i].key == key) {
             return &a->exact[i];
         }
     }
-    if (a->nexact == BULK_EXACT_MAX) {
+    if (a->nexact == COUNTED_EXACT_MAX) {
         a->limits |= LIMIT_FLAG(features);
         return NULL;
     }
@@ -104,7 +115,7 @@ static struct exact *exact_of(struct asking *a, size_t key)
 }
 
 /* The larger one of today and yesterday: a day that just began has seen few senders. */
-static void read_distinct(const struct asking *a, struct exact *e)
+static void read_distinct(const struct counting *a, struct exact *e)
 {
     const struct counted *counted = &a->counts->v[e->key];
     uint64_t today = e->now / COUNT_DAY_BUCKETS;
@@ -125,7 +136,7 @@ static void read_distinct(const struct asking *a, struct exact *e)
     }
 }
 
-static bool has_distinct(const struct asking *a, struct exact *e)
+static bool has_distinct(const struct counting *a, struct exact *e)
 {
     if (!a->counts->v[e->key].has_distinct || a->counts->keys == NULL) {
         return false;
@@ -136,21 +147,19 @@ static bool has_distinct(const struct asking *a, struct exact *e)
     return true;
 }
 
-/* ---- one rule ---- */
+/* ---- one condition ---- */
 
 /* By the sketch, which never counts too low (distinct counts: hardly). */
-static bool may_apply(const struct asking *a, const struct config_rule *rule,
-                      uint16_t type, const struct counted *counted)
+static bool may_apply(const struct counting *a, const struct config_condition *v,
+                      const struct counted *counted)
 {
-    if (counted->feature->type != type ||
-        counted->value.w[rule->window] < rule->count ||
+    if (counted->value.w[v->window] < v->least ||
         a->c->is_exempt(a->c->context, counted->feature->text)) {
         return false;
     }
     for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
-        if (rule->distinct[kind] > 0 &&
-            (!counted->has_distinct ||
-             counted->distinct[kind] < rule->distinct[kind])) {
+        if (v->distinct[kind] > 0 && (!counted->has_distinct ||
+                                      counted->distinct[kind] < v->distinct[kind])) {
             return false;
         }
     }
@@ -158,50 +167,167 @@ static bool may_apply(const struct asking *a, const struct config_rule *rule,
 }
 
 /* The feature after `last` in the order of counts, the most seen first; n when there is none. */
-static size_t next_candidate(const struct asking *a, const struct config_rule *rule,
-                             uint16_t type, size_t last)
+static size_t next_candidate(const struct counting *a, const struct atom *atom,
+                             size_t last)
 {
+    const struct config_condition *v = atom->from;
+    const struct counted *all = a->counts->v;
     size_t n = a->counts->n;
     size_t best = n;
-    uint64_t bound = last < n ? a->counts->v[last].value.w[rule->window] : UINT64_MAX;
+    uint64_t bound = last < n ? all[last].value.w[v->window] : UINT64_MAX;
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t value = a->counts->v[i].value.w[rule->window];
+    for (size_t at = a->first[atom->type]; at > 0; at = a->next[at - 1]) {
+        size_t i = at - 1;
+        uint64_t value = all[i].value.w[v->window];
 
         if (last < n && (value > bound || (value == bound && i <= last))) {
             continue;
         }
-        if ((best == n || value > a->counts->v[best].value.w[rule->window]) &&
-            may_apply(a, rule, type, &a->counts->v[i])) {
+        if ((best == n || value > all[best].value.w[v->window]) &&
+            may_apply(a, v, &all[i])) {
             best = i;
         }
     }
     return best;
 }
 
-static bool is_burst(const struct exact *e, double least)
+enum truth counted_sketch(const struct counting *a, const struct atom *atom)
 {
-    return !e->is_partial && (double)e->most * BULK_BUCKETS >= least * (double)e->sum;
+    if (a->counts == NULL) {
+        return IS_UNDECIDED;
+    }
+    for (size_t at = a->first[atom->type]; at > 0; at = a->next[at - 1]) {
+        if (may_apply(a, atom->from, &a->counts->v[at - 1])) {
+            return IS_UNDECIDED;
+        }
+    }
+    return IS_FALSE;
 }
 
-static bool is_confirmed(const struct asking *a, const struct config_rule *rule,
+static bool is_burst(const struct exact *e, double least)
+{
+    return !e->is_partial && (double)e->most * COUNTED_BUCKETS >= least * (double)e->sum;
+}
+
+/* The rate in the window, over that in the longer one. */
+static bool is_rising(const struct exact *e, const struct config_condition *v)
+{
+    const uint64_t *own = e->shares.v[0].w;
+
+    return !e->is_partial && own[v->window] > 0 &&
+           (double)own[v->window] * (double)window_s[v->against] >=
+               v->ratio * (double)own[v->against] * (double)window_s[v->window];
+}
+
+/* End of the last period in which this server counted the key before the message; 0: none. The
+ * message itself is in the running bucket. */
+static uint64_t own_last_s(const struct counting *a, const struct exact *e, uint64_t now_s)
+{
+    const struct count_history *h = &e->shares.v[0].history;
+
+    if (h->bucket[0] > a->counts->amount) {
+        return now_s;
+    }
+    for (uint64_t i = 1; i < COUNTED_BUCKETS; i++) {
+        if (h->bucket[i] > 0) {
+            return (h->now - i + 1) * COUNT_BUCKET_S;
+        }
+    }
+    for (uint64_t i = 1; i <= COUNT_DAYS; i++) {
+        if (h->day[i] > 0) {
+            return (h->now / COUNT_DAY_BUCKETS - i + 1) * COUNT_DAY_S;
+        }
+    }
+    return 0;
+}
+
+static bool was_silent(const struct counting *a, const struct exact *e, uint64_t least_s)
+{
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+    uint64_t last = own_last_s(a, e, now_s);
+
+    for (unsigned i = 1; i < e->shares.n; i++) {
+        uint64_t theirs = e->shares.v[i].history.last_s;
+
+        last = theirs > last ? theirs : last;
+    }
+    return !e->is_partial && last + least_s <= now_s;
+}
+
+static bool is_new(const struct exact *e, uint64_t most_s)
+{
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+    uint64_t first = 0;
+    uint64_t last = 0;
+
+    count_breakdown_seen(&e->shares, now_s, &first, &last);
+    return !e->is_partial && (first == 0 || first + most_s >= now_s);
+}
+
+static bool is_in_time(const struct counting *a, const struct exact *e,
+                       const struct config_condition *v)
+{
+    return (v->burst <= 0 || is_burst(e, v->burst)) &&
+           (v->ratio <= 0 || is_rising(e, v)) &&
+           (v->first_seen_s == 0 || is_new(e, v->first_seen_s)) &&
+           (v->last_seen_s == 0 || was_silent(a, e, v->last_seen_s));
+}
+
+static bool is_confirmed(const struct counting *a, const struct config_condition *v,
                          struct exact *e)
 {
-    if (e->windows[rule->window] < rule->count ||
-        (rule->burst > 0 && !is_burst(e, rule->burst))) {
+    if (e->shares.n == 0 || e->windows[v->window] < v->least ||
+        (v->most < CONDITION_UNBOUNDED &&
+         count_breakdown_all(&e->shares, v->window) > v->most) ||
+        !is_in_time(a, e, v)) {
         return false;
     }
     for (unsigned kind = 0; kind < DISTINCT_KINDS; kind++) {
-        if (rule->distinct[kind] > 0 &&
-            (!has_distinct(a, e) || e->distinct[kind] < rule->distinct[kind])) {
+        if (v->distinct[kind] > 0 &&
+            (!has_distinct(a, e) || e->distinct[kind] < v->distinct[kind])) {
             return false;
         }
     }
     return true;
 }
 
+enum truth counted_confirm(struct counting *a, const struct atom *atom,
+                           const struct exact **ret)
+{
+    const struct config_condition *v = atom->from;
+    size_t n = a->counts != NULL ? a->counts->n : 0;
+    size_t key = n;
+
+    for (unsigned i = 0; a->counts != NULL && i < COUNTED_TRIES_MAX; i++) {
+        const struct count_port *port = a->counts->port;
+
+        key = next_candidate(a, atom, key);
+        if (key == n) {
+            return IS_FALSE;
+        }
+        if (!port->is_sound(port->context, (enum count_window)v->window,
+                            a->c->config->count.noise_floor)) {
+            a->limits |= LIMIT_FLAG(noise);
+            stats_add(STAT_bulk_skipped_noisy, 1);
+            return IS_UNDECIDED;
+        }
+        struct exact *e = exact_of(a, key);
+        if (e == NULL) {
+            return IS_UNDECIDED;
+        }
+        if (is_confirmed(a, v, e)) {
+            *ret = e;
+            return IS_TRUE;
+        }
+        if (count_breakdown_sum(&e->shares, v->window) < v->least) {
+            stats_add(STAT_bulk_false_positive, 1);
+        }
+    }
+    return IS_UNDECIDED;
+}
+
 /* One sender; or no new one here, because a peer had seen it first. */
-static bool has_one_sender(struct asking *a, struct exact *e)
+static bool has_one_sender(const struct counting *a, struct exact *e)
 {
     return has_distinct(a, e) &&
            (e->distinct[DISTINCT_SENDER] == 1 ||
@@ -211,22 +337,21 @@ static bool has_one_sender(struct asking *a, struct exact *e)
 /* A text that one proved domain sends, and hardly any other sender, is wanted mail: a botnet sends
  * under many names, or under names that it cannot prove. This exemption trusts the counts of all
  * peers: a peer that lies can only exempt more mail. */
-static bool is_newsletter(struct asking *a, const struct config_rule *rule,
-                          struct exact *e)
+bool counted_is_newsletter(struct counting *a, const struct atom *atom,
+                           const struct exact *of)
 {
-    uint64_t seen = e->windows[rule->window];
+    struct exact *e = &a->exact[of - a->exact];
+    enum rule_window window = atom->from->window;
+    uint64_t seen = e->windows[window];
 
     if (has_one_sender(a, e)) {
         return true;
     }
-    for (size_t i = 0; i < a->counts->n; i++) {
-        if (a->counts->v[i].feature->type != FEATURE_template_sender) {
-            continue;
-        }
-        const struct exact *template = exact_of(a, i);
+    for (size_t at = a->first[FEATURE_template_sender]; at > 0; at = a->next[at - 1]) {
+        const struct exact *template = exact_of(a, at - 1);
         /* without its exact count it may be a newsletter: lack of time never scores */
         if (template == NULL ||
-            count_breakdown_all(&template->shares, rule->window) >=
+            count_breakdown_all(&template->shares, window) >=
                 seen - seen / 100 * OTHERS - seen % 100 * OTHERS / 100) {
             return true;
         }
@@ -296,21 +421,21 @@ static void add_servers(struct detail *d, const struct exact *e, unsigned window
     add_detail(d, ")");
 }
 
-/* "shadow, text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks" */
-static struct slice make_detail(const struct asking *a, const char *note,
-                                const struct config_rule *rule, const struct exact *e)
+struct slice counted_detail(const struct counting *a, const struct atom *atom,
+                            const struct exact *e)
 {
     static const char *const words[DISTINCT_KINDS] = {"recipients", "networks",
                                                       "senders"};
     const struct feature *f = a->counts->v[e->key].feature;
+    enum rule_window window = atom->from->window;
     struct slice value = slice_head(f->text, DETAIL_VALUE_MAX);
     struct detail d = {.used = 0};
 
-    add_detail(&d, "%s%s=%.*s%s seen %llu times in %s", note, rule->type,
+    add_detail(&d, "%s=%.*s%s seen %llu times in %s", feature_type_name(atom->type),
                SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
-               (unsigned long long)count_breakdown_sum(&e->shares, rule->window),
-               rule_window_name(rule->window));
-    add_servers(&d, e, rule->window);
+               (unsigned long long)count_breakdown_sum(&e->shares, window),
+               rule_window_name(window));
+    add_servers(&d, e, window);
     for (unsigned kind = 0; e->is_counted && kind < DISTINCT_KINDS; kind++) {
         if (e->distinct[kind] > 1) {
             add_detail(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
@@ -318,91 +443,4 @@ static struct slice make_detail(const struct asking *a, const char *note,
         }
     }
     return arena_copy(a->c->arena, slice_of(d.text, d.used));
-}
-
-static void show_rule(struct asking *a, const struct config_rule *rule, struct exact *e)
-{
-    const struct bulk_case *c = a->c;
-    struct slice domain = SLICE_NONE;
-    bool spares = rule->spares_newsletters && allow_proved_from(c->facts, &domain) &&
-                  is_newsletter(a, rule, e);
-    const char *note = rule->shadow ? "shadow, " : spares ? "newsletter, " : "";
-
-    stats_add(STAT_bulk_confirmed, 1);
-    c->on_symbol(c->context, "BULK_", rule->name,
-                 rule->shadow || spares ? 0 : rule->score,
-                 make_detail(a, note, rule, e));
-    if (spares && !a->is_newsletter_shown) {
-        a->is_newsletter_shown = true;
-        c->on_symbol(c->context, "", "NEWSLETTER", 0, arena_copy(c->arena, domain));
-    }
-    if (rule->burst > 0 && !a->is_burst_shown) {
-        char text[DETAIL_MAX];
-
-        a->is_burst_shown = true;
-        (void)snprintf(text, sizeof(text), "%llu of %llu in ten minutes",
-                       (unsigned long long)e->most, (unsigned long long)e->sum);
-        c->on_symbol(c->context, "", "BURST", 0, arena_copy(c->arena, slice_str(text)));
-    }
-}
-
-bool bulk_has_trait(const struct allow_case *facts, const struct config_rule *rule)
-{
-    return *rule->trait == '\0' ||
-           featureset_has(facts->features, FEATURE_trait, slice_str(rule->trait));
-}
-
-static void judge_rule(struct asking *a, const struct config_rule *rule)
-{
-    const struct feature_info *info = feature_info_by_name(slice_str(rule->type));
-    const struct count_port *port = a->counts->port;
-    size_t n = a->counts->n;
-    size_t key = n;
-
-    if (!rule->enabled || info == NULL || !bulk_has_trait(a->c->facts, rule)) {
-        return;
-    }
-    for (unsigned i = 0; i < BULK_TRIES_MAX; i++) {
-        key = next_candidate(a, rule, (uint16_t)info->type, key);
-        if (key == n) {
-            return;
-        }
-        if (!port->is_sound(port->context, (enum count_window)rule->window,
-                            a->config->count.noise_floor)) {
-            a->limits |= LIMIT_FLAG(noise);
-            stats_add(STAT_bulk_skipped_noisy, 1);
-            return;
-        }
-        struct exact *e = exact_of(a, key);
-        if (e == NULL) {
-            return;
-        }
-        if (is_confirmed(a, rule, e)) {
-            show_rule(a, rule, e);
-            return;
-        }
-        if (count_breakdown_sum(&e->shares, rule->window) < rule->count) {
-            stats_add(STAT_bulk_false_positive, 1);
-        }
-    }
-}
-
-unsigned bulk_judge(const struct bulk_case *c)
-{
-    struct asking a = {
-        .c = c, .config = c->facts->config, .counts = c->facts->context->counts};
-
-    if (a.counts == NULL || a.counts->port == NULL) {
-        return 0;
-    }
-    if (a.counts->is_cut) {
-        a.limits |= LIMIT_FLAG(counts);
-    }
-    for (size_t i = 0; i < a.config->nrules; i++) {
-        judge_rule(&a, &a.config->rules[i]);
-    }
-    for (size_t i = 0; i < a.nexact; i++) {
-        count_breakdown_fini(&a.exact[i].shares);
-    }
-    return a.limits;
 }

@@ -1,0 +1,590 @@
+/* compile - the rules of a configuration: their order, their trees, and what wakes each. */
+#include "core/base/array.h"
+#include "core/verdict/rule/atoms.h"
+
+enum {
+    OWN_NODES = 5, /* of a rule beside its conditions: itself, type, trait, any, none */
+    COST_NEVER = 1 << 20
+};
+
+struct compiling {
+    struct atoms atoms;
+    struct ruleset *set;
+    struct config *config;
+    struct config_errors *errors;
+    struct named_rule *names; /* sorted */
+    /* of the rule at hand */
+    struct made_rule *rule;
+    struct node *nodes;
+};
+
+struct named_rule {
+    const char *name;
+    uint32_t rule;
+};
+
+static bool refuse_nomem(const struct compiling *k)
+{
+    config_refuse(k->config, k->errors, 0, 0, "out of memory");
+    return false;
+}
+
+/* ---- names of rules ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named_rule *)a)->name,
+                  ((const struct named_rule *)b)->name);
+}
+
+static bool sort_names(struct compiling *k)
+{
+    k->names = calloc(k->config->nrules + 1, sizeof(k->names[0]));
+    if (k->names == NULL) {
+        return refuse_nomem(k);
+    }
+    for (size_t i = 0; i < k->config->nrules; i++) {
+        k->names[i] = (struct named_rule){k->config->rules[i].name, (uint32_t)i};
+    }
+    qsort(k->names, k->config->nrules, sizeof(k->names[0]), by_name);
+    return true;
+}
+
+static uint32_t find_rule(const struct compiling *k, const char *name)
+{
+    struct named_rule wanted = {name, 0};
+    const struct named_rule *found =
+        bsearch(&wanted, k->names, k->config->nrules, sizeof(k->names[0]), by_name);
+
+    return found != NULL ? found->rule : RULE_NONE;
+}
+
+/* ---- order ---- */
+
+typedef bool condition_fn(struct compiling *k, uint32_t rule,
+                          const struct config_condition *v);
+
+static bool each_reference(struct compiling *k, uint32_t rule, condition_fn *fn)
+{
+    const struct config_rule *r = &k->config->rules[rule];
+    const struct config_conditions *const lists[] = {&r->all, &r->any, &r->none};
+    bool ok = true;
+
+    for (size_t n = 0; n < LENGTH(lists); n++) {
+        for (size_t i = 0; i < lists[n]->n; i++) {
+            if (lists[n]->v[i].kind == CONDITION_RULE) {
+                ok = fn(k, rule, &lists[n]->v[i]) && ok;
+            }
+        }
+    }
+    return ok;
+}
+
+static bool check_reference(struct compiling *k, uint32_t rule,
+                            const struct config_condition *v)
+{
+    (void)rule;
+    if (find_rule(k, v->word) != RULE_NONE) {
+        return true;
+    }
+    atoms_refuse(&k->atoms, v, "there is no such rule; name one, or write it");
+    return false;
+}
+
+/* Whether the rule that the condition names has its rank. */
+static bool is_ranked(struct compiling *k, uint32_t rule,
+                      const struct config_condition *v)
+{
+    uint32_t other = find_rule(k, v->word);
+
+    (void)rule;
+    return other == RULE_NONE || !k->config->rules[other].enabled || k->set->rank_of[other] != RULE_NONE;
+}
+
+static bool refuse_circle(struct compiling *k, uint32_t rule,
+                          const struct config_condition *v)
+{
+    if (!is_ranked(k, rule, v)) {
+        atoms_refuse(&k->atoms, v,
+                     "rules.%s is in a circle, or waits for one; a rule may not lead back "
+                     "to itself",
+                     k->config->rules[rule].name);
+    }
+    return true;
+}
+
+/* Each pass ranks, in the order of the configuration, the rules whose references have ranks.
+ * References mostly point back, so one pass or two do. */
+static void rank_rules(struct compiling *k)
+{
+    struct ruleset *s = k->set;
+    size_t before = 0;
+    size_t enabled = 0;
+
+    for (size_t i = 0; i < k->config->nrules; i++) {
+        s->rank_of[i] = RULE_NONE;
+        enabled += k->config->rules[i].enabled;
+    }
+    do {
+        before = s->nrules;
+        for (uint32_t i = 0; i < k->config->nrules; i++) {
+            if (k->config->rules[i].enabled && s->rank_of[i] == RULE_NONE &&
+                each_reference(k, i, is_ranked)) {
+                s->rank_of[i] = (uint32_t)s->nrules;
+                s->rules[s->nrules++].rule = i;
+            }
+        }
+    } while (s->nrules > before && s->nrules < enabled);
+    for (uint32_t i = 0; i < k->config->nrules; i++) {
+        if (k->config->rules[i].enabled && s->rank_of[i] == RULE_NONE) {
+            (void)each_reference(k, i, refuse_circle);
+        }
+    }
+    s->stat.rules = enabled;
+}
+
+/* ---- trees ---- */
+
+/* A live rule sees no shadow rule, and nobody one that is off. */
+static uint32_t reference_of(const struct compiling *k, const struct config_condition *v)
+{
+    uint32_t other = find_rule(k, v->word);
+    const struct config_rule *r = other != RULE_NONE ? &k->config->rules[other] : NULL;
+
+    return r != NULL && r->enabled && (!r->shadow || k->config->rules[k->rule->rule].shadow)
+               ? other
+               : RULE_NONE;
+}
+
+static struct node *add_node(struct compiling *k, enum condition_kind kind,
+                             uint16_t parent, unsigned least)
+{
+    uint16_t i = k->rule->nnodes++;
+    struct node *n = &k->nodes[i];
+
+    *n = (struct node){.kind = kind,
+                       .parent = parent,
+                       .least = (uint16_t)least,
+                       .is_negated = i > 0 && k->nodes[parent].is_negated !=
+                                                  (k->nodes[parent].kind ==
+                                                   CONDITION_NONE)};
+    if (i > 0) {
+        k->nodes[parent].nparts++;
+    }
+    return n;
+}
+
+static bool add_leaf(struct compiling *k, const struct config_condition *v,
+                     uint16_t parent)
+{
+    struct node *n = add_node(k, v->kind, parent, 0);
+
+    n->atom = atoms_of(&k->atoms, v,
+                       v->kind == CONDITION_RULE ? reference_of(k, v) : RULE_NONE);
+    k->rule->asks_counts = k->rule->asks_counts || v->kind == CONDITION_COUNTED;
+    return n->atom != RULE_NONE;
+}
+
+/* The conditions of a list below a node of the rule. */
+static bool add_conditions(struct compiling *k, const struct config_conditions *c,
+                           uint16_t below)
+{
+    struct {
+        unsigned end;
+        uint16_t node;
+    } open[CONDITION_DEPTH_MAX + 2] = {{UINT32_MAX, below}};
+    size_t depth = 1;
+    bool ok = true;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct config_condition *v = &c->v[i];
+
+        while (i >= open[depth - 1].end) {
+            depth--;
+        }
+        if (condition_is_group(v->kind)) {
+            uint16_t at = k->rule->nnodes;
+
+            (void)add_node(k, v->kind, open[depth - 1].node, v->any_least);
+            open[depth].end = v->end;
+            open[depth++].node = at;
+        } else {
+            ok = add_leaf(k, v, open[depth - 1].node) && ok;
+        }
+    }
+    return ok;
+}
+
+static bool add_group(struct compiling *k, enum condition_kind kind, unsigned least,
+                      const struct config_conditions *c)
+{
+    uint16_t at = k->rule->nnodes;
+
+    if (c->n == 0) {
+        return true;
+    }
+    (void)add_node(k, kind, 0, least);
+    return add_conditions(k, c, at);
+}
+
+static bool is_set(const char *s)
+{
+    return s != NULL && *s != '\0';
+}
+
+/* type and trait of a rule, as conditions. */
+static bool add_brief(struct compiling *k, const struct config_rule *r)
+{
+    struct config_condition *brief = &k->set->brief[2 * (size_t)k->rule->rule];
+    bool ok = true;
+
+    brief[0] = (struct config_condition){.kind = CONDITION_COUNTED,
+                                         .word = r->type,
+                                         .least = r->count,
+                                         .most = CONDITION_UNBOUNDED,
+                                         .window = r->window,
+                                         .against = RULE_14D,
+                                         .burst = r->burst};
+    memcpy(brief[0].distinct, r->distinct, sizeof(r->distinct));
+    brief[1] = (struct config_condition){
+        .kind = CONDITION_TRAIT, .word = r->trait, .least = 1, .most = CONDITION_UNBOUNDED};
+    for (size_t i = 0; i < 2; i++) {
+        config_rule_place(k->config, k->rule->rule, &brief[i].file, &brief[i].line);
+    }
+    if (is_set(r->type)) {
+        ok = add_leaf(k, &brief[0], 0);
+    }
+    return (!is_set(r->trait) || add_leaf(k, &brief[1], 0)) && ok;
+}
+
+/* It holds on counts and on facts that are no evidence of content. */
+static bool is_of_counts(const struct compiling *k)
+{
+    bool has_counts = false;
+
+    for (uint16_t i = 0; i < k->rule->nnodes; i++) {
+        const struct node *n = &k->nodes[i];
+
+        if (condition_is_group(n->kind) || n->is_negated ||
+            n->kind == CONDITION_DIRECTION || n->kind == CONDITION_SIZE ||
+            n->kind == CONDITION_IDENTITY) {
+            continue;
+        }
+        uint32_t other =
+            n->kind == CONDITION_RULE ? k->set->atoms[n->atom].of_rule : RULE_NONE;
+
+        if (n->kind != CONDITION_COUNTED &&
+            (other == RULE_NONE || !k->set->rules[k->set->rank_of[other]].is_of_counts)) {
+            return false;
+        }
+        has_counts = true;
+    }
+    return has_counts;
+}
+
+static bool set_group(const struct compiling *k, const struct config_rule *r)
+{
+    unsigned file = 0;
+    unsigned line = 0;
+
+    k->rule->group = RULE_NONE;
+    for (uint32_t i = 0; is_set(r->group) && i < k->config->nrule_groups; i++) {
+        if (strcmp(k->config->rule_groups[i].name, r->group) == 0) {
+            k->rule->group = i;
+            return true;
+        }
+    }
+    if (!is_set(r->group)) {
+        return true;
+    }
+    config_rule_place(k->config, k->rule->rule, &file, &line);
+    config_refuse(k->config, k->errors, file, line,
+                  "rules.%s.group: there is no group \"%.40s\"; write rule_groups = ( { name "
+                  "= \"%.40s\"; cap = 2.0; } );",
+                  r->name, r->group, r->group);
+    return false;
+}
+
+static bool make_rule(struct compiling *k, size_t rank)
+{
+    struct ruleset *s = k->set;
+    const struct config_rule *r = NULL;
+
+    k->rule = &s->rules[rank];
+    r = &k->config->rules[k->rule->rule];
+    k->rule->nodes = (uint32_t)s->nnodes;
+    k->nodes = &s->nodes[s->nnodes];
+    (void)add_node(k, CONDITION_ALL, 0, 0);
+    bool ok = add_brief(k, r);
+    ok = add_conditions(k, &r->all, 0) && ok;
+    ok = add_group(k, CONDITION_ANY, r->any_least, &r->any) && ok;
+    ok = add_group(k, CONDITION_NONE, 0, &r->none) && ok;
+    ok = set_group(k, r) && ok;
+    s->nnodes += k->rule->nnodes;
+    bool is_brief = r->all.n + r->any.n + r->none.n == 0;
+    k->rule->prefix = !is_brief ? "RULE_" : is_set(r->type) ? "BULK_" : "TRAIT_";
+    k->rule->is_of_counts =
+        ok && ((is_brief && is_set(r->type)) || is_of_counts(k));
+    return ok;
+}
+
+/* ---- what wakes a rule ---- */
+
+static unsigned cost_of_atom(const struct atom *a)
+{
+    switch (a->kind) {
+    case CONDITION_TEXT:
+    case CONDITION_LIST:
+    case CONDITION_RULE:
+    case CONDITION_CATEGORY:
+        return 1;
+    case CONDITION_TRAIT:
+        return 2;
+    case CONDITION_FEATURE:
+        return a->from->least == 0 ? COST_NEVER : a->ntests > 0 ? 2 : 5;
+    case CONDITION_COUNTED:
+        return a->from->least == 0 ? COST_NEVER : 3;
+    case CONDITION_IDENTITY:
+        return 6;
+    default:
+        return 7;
+    }
+}
+
+struct waking {
+    unsigned cost[CONDITION_NODES_MAX * 3 + OWN_NODES];
+    uint16_t best[CONDITION_NODES_MAX * 3 + OWN_NODES]; /* part of an `all` */
+    bool is_chosen[CONDITION_NODES_MAX * 3 + OWN_NODES];
+};
+
+/* From the leaves up: the cheapest way to know that a node is false. */
+static void price_nodes(const struct ruleset *s, const struct made_rule *r,
+                        struct waking *w)
+{
+    const struct node *nodes = &s->nodes[r->nodes];
+
+    for (size_t i = 0; i < r->nnodes; i++) {
+        w->cost[i] = nodes[i].kind == CONDITION_ANY ? 0 : COST_NEVER;
+    }
+    for (size_t i = r->nnodes; i-- > 0;) {
+        const struct node *n = &nodes[i];
+        unsigned *up = &w->cost[n->parent];
+
+        if (!condition_is_group(n->kind)) {
+            w->cost[i] = cost_of_atom(&s->atoms[n->atom]);
+        }
+        if (i == 0) {
+            break;
+        }
+        if (nodes[n->parent].kind == CONDITION_ANY) {
+            *up = *up + w->cost[i] > COST_NEVER ? COST_NEVER : *up + w->cost[i];
+        } else if (nodes[n->parent].kind == CONDITION_ALL && w->cost[i] <= *up) {
+            *up = w->cost[i];
+            w->best[n->parent] = (uint16_t)i;
+        }
+    }
+}
+
+static void wake_rule(struct compiling *k, uint32_t rank, struct waking *w,
+                      uint64_t *pairs)
+{
+    struct ruleset *s = k->set;
+    const struct made_rule *r = &s->rules[rank];
+    const struct node *nodes = &s->nodes[r->nodes];
+
+    price_nodes(s, r, w);
+    if (w->cost[0] >= COST_NEVER) {
+        s->always[s->nalways++] = rank;
+        return;
+    }
+    memset(w->is_chosen, 0, sizeof(w->is_chosen));
+    w->is_chosen[0] = true;
+    for (size_t i = 0; i < r->nnodes; i++) {
+        const struct node *n = &nodes[i];
+
+        if (i > 0) {
+            w->is_chosen[i] = w->is_chosen[n->parent] &&
+                              (nodes[n->parent].kind == CONDITION_ANY ||
+                               w->best[n->parent] == i);
+        }
+        if (w->is_chosen[i] && !condition_is_group(n->kind)) {
+            pairs[s->nwatchers++] = (uint64_t)n->atom << 32 | rank;
+            s->atoms[n->atom].nwatch++;
+        }
+    }
+}
+
+static bool make_watchers(struct compiling *k)
+{
+    struct ruleset *s = k->set;
+    uint64_t *pairs = calloc(s->nnodes + 1, sizeof(pairs[0]));
+    struct waking *w = calloc(1, sizeof(*w));
+    uint32_t at = 0;
+
+    s->watchers = calloc(s->nnodes + 1, sizeof(s->watchers[0]));
+    s->always = calloc(s->nrules + 1, sizeof(s->always[0]));
+    if (pairs == NULL || w == NULL || s->watchers == NULL || s->always == NULL) {
+        free(pairs);
+        free(w);
+        return refuse_nomem(k);
+    }
+    for (uint32_t rank = 0; rank < s->nrules; rank++) {
+        wake_rule(k, rank, w, pairs);
+    }
+    qsort(pairs, s->nwatchers, sizeof(pairs[0]), array_u64_cmp);
+    memset(s->atom_of_rule, 0xff, (k->config->nrules + 1) * sizeof(s->atom_of_rule[0]));
+    for (size_t i = 0; i < s->natoms; i++) {
+        if (s->atoms[i].kind == CONDITION_RULE && s->atoms[i].of_rule != RULE_NONE) {
+            s->atom_of_rule[s->atoms[i].of_rule] = (uint32_t)i;
+        }
+        s->atoms[i].watch = at;
+        at += s->atoms[i].nwatch;
+    }
+    for (size_t i = 0; i < s->nwatchers; i++) {
+        s->watchers[i] = (uint32_t)pairs[i];
+    }
+    free(pairs);
+    free(w);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static size_t count_nodes(const struct config *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->nrules; i++) {
+        n += OWN_NODES + c->rules[i].all.n + c->rules[i].any.n + c->rules[i].none.n;
+    }
+    return n;
+}
+
+static struct ruleset *make_set(const struct config *c)
+{
+    struct ruleset *s = calloc(1, sizeof(*s));
+
+    if (s == NULL) {
+        return NULL;
+    }
+    s->config = c;
+    pthread_mutex_init(&s->lock, NULL);
+    s->rules = calloc(c->nrules + 1, sizeof(s->rules[0]));
+    s->rank_of = calloc(c->nrules + 1, sizeof(s->rank_of[0]));
+    s->atom_of_rule = calloc(c->nrules + 1, sizeof(s->atom_of_rule[0]));
+    s->nodes = calloc(count_nodes(c) + 1, sizeof(s->nodes[0]));
+    s->brief = calloc(2 * c->nrules + 1, sizeof(s->brief[0]));
+    s->model = pattern_work_new();
+    if (s->rules == NULL || s->rank_of == NULL || s->atom_of_rule == NULL ||
+        s->nodes == NULL || s->brief == NULL ||
+        s->model == NULL) {
+        ruleset_free(&s);
+    }
+    return s;
+}
+
+static bool compile_all(struct compiling *k)
+{
+    size_t before = k->errors->n;
+
+    if (!sort_names(k) || !atoms_begin(&k->atoms, count_nodes(k->config))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < k->config->nrules; i++) {
+        (void)each_reference(k, i, check_reference);
+    }
+    rank_rules(k);
+    for (size_t rank = 0; rank < k->set->nrules; rank++) {
+        (void)make_rule(k, rank);
+    }
+    return atoms_end(&k->atoms) && k->errors->n == before && make_watchers(k);
+}
+
+enum err ruleset_compile(struct config *c, struct config_errors *errors)
+{
+    struct compiling k = {.set = make_set(c), .config = c, .errors = errors};
+    bool ok = false;
+
+    k.atoms = (struct atoms){.set = k.set, .config = c, .errors = errors};
+    if (k.set == NULL) {
+        (void)refuse_nomem(&k);
+        return ERR_NOMEM;
+    }
+    ok = compile_all(&k);
+    atoms_fini(&k.atoms);
+    free(k.names);
+    if (!ok) {
+        ruleset_free(&k.set);
+        return ERR_SYNTAX;
+    }
+    if (c->ruleset != NULL) {
+        c->ruleset_free(&c->ruleset);
+    }
+    c->ruleset = k.set;
+    c->ruleset_free = ruleset_free;
+    return ERR_OK;
+}
+
+void ruleset_free(struct ruleset **s)
+{
+    struct ruleset *was = *s;
+
+    *s = NULL;
+    if (was == NULL) {
+        return;
+    }
+    work_free_all(was);
+    pattern_work_free(&was->model);
+    for (size_t i = 0; i < VALUE_TABLE_TYPES; i++) {
+        pattern_set_free(&was->patterns[i]);
+    }
+    pattern_set_free(&was->text);
+    value_table_free(&was->values);
+    free(was->rules);
+    free(was->rank_of);
+    free(was->atom_of_rule);
+    free(was->nodes);
+    free(was->atoms);
+    free(was->watchers);
+    free(was->always);
+    free(was->brief);
+    free(was->tests);
+    pthread_mutex_destroy(&was->lock);
+    free(was);
+}
+
+void ruleset_stat(const struct ruleset *s, struct ruleset_stat *ret)
+{
+    *ret = s->stat;
+}
+
+enum err ruleset_load(const char *file, struct config **ret,
+                      struct config_errors *reterrors)
+{
+    enum err e = config_load(file, rule_config_types(), ret, reterrors);
+
+    if (e == ERR_OK) {
+        *reterrors = (struct config_errors){0, NULL};
+        e = ruleset_compile(*ret, reterrors);
+        if (e != ERR_OK) {
+            config_release(ret);
+        }
+    }
+    return e;
+}
+
+bool ruleset_load_or_print(const char *program, const char *file, struct config **ret)
+{
+    struct config_errors errors = {0, NULL};
+    char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+
+    if (ruleset_load(file, ret, &errors) == ERR_OK) {
+        return true;
+    }
+    for (size_t i = 0; i < errors.n; i++) {
+        (void)fprintf(stderr, "%s: %s\n", program,
+                      errinfo_format(&errors.v[i], line, sizeof(line)));
+    }
+    config_errors_free(&errors);
+    return false;
+}

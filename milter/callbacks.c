@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "core/count/message.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/connection.h"
 #include "milter/message_log.h"
@@ -171,6 +172,21 @@ static void judge_message(const struct message *m, struct featureset *features,
     list_manager_release(service_lists(), &lists);
 }
 
+/* The verdict by the settings of the recipients. */
+static void apply_users(const struct message *m, const struct featureset *features,
+                        const struct verdict_context *context, struct verdict *ret)
+{
+    struct user_case c = {.config = m->config,
+                          .users = service_users(),
+                          .features = features,
+                          .context = context,
+                          .nall = m->nrcpt,
+                          .arena = m->arena};
+
+    c.nrcpt = extract_recipients(m->extract, &c.rcpt);
+    users_judge(&c, ret);
+}
+
 /* NULL, or the error in gillnet that prevents a verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
@@ -206,9 +222,14 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .bytes = extract_message_bytes(m->extract),
     };
     judge_message(m, features, &context, begin_us, ret);
+    ham_record_message(features, ret);
+    unsigned judgements = verdict_judgements(m->config, ret, &context);
+    apply_users(m, features, &context, ret);
     embargo.context = &context;
     embargo_judge(service_embargo(), &embargo, &recall, m->arena, ret);
-    ham_record_message(features, ret);
+    if (!ret->is_embargoed) { /* it is judged when it comes back */
+        judged_add(m->config, &counts, judgements);
+    }
     return reply_shortfall(m->config, ret);
 }
 

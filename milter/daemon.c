@@ -43,6 +43,7 @@ static struct {
     struct list_manager *lists;
     struct lookup_stats *hits; /* NULL: they cannot be counted */
     struct list_health *guard;
+    struct users *users; /* their settings */
     bool has_keys;
     struct emergency *emergency;
     struct embargo *embargo; /* NULL: no keys, or no memory */
@@ -371,6 +372,8 @@ static int open_sockets(const struct config *config,
     open_embargo(config);
     daemon_state.emergency = emergency_new(config->state_dir);
     service_set_emergency(daemon_state.emergency);
+    daemon_state.users = users_new(config->state_dir); /* NULL: none has settings */
+    service_set_users(daemon_state.users);
     log_info("event=listen socket=%s sendmail=%s control=%s",
              socket_postfix(&options->socket, postfix),
              socket_sendmail(&options->socket, sendmail), config->control_socket);
@@ -384,6 +387,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     struct errinfo why;
     daemon_state.guard = list_health_new(daemon_state.lists, daemon_state.hits);
     watch_set_list_health(daemon_state.guard);
+    watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
         !scan_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
@@ -429,6 +433,7 @@ static void tear_down(void)
     if (daemon_state.is_gate_closed) {
         service_fini();
         list_manager_free(&daemon_state.lists);
+        users_free(&daemon_state.users);
         lookup_stats_close(&daemon_state.hits);
         count_close(&daemon_state.counts);
         ham_record_use(NULL, NULL);

@@ -168,8 +168,7 @@ static void print_advice(const struct config *config)
 
     for (size_t i = 0; config_advice(config, i, &a); i++) {
         fprintf(stderr, "gillnetd: warning: %s%s%s%s; %s\n",
-                a.list == NULL ? "" : "list ", a.list == NULL ? "" : a.list,
-                a.list == NULL ? "" : ": ", a.what, a.todo);
+                a.kind, a.name, *a.name == '\0' ? "" : ": ", a.what, a.todo);
     }
 }
 

@@ -86,7 +86,7 @@ static bool insert_header(SMFICTX *ctx, char *name, char *value)
 static bool insert_verdict(SMFICTX *ctx, const struct session *s,
                            const struct verdict *v, enum action done)
 {
-    double required = verdict_required(s->message.config, v->action);
+    double required = verdict_threshold(s->message.config, v);
     char value[REPLYTEXT_HEADER_SIZE];
     /* each goes above the one before */
     replytext_symbols(v, value);

@@ -5,6 +5,7 @@
 #include "core/list/listed.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/user/user.h"
 
 #include "milter/arenapool.h"
 #include "milter/scan.h"
@@ -126,6 +127,15 @@ static char *explain(const struct judging *j, struct featureset *features,
     stats_add(STAT_url_checks, featureset_count_type(features, FEATURE_url));
     emergency_note(service_emergency(), j->config, features, lists, &hits,
                    clock_wall_us() / US_PER_S);
+    judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));
+    struct user_case users = {.config = j->config,
+                              .users = service_users(),
+                              .features = features,
+                              .context = &context,
+                              .nall = j->line->nrcpt,
+                              .arena = j->arena};
+    users.nrcpt = extract_recipients(j->x, &users.rcpt);
+    users_judge(&users, &verdict);
     service_voices(j->config, &voices);
     json_t *object =
         explain_json(&(struct explain_case){.file = SLICE_LIT("-"),

@@ -33,7 +33,8 @@ static struct {
     struct boilerplate *guard;       /* constant; never freed: see service_fini */
     const struct count_port *counts; /* constant, as is count_keys; NULL: none */
     const struct keyring *count_keys;
-    struct lookup_stats *hits;   /* constant; NULL: none */
+    struct lookup_stats *hits; /* constant; NULL: none */
+    struct users *users;       /* constant; NULL: none */
     struct embargo *embargo;     /* constant; NULL: none */
     struct emergency *emergency; /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -87,6 +88,16 @@ const struct count_port *service_counts(const struct keyring **retkeys)
 {
     *retkeys = service.count_keys;
     return service.counts;
+}
+
+void service_set_users(struct users *users)
+{
+    service.users = users;
+}
+
+struct users *service_users(void)
+{
+    return service.users;
 }
 
 void service_set_hits(struct lookup_stats *hits)

@@ -17,6 +17,7 @@
 #include "core/message/extract/fingerprint.h"
 #include "core/verdict/embargo/embargo.h"
 #include "core/verdict/emergency/emergency.h"
+#include "core/verdict/user/user_table.h"
 
 #include "milter/session.h"
 
@@ -49,6 +50,11 @@ void service_imprint(struct fingerprint_options *ret);
  * nothing is counted. The caller keeps both. */
 void service_set_counts(const struct count_port *port, const struct keyring *keys);
 const struct count_port *service_counts(const struct keyring **retkeys);
+
+/* Before the first message: the settings of users; NULL: only those of the configuration.
+ * Borrowed. */
+void service_set_users(struct users *users);
+struct users *service_users(void);
 
 /* Before the first message: the counters of look-up results; NULL: they are not counted.
  * Borrowed. */

@@ -60,6 +60,8 @@ static struct {
     struct list_manager *lists;
     bool lists_failed;             /* as last said */
     struct list_health *guard;     /* NULL: none */
+    struct users *users;           /* NULL: none */
+    bool users_failed;             /* as last said */
     char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
     char state_dir[FILE_PATH_MAX];
     unsigned looks;
@@ -90,6 +92,22 @@ static void refresh_lists(void)
     watch.lists_failed = e != ERR_OK;
     list_manager_free_retired(watch.lists);
     config_release(&config);
+}
+
+static void refresh_users(void)
+{
+    struct errinfo why = {.code = ERR_OK};
+    enum err e = watch.users != NULL ? users_refresh(watch.users, &why) : ERR_OK;
+
+    if (e != ERR_OK && !watch.users_failed) {
+        char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+        log_errinfo("users", &why);
+        stats_fault("users", errinfo_format(&why, text, sizeof(text)));
+    } else if (e == ERR_OK && watch.users_failed) {
+        log_info("event=users result=readable");
+        stats_fault("users", NULL);
+    }
+    watch.users_failed = e != ERR_OK;
 }
 
 /* A slice of work behind each refresh, so that it delays none by more than itself. */
@@ -367,6 +385,7 @@ static void *run_watcher(void *context)
             may_reload = false;
         } else if (what == WAKE_LOOK && !was_gap) {
             refresh_lists();
+            refresh_users();
             look_at_ring();
             look_at_filters();
             look_at_rate();
@@ -411,6 +430,12 @@ void watch_set_list_health(struct list_health *guard)
     watch.guard = guard;
 }
 
+void watch_set_users(struct users *users)
+{
+    watch.users = users;
+    refresh_users();
+}
+
 void watch_set_ring(const char *state_dir, uint32_t id)
 {
     if (file_path(watch.ring_file, "%s/keys/digest.key", state_dir) != ERR_OK ||
@@ -434,6 +459,7 @@ void watch_stop(void)
     pthread_join(watch.thread, NULL);
     watch.is_started = false;
     watch.guard = NULL;
+    watch.users = NULL;
     config_release(&watch.started);
     watch.ring_file[0] = '\0';
     buf_fini(&watch.result);

@@ -15,6 +15,7 @@
 #include "core/base/err.h"
 #include "core/list/health.h"
 #include "core/list/listset.h"
+#include "core/verdict/user/user_table.h"
 
 /* config_file and lists are borrowed until watch_stop. lists_failed: the first refresh of the lists
  * failed, and this is logged. */
@@ -22,6 +23,8 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
                      bool lists_failed);
 /* Has the lists in use watched over as well; borrowed until watch_stop. Before watch_start. */
 void watch_set_list_health(struct list_health *guard);
+/* Has the settings of users followed; borrowed until watch_stop. Before watch_start. */
+void watch_set_users(struct users *users);
 /* The digest key for writing until the process ends. If keys/digest.key later names another one,
  * the statistics page has a fault and each reload says so. Only a start takes it up: fingerprints
  * and counts of one process must have one digest key. Call it before watch_start. */

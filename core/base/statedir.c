@@ -6,10 +6,10 @@
 #include "core/base/file.h"
 #include "core/base/user.h"
 
-enum { DEPTH_MAX = 8, PLACES = 6, FD_PATH_MAX = 64 };
+enum { DEPTH_MAX = 8, PLACES = 7, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",  "lists", "counts",
-                                           "peers", "feeds", "reports"};
+static const char *const places[PLACES] = {"keys",  "lists", "counts", "peers",
+                                           "feeds", "reports", "users"};
 
 /* ---- refused ---- */
 
@@ -45,8 +45,9 @@ enum err statedir_check(const char *dir, struct errinfo *reterr)
 static bool owner_of_package(const char *path, struct statedir_owner *ret)
 {
     const bool is_keys = strncmp(path, "keys", 4) == 0;
-    const bool is_gillnetds =
-        is_keys || *path == '\0' || strncmp(path, "counts", 6) == 0;
+    const bool is_gillnetds = is_keys || *path == '\0' ||
+                              strncmp(path, "counts", 6) == 0 ||
+                              strncmp(path, "users", 5) == 0;
     uid_t gillnetd = 0;
     uid_t hub = 0;
     gid_t group = 0;

@@ -7,6 +7,7 @@
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
 #include "core/verdict/explain.h"
+#include "core/verdict/user/user.h"
 
 struct check {
     struct cli *cli;
@@ -14,6 +15,7 @@ struct check {
     struct list_manager *hold;
     struct hits_view *hits; /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
+    struct users *users; /* their settings */
     bool is_counting;
     struct count_publisher counts;
     uint64_t nasked;
@@ -155,6 +157,17 @@ static int check_message(void *context, struct arena *arena, const struct messag
     const struct listset *lists = list_manager_acquire(c->hold);
     verdict_evaluate(c->cli->config, lists, m->features, &facts, 0, arena, &o.verdict,
                      &o.hits);
+    judged_add(c->cli->config, &o.counts,
+               verdict_judgements(c->cli->config, &o.verdict, &facts));
+    users_judge(&(struct user_case){.config = c->cli->config,
+                                    .users = c->users,
+                                    .features = m->features,
+                                    .context = &facts,
+                                    .rcpt = m->rcpt,
+                                    .nrcpt = m->nrcpt,
+                                    .nall = c->envelope.rcpt.n,
+                                    .arena = arena},
+                &o.verdict);
     bool is_printed = !c->cli->json || print_outcome_json(c, lists, m, &o);
     if (!c->cli->json) {
         print_outcome_text(c, lists, m, &o);
@@ -197,7 +210,9 @@ static int open_lists(struct check *c)
         return cli_fail(&info);
     }
     say_no_lists(c);
-    return 0;
+    c->users = users_new(c->cli->config->state_dir);
+    return c->users == NULL ? cli_nomem()
+                            : cli_status(users_refresh(c->users, &info), &info);
 }
 
 int cmd_check(struct cli *cli, int argc, char **argv)
@@ -223,6 +238,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
     int closed = counts_close(&c.counts);
     say_uncounted(&c);
     list_manager_free(&c.hold);
+    users_free(&c.users);
     lookup_stats_view_free(&c.hits);
     return closed > status ? closed : status;
 }

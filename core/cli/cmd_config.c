@@ -14,8 +14,7 @@ static void print_advice(const struct config *c)
     struct config_advice a;
 
     for (size_t i = 0; config_advice(c, i, &a); i++) {
-        cli_say("warning: %s%s%s%s; %s", a.list == NULL ? "" : "list ",
-                a.list == NULL ? "" : a.list, a.list == NULL ? "" : ": ", a.what,
+        cli_say("warning: %s%s%s%s; %s", a.kind, a.name, *a.name == '\0' ? "" : ": ", a.what,
                 a.todo);
     }
 }

@@ -99,9 +99,7 @@ static bool check_config(struct doctor *d)
                *cli->config->file != '\0' ? cli->config->file : "built-in defaults");
     for (size_t i = 0; config_advice(cli->config, i, &advice); i++) {
         doctor_say(d, DOCTOR_WARN, "configuration", advice.todo, "%s%s%s%s",
-                   advice.list == NULL ? "" : "list ",
-                   advice.list == NULL ? "" : advice.list,
-                   advice.list == NULL ? "" : ": ", advice.what);
+                   advice.kind, advice.name, *advice.name == '\0' ? "" : ": ", advice.what);
     }
     return true;
 }

@@ -319,7 +319,12 @@ static int run_lookup(struct lookup *l, char **values)
 int cmd_lookup(struct cli *cli, int argc, char **argv)
 {
     struct lookup l = {.cli = cli};
+    struct lookup_range range = {.to_s = 0};
+    const char *from = NULL;
+    const char *to = NULL;
     const struct cli_option table[] = {
+        {"--from", &from, NULL, NULL},
+        {"--to", &to, NULL, NULL},
         {"--file", &l.file, NULL, NULL},
         {"--all", NULL, &l.wants_all, NULL},
         {"--quiet", NULL, &l.is_quiet, NULL},
@@ -340,9 +345,13 @@ int cmd_lookup(struct cli *cli, int argc, char **argv)
         return cli_usage("lookup", "give values, or one file of values (- for standard "
                                    "input)");
     }
+    status = lookup_range_read(from, to, &range);
+    if (status != 0) {
+        return status;
+    }
     status = run_lookup(&l, argv + 1);
     if (l.file == NULL && !l.is_quiet && !l.is_output_bad) {
-        int counted = lookup_counts(cli, argv + 1);
+        int counted = lookup_counts(cli, &range, argv + 1);
         status = counted > status ? counted : status;
     }
     return status;

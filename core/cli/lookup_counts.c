@@ -6,6 +6,7 @@
 #include "core/cli/humanize.h"
 #include "core/cli/lookup.h"
 #include "core/cli/print.h"
+#include "core/config/unit.h"
 #include "core/count/count_json.h"
 #include "core/message/feature/feature_value.h"
 
@@ -23,11 +24,16 @@ struct one {
     uint64_t w[COUNT_WINDOWS]; /* of all together */
     bool has_distinct;
     uint64_t distinct[DISTINCT_KINDS][COUNT_DAYS + 1]; /* [0] today */
+    struct judged judged;
+    struct lookup_range range; /* the edges of what is kept; to_s 0: none is wanted */
+    uint64_t in_range;
+    uint64_t judged_in_range[JUDGEMENTS];
 };
 
 struct show {
     struct cli *cli;
     struct count_publisher counts;
+    const struct lookup_range *range;
     bool is_utf8;
     bool is_output_bad;
 };
@@ -66,6 +72,28 @@ static void ask_distinct(struct show *s, const struct digest key[KEYRING_MAX],
     }
 }
 
+/* Counts of this server: peers do not send their periods. */
+static void ask_range(struct show *s, const struct digest key[KEYRING_MAX],
+                      struct one *o)
+{
+    const struct count_port *port = counts_port(&s->counts);
+
+    o->range = *s->range;
+    o->in_range = count_history_range(&o->history, &o->range.from_s, &o->range.to_s);
+    for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
+        struct lookup_range edges = *s->range;
+        struct digest digest[KEYRING_MAX];
+        struct count_history h;
+
+        if (o->judged.n[COUNT_14D][kind] == 0) {
+            continue;
+        }
+        judged_digest(&s->cli->keys, key, (enum judgement)kind, digest);
+        port->exact(port->context, digest, &h);
+        o->judged_in_range[kind] = count_history_range(&h, &edges.from_s, &edges.to_s);
+    }
+}
+
 static void take_shares(struct one *o)
 {
     memset(&o->history, 0, sizeof(o->history));
@@ -95,9 +123,28 @@ static void ask_counts(struct show *s, struct one *o)
     if (o->has_distinct && o->history.first_s != 0) {
         ask_distinct(s, digest, o);
     }
+    judged_exact(port, &s->cli->keys, digest, &o->judged);
+    if (s->range->to_s != 0) {
+        ask_range(s, digest, o);
+    }
 }
 
 /* ---- JSON ---- */
+
+static json_t *range_json(const struct one *o)
+{
+    char from[TEXT_TIME_MAX];
+    char to[TEXT_TIME_MAX];
+    json_t *judged = json_object();
+
+    for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
+        (void)json_object_set_new(judged, judgement_name(kind),
+                                  json_integer((json_int_t)o->judged_in_range[kind]));
+    }
+    return json_pack("{s:s, s:s, s:I, s:o}", "from", text_time(o->range.from_s, from),
+                     "to", text_time(o->range.to_s, to), "count",
+                     (json_int_t)o->in_range, "judged", judged);
+}
 
 static json_t *one_json(const struct one *o)
 {
@@ -127,6 +174,12 @@ static json_t *one_json(const struct one *o)
                 count_json_row(o->distinct[kind], COUNT_DAYS + 1));
         }
         (void)json_object_set_new(object, "distinct", distinct);
+    }
+    if (object != NULL) {
+        (void)json_object_set_new(object, "judged", count_json_judged(&o->judged));
+    }
+    if (object != NULL && o->range.to_s != 0) {
+        (void)json_object_set_new(object, "range", range_json(o));
     }
     return object;
 }
@@ -196,6 +249,56 @@ static void print_shares(const struct one *o)
     (void)putchar('\n');
 }
 
+static const char *const judgement_words[JUDGEMENTS] = {
+    "judged good", "judged bad", "called spam", "called good", "first contacts"};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+static void print_judged(const struct one *o)
+{
+    const uint64_t *n = o->judged.n[COUNT_14D];
+    uint64_t all = 0;
+
+    for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
+        uint64_t w[COUNT_WINDOWS];
+
+        all += n[kind];
+        for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
+            w[i] = o->judged.n[i][kind];
+        }
+        if (n[kind] > 0) {
+            printf("  %-15s ", judgement_words[kind]);
+            counted_print_windows(w);
+            (void)putchar('\n');
+        }
+    }
+    if (all > 0) {
+        uint64_t seen = o->shares.n > 0 ? o->shares.v[0].w[COUNT_14D] : 0;
+        printf("  shares in 14d   %.1f %% bad of those judged, %.1f %% complaints, "
+               "%.1f %% first contacts\n",
+               percent(n[JUDGED_BAD], n[JUDGED_BAD] + n[JUDGED_GOOD]),
+               percent(n[CALLED_SPAM], seen), percent(n[FIRST_CONTACTS], seen));
+    }
+}
+
+static void print_range(const struct one *o)
+{
+    char from[TEXT_TIME_MAX];
+    char to[TEXT_TIME_MAX];
+
+    printf("  from %s to %s: %" PRIu64, text_time(o->range.from_s, from),
+           text_time(o->range.to_s, to), o->in_range);
+    for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
+        if (o->judged_in_range[kind] > 0) {
+            printf(", %s %" PRIu64, judgement_words[kind], o->judged_in_range[kind]);
+        }
+    }
+    (void)putchar('\n');
+}
+
 static void print_counted(const struct show *s, const struct one *o)
 {
     const struct count_history *h = &o->history;
@@ -215,6 +318,10 @@ static void print_counted(const struct show *s, const struct one *o)
     }
     if (o->has_distinct) {
         print_distinct(o);
+    }
+    print_judged(o);
+    if (o->range.to_s != 0) {
+        print_range(o);
     }
     if (h->ndamaged > 0) {
         printf(
@@ -274,9 +381,49 @@ static int show_value(struct show *s, struct arena *arena, struct slice value)
     return 0;
 }
 
-int lookup_counts(struct cli *cli, char **values)
+/* Seconds since 1970; false: no time. */
+static bool read_time(const char *text, uint64_t now_s, uint64_t *ret)
 {
-    struct show s = {.cli = cli, .is_utf8 = sparkline_is_utf8()};
+    static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%MZ",
+                                        "%Y-%m-%dT%H:%M:%SZ"};
+    uint64_t us = 0;
+
+    for (size_t i = 0; i < LENGTH(forms); i++) {
+        struct tm tm = {.tm_sec = 0};
+        const char *end = strptime(text, forms[i], &tm);
+        if (end != NULL && *end == '\0' && tm.tm_year >= 70) {
+            *ret = (uint64_t)timegm(&tm);
+            return true;
+        }
+    }
+    if (!unit_time_us(text, &us) || us / US_PER_S > now_s) {
+        return false;
+    }
+    *ret = now_s - us / US_PER_S;
+    return true;
+}
+
+int lookup_range_read(const char *from, const char *to, struct lookup_range *ret)
+{
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+
+    if (from == NULL && to == NULL) {
+        return 0;
+    }
+    *ret = (struct lookup_range){.to_s = now_s};
+    if ((from != NULL && !read_time(from, now_s, &ret->from_s)) ||
+        (to != NULL && !read_time(to, now_s, &ret->to_s))) {
+        return cli_usage("lookup", "--from, --to: write a time ago such as 6h, or a time "
+                                   "(UTC) such as 2026-11-21 or 2026-11-21T14:30Z");
+    }
+    return ret->from_s < ret->to_s
+               ? 0
+               : cli_usage("lookup", "--from must be before --to");
+}
+
+int lookup_counts(struct cli *cli, const struct lookup_range *range, char **values)
+{
+    struct show s = {.cli = cli, .range = range, .is_utf8 = sparkline_is_utf8()};
     int status = counts_open(cli, false, &s.counts);
 
     if (status == 0 && counts_port(&s.counts) != NULL) {

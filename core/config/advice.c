@@ -1,5 +1,7 @@
 #include "core/config/advice.h"
 
+#include "core/base/clock.h"
+
 /* An allowed sender counts once somebody proved it: a server that we trust, or a login. */
 static bool allow_is_idle(const struct config *c)
 {
@@ -12,11 +14,17 @@ static bool never_ages(const struct config_list *list)
     return list->inactive_after_s > 0 && list->period_s == 0;
 }
 
+static bool is_resting(const struct config_rule *rule)
+{
+    return rule->enabled && rule->until_s > 0 &&
+           clock_wall_us() / 1000000 >= rule->until_s;
+}
+
 bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
 {
     if (allow_is_idle(c) && i-- == 0) {
         *ret = (struct config_advice){
-            NULL,
+            "", "",
             "allow.domains and allow.addresses let no mail from outside through: nothing "
             "proves who sent it, because trusted_authserv is empty",
             "put OpenDKIM and OpenDMARC in front of gillnetd, and their AuthservID (as a "
@@ -27,10 +35,18 @@ bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
     for (size_t k = 0; k < c->nlists; k++) {
         if (never_ages(&c->lists[k]) && i-- == 0) {
             *ret = (struct config_advice){
-                c->lists[k].name,
+                "list ", c->lists[k].name,
                 "inactive_after has no effect without period: entries that do not age by "
                 "periods are never dropped",
                 "set period, such as \"7d\""};
+            return true;
+        }
+    }
+    for (size_t k = 0; k < c->nrules; k++) {
+        if (is_resting(&c->rules[k]) && i-- == 0) {
+            *ret = (struct config_advice){
+                "rule ", c->rules[k].name, "its last day (until) is over, so it rests",
+                "set a later day, or remove the rule"};
             return true;
         }
     }

@@ -9,7 +9,8 @@
 #include "core/config/config.h"
 
 struct config_advice {
-    const char *list; /* that it is about; NULL: none */
+    const char *kind; /* of what it is about: "list ", "rule ", or "" */
+    const char *name; /* or "" */
     const char *what; /* is without effect, and why */
     const char *todo;
 };

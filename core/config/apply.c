@@ -2,6 +2,7 @@
 #include "core/base/nearest.h"
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
+#include "core/config/user_setting.h"
 
 enum { APPLY_LABEL_MAX = 160 };
 
@@ -118,6 +119,23 @@ static bool name_fits(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
+/* The error in the name of a group, or NULL. */
+static const char *check_name(const struct schema_family *f, const char *name)
+{
+    char tidied[USER_NAME_MAX + 1];
+
+    if (f != &schema_families[SCHEMA_USERS]) {
+        return name != NULL && name_fits(name)
+                   ? NULL
+                   : "write a text of a-z, 0-9, _ and -, at most 32 characters, "
+                     "beginning with a letter or a digit";
+    }
+    const char *why = user_name_tidy(slice_str(name), tidied);
+    return why == NULL && strcmp(tidied, name) != 0
+               ? "write it in lower case, without a dot at its end"
+               : why;
+}
+
 /* A key of the group that is nearly "name", or "". */
 static const char *misspelt_name(const config_setting_t *group)
 {
@@ -152,11 +170,10 @@ static const char *member_name(struct load *l, const struct schema_family *f,
     if (config_setting_type(s) == CONFIG_TYPE_STRING) {
         name = config_setting_get_string(s);
     }
-    if (name == NULL || !name_fits(name)) {
-        config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line,
-                          "%s.name: write a text of a-z, 0-9, _ and -, at most 32 "
-                          "characters, beginning with a letter or a digit",
-                          f->group);
+    const char *wrong = check_name(f, name);
+    if (wrong != NULL) {
+        config_errors_add(l->errors, ERR_SYNTAX, l->file, s->line, "%s.name: %s",
+                          f->group, wrong);
         return NULL;
     }
     return name;

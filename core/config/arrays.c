@@ -227,6 +227,11 @@ static tidy_fn *const tidy[] = {
     [SCHEMA_TOKENS] = tidy_token,
 };
 
+const char *value_tidy(enum schema_kind kind, char *s)
+{
+    return tidy[kind](s);
+}
+
 /* The element as a text of its own, checked and tidied; NULL after an error. */
 static char *take_string(const struct value_place *place,
                          const config_setting_t *element)

@@ -39,6 +39,7 @@ static const char *const kind_names[CONDITION_KINDS] = {
     [CONDITION_FEATURE] = "feature",
     [CONDITION_TEXT] = "text",
     [CONDITION_COUNTED] = "counted",
+    [CONDITION_JUDGED] = "judged",
 };
 
 const char *condition_kind_name(enum condition_kind kind)
@@ -112,7 +113,7 @@ static bool refuse_headless(const struct reading *r, const config_setting_t *gro
     (void)snprintf(what, sizeof(what),
                    "a condition says first what it is about: trait, list, category, "
                    "identity, direction, size_least, size_most, rule, feature, text, "
-                   "counted, or all, any, none%s%s%s",
+                   "counted, judged, or all, any, none%s%s%s",
                    near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                    near != NULL ? "\"?" : "");
     return refuse_at(r, first != NULL ? first : group, ERR_NOT_FOUND, what);
@@ -228,6 +229,12 @@ static void set_absent(struct config_condition *v, uint64_t given)
 /* The error of keys that contradict each other, or NULL. */
 static const char *contradiction(const struct config_condition *v, uint64_t given)
 {
+    if (v->kind == CONDITION_JUDGED && v->bad_share + v->good_share <= 0) {
+        return "write bad_share = 0.99; or good_share";
+    }
+    if (v->bad_share + v->good_share > 1) {
+        return "bad_share and good_share are above 1 together: this can never hold";
+    }
     if (v->kind == CONDITION_SIZE && v->size_least > v->size_most) {
         return "size_least is above size_most: this can never hold";
     }
@@ -392,6 +399,7 @@ static bool is_absent(const struct key *key, const struct config_condition *v)
     case SCHEMA_TEXTS:
         return ((const struct config_strings *)field)->n == 0;
     case SCHEMA_SCORE:
+    case SCHEMA_SHARE:
         return *(const double *)field <= 0;
     case SCHEMA_TIME_S:
         return *(const uint64_t *)field == 0;

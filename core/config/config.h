@@ -6,10 +6,11 @@
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
  * Files in reading order: config, config_hub, config_rule, config_delay (the structs); schema.def,
- * feed.def, subscribe.def, condition.def and schema (the table of keys); family (groups with
- * names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
- * finish_rules (a load step by step, config_internal.h); config_value, keywords, arrays, form,
- * render, unit, condition (one value in and out); dump, advice, wiring (used by the commands).
+ * feed.def, subscribe.def, condition.def, user.def and schema (the table of keys); family (groups
+ * with names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
+ * config_users, finish_rules (a load step by step, config_internal.h); config_value, keywords,
+ * arrays, form, render, unit, condition (one value in and out); dump, advice, wiring (used by the
+ * commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -86,6 +87,7 @@ struct config_count {
     char *prefix;       /* goes before every value that is counted: "in" */
     double noise_floor; /* a window whose canaries read more is not used for verdicts */
     struct config_strings distinct_types; /* feature types with distinct counts */
+    struct config_strings judged_types;   /* whose values' judgements are counted */
 };
 
 struct config {
@@ -135,6 +137,12 @@ struct config {
     struct config_peers peers;
     struct config_api api;
     struct config_alerts alerts;
+
+    size_t nusers;
+    struct config_user *users;
+    struct config_user user_default; /* name NULL */
+    char *users_file;   /* settings of many users, as text; "": `users` in STATE/users */
+    double block_score; /* of a message from a sender that its recipient blocks */
 
     size_t nlists;
     struct config_list *lists;

@@ -90,6 +90,8 @@ void config_finish_subscriptions(struct config *c, struct config_errors *errors)
  * that rules read are made. */
 void config_finish_rules(struct config *c, const struct config_types *types,
                          struct config_errors *errors);
+/* Part of it: each setting of a user can be read, and is about a rule that exists. */
+void config_finish_users(struct config *c, struct config_errors *errors);
 /* Part of it: an enabled feed has a url, each list holds one feed, types are known. */
 void config_finish_feeds(struct config *c, const struct config_types *types,
                          struct config_errors *errors);

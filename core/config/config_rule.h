@@ -33,6 +33,7 @@ enum condition_kind {
     CONDITION_FEATURE,
     CONDITION_TEXT,
     CONDITION_COUNTED,
+    CONDITION_JUDGED,
     CONDITION_KINDS
 };
 enum condition_direction { DIRECTION_IN, DIRECTION_OUT };
@@ -67,6 +68,8 @@ struct config_condition {
     unsigned distinct[RULE_DISTINCTS];
     double burst;
     double ratio; /* 0: any, like the five before it */
+    double bad_share; /* of messages with the value that were judged; 0: any, like the next */
+    double good_share;
     uint64_t first_seen_s;
     uint64_t last_seen_s;
 };
@@ -104,6 +107,12 @@ struct config_rule {
 struct config_rule_group {
     char *name;
     double cap;
+};
+
+/* A user or a domain with settings of its own. */
+struct config_user {
+    char *name;                /* "user@domain" or "@domain", as user_name_tidy makes it */
+    struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
 };
 
 /* Values that conditions on features name together. */

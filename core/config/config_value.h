@@ -77,6 +77,9 @@ struct elements_networks elements_networks_of(const struct schema_row *row,
 const struct ipnet *elements_networks_at(const struct schema_row *row,
                                          const struct config *c, size_t *retcount);
 
+/* Checks and tidies one text of an array of that kind in place. NULL, or what is wrong. */
+const char *value_tidy(enum schema_kind kind, char *s);
+
 void elements_strings_free(struct config_strings *s);
 bool elements_strings_copy(struct config_strings *to,
                            const struct config_strings *from);

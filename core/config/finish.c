@@ -173,4 +173,5 @@ void config_finish(struct config *c, const struct config_types *types,
     }
     config_finish_subscriptions(c, errors);
     config_finish_feeds(c, types, errors);
+    config_finish_users(c, errors);
 }

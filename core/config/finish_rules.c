@@ -62,7 +62,8 @@ static void check_names(const struct checking *k, const struct config_condition 
         refuse_name(k, source_of(v), key, v->word, NO_TRAIT);
     } else if (v->kind == CONDITION_FEATURE && is_unknown(t->is_feature, v->word)) {
         refuse_name(k, source_of(v), key, v->word, NO_FEATURE);
-    } else if (v->kind == CONDITION_COUNTED && is_unknown(t->is_counted, v->word)) {
+    } else if ((v->kind == CONDITION_COUNTED || v->kind == CONDITION_JUDGED) &&
+               is_unknown(t->is_counted, v->word)) {
         refuse_name(k, source_of(v), key, v->word, NOT_COUNTED);
     } else if (v->kind == CONDITION_IDENTITY && is_unknown(t->is_identity, v->word)) {
         refuse_name(k, source_of(v), key, v->word, NO_WORD);
@@ -106,6 +107,12 @@ static void check_conditions(const struct checking *k,
         }
         if (v->kind == CONDITION_COUNTED && !is_shipped(k, v->file)) {
             check_distinct(k, v->distinct, v->word, source_of(v));
+        }
+        if (v->kind == CONDITION_JUDGED && !is_shipped(k, v->file) &&
+            !config_strings_has(&k->c->count.judged_types, v->word)) {
+            refuse_name(k, source_of(v), "judged", v->word,
+                        "is not in count.judged_types, so the rule would never apply; add "
+                        "it there");
         }
     }
 }
@@ -179,20 +186,29 @@ static void check_rule(const struct checking *k)
     check_conditions(k, &r->none);
 }
 
+/* The names are a key of the configuration; each must be a counted type. */
+static void check_counted(const struct checking *k, const struct config_strings *names,
+                          const char *key)
+{
+    size_t offset = (size_t)((const char *)names - (const char *)k->c);
+    struct config_source at = config_key_source(k->c, offset);
+
+    for (size_t i = 0; i < names->n; i++) {
+        if (!k->types->is_counted(slice_str(names->v[i]))) {
+            config_errors_add(k->errors, ERR_NOT_FOUND, config_file_name(k->c, at.file),
+                              at.line, "%s: \"%s\" " NOT_COUNTED, key, names->v[i]);
+        }
+    }
+}
+
 void config_finish_rules(struct config *c, const struct config_types *types,
                          struct config_errors *errors)
 {
     struct checking k = {c, types, errors, 0};
-    const struct config_strings *names = &c->count.distinct_types;
-    struct config_source at =
-        config_key_source(c, offsetof(struct config, count.distinct_types));
 
-    for (size_t i = 0; types != NULL && i < names->n; i++) {
-        if (!types->is_counted(slice_str(names->v[i]))) {
-            config_errors_add(errors, ERR_NOT_FOUND, config_file_name(c, at.file),
-                              at.line, "count.distinct_types: \"%s\" " NOT_COUNTED,
-                              names->v[i]);
-        }
+    if (types != NULL) {
+        check_counted(&k, &c->count.distinct_types, "count.distinct_types");
+        check_counted(&k, &c->count.judged_types, "count.judged_types");
     }
     for (; k.rule < c->nrules; k.rule++) {
         check_rule(&k);

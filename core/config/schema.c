@@ -51,6 +51,13 @@ static const struct schema_row feed_keys[SCHEMA_FEED_KEYS] = {
 #include "core/config/feed.def"
 };
 
+static const struct schema_row user_keys[SCHEMA_USER_KEYS] = {
+#define CONFIG_USER_KEY(path, kind, field, min, max, def, help)     \
+    {path, def, help,          offsetof(struct config_user, field), \
+     min,  max, SCHEMA_##kind, true},
+#include "core/config/user.def"
+};
+
 #define ROWS(rows) rows, LENGTH(rows)
 #define PLACES(element, v, n, fallback)                                             \
     sizeof(struct element), offsetof(struct config, v), offsetof(struct config, n), \
@@ -84,6 +91,10 @@ const struct schema_family schema_families[SCHEMA_FAMILIES] = {
                            ROWS(value_set_keys), 256,
                            PLACES(config_value_set, value_sets, nvalue_sets,
                                   value_set_default)},
+    [SCHEMA_USERS] =
+        {"users", "user",
+         "{ name = \"anna@example.org\"; set = [ \"sensitivity=high\" ]; }",
+         ROWS(user_keys), 1000, PLACES(config_user, users, nusers, user_default)},
 };
 
 _Static_assert(LENGTH(list_keys) <= SCHEMA_FAMILY_KEYS_MAX &&
@@ -96,7 +107,8 @@ _Static_assert(offsetof(struct config_list, name) == 0 &&
                    offsetof(struct config_subscription, name) == 0 &&
                    offsetof(struct config_feed, name) == 0 &&
                    offsetof(struct config_rule_group, name) == 0 &&
-                   offsetof(struct config_value_set, name) == 0,
+                   offsetof(struct config_value_set, name) == 0 &&
+                   offsetof(struct config_user, name) == 0,
                "an element begins with its name");
 
 const char *schema_kind_name(enum schema_kind kind)
@@ -245,6 +257,9 @@ const char *schema_nearest(const char *group, const char *name)
         "rule_groups", "rule_groups.name", "value_sets", "value_sets.name",
 #define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help) "rule_groups." path,
 #define CONFIG_VALUE_SET_KEY(path, kind, field, min, max, def, help) "value_sets." path,
+        "users",     "users.name",
+#define CONFIG_USER_KEY(path, kind, field, min, max, def, help) "users." path,
+#include "core/config/user.def"
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) "feeds." path,
 #include "core/config/feed.def"
 #define CONFIG_SUBSCRIBE_KEY(path, kind, field, min, max, def, help) "subscribe." path,

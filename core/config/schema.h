@@ -94,6 +94,10 @@ enum {
     SCHEMA_FEED_KEYS = 0
 #define CONFIG_FEED_KEY(path, kind, field, min, max, def, help) +1
 #include "core/config/feed.def"
+    ,
+    SCHEMA_USER_KEYS = 0
+#define CONFIG_USER_KEY(path, kind, field, min, max, def, help) +1
+#include "core/config/user.def"
 };
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -108,6 +112,7 @@ enum {
     SCHEMA_FEEDS,
     SCHEMA_RULE_GROUPS,
     SCHEMA_VALUE_SETS,
+    SCHEMA_USERS,
     SCHEMA_FAMILIES
 };
 enum { SCHEMA_FAMILY_KEYS_MAX = 32 };

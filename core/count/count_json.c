@@ -11,6 +11,20 @@ json_t *count_json_windows(const uint64_t w[COUNT_WINDOWS])
                      (json_int_t)w[COUNT_14D]);
 }
 
+json_t *count_json_judged(const struct judged *j)
+{
+    json_t *object = json_object();
+
+    for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
+        uint64_t w[COUNT_WINDOWS];
+        for (unsigned i = 0; i < COUNT_WINDOWS; i++) {
+            w[i] = j->n[i][kind];
+        }
+        (void)json_object_set_new(object, judgement_name(kind), count_json_windows(w));
+    }
+    return object;
+}
+
 static json_t *distinct_json(const struct counted *c)
 {
     json_t *object = json_object();

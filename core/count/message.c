@@ -142,7 +142,7 @@ static size_t members_of(const struct counting *c, unsigned kind, struct slice o
 
     if (kind == DISTINCT_RCPT) {
         *ret = c->facts->rcpt;
-        return c->facts->nrcpt;
+        return c->facts->nrcpt < COUNT_RCPT_MAX ? c->facts->nrcpt : COUNT_RCPT_MAX;
     }
     if (kind == DISTINCT_NETWORK) {
         f = featureset_first(c->features, FEATURE_client_net);
@@ -251,7 +251,7 @@ static void count_keys(struct counting *c)
 
     ret->amount = c->is_reading ? 0 : amount;
     for (size_t i = 0; i < ret->n; i++) {
-        add_item(c, ret->v[i].digest, c->is_reading ? 0 : amount);
+        add_item(c, ret->v[i].digest, ret->amount);
         if (ret->v[i].has_distinct) {
             add_distinct(c, &ret->v[i]);
         }

@@ -25,7 +25,11 @@ enum count_distinct {
 const char *count_distinct_name(
     unsigned kind); /* "recipients", "networks", "senders" */
 
-enum { COUNT_PAIRS_MAX = 512, COUNT_FEATURES_MAX = 1024 };
+enum {
+    COUNT_PAIRS_MAX = 512,
+    COUNT_RCPT_MAX = 256, /* recipients of one message that become pairs */
+    COUNT_FEATURES_MAX = 1024
+};
 
 /* One counted feature of a message. */
 struct counted {
@@ -43,7 +47,7 @@ struct message_counts {
     const struct keyring *keys;    /* that the digests were made with */
     size_t n;
     struct counted *v; /* in the order of the features */
-    uint64_t amount;   /* what this message adds to each; 0: it is only read */
+    uint64_t amount;   /* that was added to each: 1, or the recipients; 0: only read */
     bool is_cut;       /* more features than COUNT_FEATURES_MAX, or no memory */
 };
 

@@ -65,6 +65,11 @@ void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count
  * count.h). */
 void count_history_windows(const struct count_history *h, uint64_t ret[4]);
 
+/* The number in a range of time: the 10-minute buckets of the last day, whole UTC days before it.
+ * The range grows to the next edge of what is kept, and *from_s and *to_s become these edges. */
+uint64_t count_history_range(const struct count_history *h, uint64_t *from_s,
+                             uint64_t *to_s);
+
 /* The runs of len_s seconds that begin in [first_s, end_s), oldest first; fn gets each open run.
  * Stops at the first false. */
 typedef bool runset_each_fn(void *context, const struct run *run);

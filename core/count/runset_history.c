@@ -128,6 +128,58 @@ void count_history_windows(const struct count_history *h, uint64_t ret[4])
     ret[3] = sum(h->day, COUNT_DAYS + 1);
 }
 
+/* Days before the one that begins at day_s. */
+static uint64_t days_before(const struct count_history *h, uint64_t day_s)
+{
+    uint64_t today = h->now / COUNT_DAY_BUCKETS;
+    uint64_t total = 0;
+
+    for (uint64_t d = 0; d <= COUNT_DAYS && d <= today; d++) {
+        if ((today - d) * COUNT_DAY_S < day_s) {
+            total = run_sum(total, h->day[d]);
+        }
+    }
+    return total;
+}
+
+/* All before an edge: whole days, less the buckets of its day that begin at the edge or later. */
+static uint64_t before_edge(const struct count_history *h, uint64_t edge_s)
+{
+    uint64_t day_end_s = (edge_s + COUNT_DAY_S - 1) / COUNT_DAY_S * COUNT_DAY_S;
+    uint64_t total = days_before(h, day_end_s);
+    uint64_t later = 0;
+
+    for (uint64_t i = 0; i <= COUNT_BUCKETS && i <= h->now; i++) {
+        uint64_t start_s = (h->now - i) * COUNT_BUCKET_S;
+        if (start_s >= edge_s && start_s < day_end_s) {
+            later = run_sum(later, h->bucket[i]);
+        }
+    }
+    return total > later ? total - later : 0;
+}
+
+/* The edge at or before t_s; after it with is_end. */
+static uint64_t edge_of(const struct count_history *h, uint64_t t_s, bool is_end)
+{
+    uint64_t oldest_s = h->now < COUNT_BUCKETS ? 0 : (h->now - COUNT_BUCKETS) * COUNT_BUCKET_S;
+    uint64_t unit_s = t_s >= oldest_s ? COUNT_BUCKET_S : COUNT_DAY_S;
+    uint64_t ret = (t_s + (is_end ? unit_s - 1 : 0)) / unit_s * unit_s;
+    uint64_t end_s = (h->now + 1) * COUNT_BUCKET_S;
+
+    return ret < end_s ? ret : end_s;
+}
+
+uint64_t count_history_range(const struct count_history *h, uint64_t *from_s,
+                             uint64_t *to_s)
+{
+    *from_s = edge_of(h, *from_s, false);
+    *to_s = edge_of(h, *to_s, true);
+    uint64_t before = before_edge(h, *from_s);
+    uint64_t end = before_edge(h, *to_s);
+
+    return end > before ? end - before : 0;
+}
+
 void count_history_add(struct count_history *h, uint64_t start_s, uint64_t count)
 {
     uint64_t bucket = start_s / COUNT_BUCKET_S;

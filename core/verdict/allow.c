@@ -191,6 +191,23 @@ struct slice allow_unproved(const struct allow_case *c)
     return SLICE_NONE;
 }
 
+bool allow_has_sender(const struct allow_case *c, struct slice value, bool is_domain,
+                      bool needs_proof, struct slice *retvalue)
+{
+    for (size_t i = 0; i < featureset_count(c->features); i++) {
+        const struct feature *f = featureset_at(c->features, i);
+        bool is_it =
+            is_sender(f->type) &&
+            (is_domain ? slice_is_at_or_below(domain_of(f->text), value)
+                       : slice_eq_nocase(f->text, value));
+        if (is_it && (!needs_proof || is_authentic(c, f))) {
+            *retvalue = f->text;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The sender's feature that a hit of this type is about. */
 static uint16_t sender_type(uint16_t report_type)
 {

@@ -1,5 +1,5 @@
 /*
- * allow - clients and senders that are accepted although a list names them; private to this room.
+ * allow - clients and senders that are accepted although a list names them; for this room and user.
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_VERDICT_ALLOW_H
@@ -17,6 +17,11 @@ struct allow_case {
 /* The rule of the configuration that lets the message through ("network", "login", "address",
  * "domain"), or NULL. *retvalue: the value that decided; empty for a login. */
 const char *allow_by_config(const struct allow_case *c, struct slice *retvalue);
+
+/* Whether From or the envelope sender is this address, or lies at or below this domain; with proof,
+ * if it is needed. ASCII case does not matter. *retvalue: the sender. */
+bool allow_has_sender(const struct allow_case *c, struct slice value, bool is_domain,
+                      bool needs_proof, struct slice *retvalue);
 
 /* A sender that allow.addresses or allow.domains names while nothing proves it; empty: none. */
 struct slice allow_unproved(const struct allow_case *c);

@@ -154,8 +154,10 @@ static void on_peers_symbol(void *context, const struct peers_symbol *s)
     double score = j->v->allow == NULL ? s->score : 0;
     verdict_add_symbol(j->v, "LIST_", s->name, score,
                        make_detail(j->arena, s->note, s->hit, 0));
-    j->unsure += s->has_quorum ? 0 : score;
-    if (s->has_quorum && score > 0) {
+    if (!s->has_quorum) {
+        j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_UNSURE;
+        j->unsure += score;
+    } else if (score > 0) {
         hold(j, s->hit);
     }
 }

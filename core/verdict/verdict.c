@@ -21,6 +21,17 @@ static struct symbol *next_symbol(struct verdict *v)
     return last;
 }
 
+void verdict_symbol_name(char *text)
+{
+    for (char *p = text; *p != '\0'; p++) {
+        if (*p >= 'a' && *p <= 'z') {
+            *p = (char)(*p - 'a' + 'A');
+        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
+            *p = '_';
+        }
+    }
+}
+
 void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
                         double score, struct slice detail)
 {
@@ -34,13 +45,7 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
     }
     (void)snprintf(s->name, sizeof(s->name), "%s%s", prefix, name);
     s->detail = detail;
-    for (char *p = s->name; *p != '\0'; p++) {
-        if (*p >= 'a' && *p <= 'z') {
-            *p = (char)(*p - 'a' + 'A');
-        } else if (!((*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))) {
-            *p = '_';
-        }
-    }
+    verdict_symbol_name(s->name);
 }
 
 /* A limit that honest mail never meets is evidence. However many are met, it is one trick. */
@@ -78,7 +83,11 @@ static void on_rule_symbol(void *context, const struct rule_symbol *s)
     struct judging *j = context;
 
     verdict_add_symbol(j->v, s->prefix, s->name, s->score, s->detail);
-    j->of_counts += s->is_of_counts ? s->score : 0;
+    if (s->is_of_counts) {
+        j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_BULK;
+        j->of_counts += s->score;
+    }
+    j->of_judgements += s->is_of_judgements ? s->score : 0;
     if (s->rule != SIZE_MAX) {
         keep_hit(j, s);
     }
@@ -155,6 +164,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     if (ret->allow == NULL) {
         judge_rules(&j);
     }
+    ret->firm = ret->score - j.unsure - j.of_judgements;
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);
     }

@@ -28,7 +28,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
@@ -39,9 +39,18 @@ enum {
     VERDICT_RULE_HITS_MAX = 512 /* whose names the verdict keeps */
 };
 
+/* What a symbol's score may lead to. */
+enum symbol_kind {
+    SYMBOL_FIRM,   /* any action */
+    SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing */
+    SYMBOL_KINDS
+};
+
 struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
+    enum symbol_kind kind;
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
 };
 
@@ -55,6 +64,9 @@ struct rule_hit {
 struct verdict {
     enum action action;
     double score;
+    double firm; /* of score: without rules on judgements (core/count/judged.h), and without
+                  * peers that lack a quorum */
+    double required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
     bool is_embargoed; /* answer 451 whatever the action is; see core/verdict/embargo */
@@ -95,6 +107,22 @@ struct verdict_context {
 /* The score from which the action applies; of ACTION_ACCEPT that of the mildest other one.
  * HUGE_VAL: off. */
 double verdict_required(const struct config *config, enum action action);
+/* The same for this verdict, by whosever settings it was made. NULL: nothing was judged. */
+double verdict_threshold(const struct config *config, const struct verdict *v);
+
+/* Makes text a part of a symbol's name, in place: upper case, '_' for other characters. */
+void verdict_symbol_name(char *text);
+/* Adds a symbol, whose name is made of prefix and name, and its score. */
+void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
+                        double score, struct slice detail);
+
+/* How the message is counted for its values: bits 1U << JUDGED_GOOD and so on, for judged_add.
+ * Bad: its firm score reaches the mildest threshold, and it is marked or worse. Good: accepted, in
+ * full examined, and the firm score is below half of that threshold. Mail between these two is
+ * neither, and so is mail that an allow rule accepts (the rule says nothing about the values in
+ * other mail) and outgoing mail (a forged sender would inherit its good name). */
+unsigned verdict_judgements(const struct config *config, const struct verdict *v,
+                            const struct verdict_context *context);
 
 /* Adds a symbol whose name is prefix and name in upper case; the score grows by score, the action
  * stays. */

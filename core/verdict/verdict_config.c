@@ -1,4 +1,5 @@
-/* verdict_config - numbers of the configuration, for extraction and for the answer. */
+/* verdict_config - numbers of the configuration: for extraction, for the answer, for counts of
+ * judgements. */
 #include <math.h>
 
 #include "core/verdict/rule/rule.h"
@@ -46,4 +47,38 @@ double verdict_required(const struct config *config, enum action action)
                                           : fmin(required, config->threshold[a]);
     }
     return required;
+}
+
+double verdict_threshold(const struct config *config, const struct verdict *v)
+{
+    return v != NULL && v->required > 0
+               ? v->required
+               : verdict_required(config, v != NULL ? v->action : ACTION_ACCEPT);
+}
+
+/* A message of which something was not looked at is not called good. */
+static bool is_whole(const struct verdict *v)
+{
+    const unsigned cut = LIMIT_FLAG(deadline) | LIMIT_FLAG(memory);
+    return (v->limits & cut) == 0 && v->fault < LIST_FAULT_LIST_UNREADABLE;
+}
+
+unsigned verdict_judgements(const struct config *config, const struct verdict *v,
+                            const struct verdict_context *context)
+{
+    double mark = verdict_required(config, ACTION_ACCEPT);
+    unsigned kinds = 0;
+
+    if (v->allow != NULL || context->is_outgoing || !isfinite(mark)) {
+        return 0;
+    }
+    if (v->action > ACTION_ACCEPT && v->firm >= mark) {
+        kinds |= 1U << JUDGED_BAD;
+    } else if (v->action == ACTION_ACCEPT && v->firm < mark / 2 && is_whole(v)) {
+        kinds |= 1U << JUDGED_GOOD;
+    }
+    if (identity_has(context->identity, IDENTITY_first_contact)) {
+        kinds |= 1U << FIRST_CONTACTS;
+    }
+    return kinds;
 }

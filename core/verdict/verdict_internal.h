@@ -16,7 +16,8 @@ struct judging {
     const struct list_hits *hits;
     struct arena *arena;
     double unsure; /* part of the score that lacks a quorum of peers */
-    double of_counts; /* part of the score that rules on counts gave */
+    double of_counts;     /* part of the score that rules on counts gave */
+    double of_judgements; /* and rules on judgements */
     size_t nexempt;
     struct slice exempt[VERDICT_EXEMPTIONS_MAX];
     size_t nheld;

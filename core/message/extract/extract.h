@@ -71,7 +71,7 @@ struct extract_auth {
     struct slice dmarc_domain; /* of header.from */
 };
 
-enum { EXTRACT_RECIPIENTS = 256 }; /* that are kept, to count different ones */
+enum { EXTRACT_RECIPIENTS = 1000 }; /* that are kept, to count different ones and for their settings */
 
 struct extract;
 

@@ -244,7 +244,7 @@ static uint32_t make_atom(struct atoms *a, const struct config_condition *v,
                           .of_rule = of_rule,
                           .word = word < 0 ? 0 : (unsigned)word,
                           .next_presence = RULE_NONE};
-    if (v->kind == CONDITION_FEATURE || v->kind == CONDITION_COUNTED) {
+    if (v->kind == CONDITION_FEATURE || condition_is_counted(v->kind)) {
         info = feature_info_by_name(slice_str(v->word));
         if (info == NULL) {
             atoms_refuse(a, v, "this is not a feature type");

@@ -174,6 +174,12 @@ static struct node *add_node(struct compiling *k, enum condition_kind kind,
     return n;
 }
 
+static bool reads_judgements(const struct compiling *k, const struct atom *a)
+{
+    return a->kind == CONDITION_RULE && a->of_rule != RULE_NONE &&
+           k->set->rules[k->set->rank_of[a->of_rule]].reads_judgements;
+}
+
 static bool add_leaf(struct compiling *k, const struct config_condition *v,
                      uint16_t parent)
 {
@@ -182,6 +188,9 @@ static bool add_leaf(struct compiling *k, const struct config_condition *v,
     n->atom = atoms_of(&k->atoms, v,
                        v->kind == CONDITION_RULE ? reference_of(k, v) : RULE_NONE);
     k->rule->asks_counts = k->rule->asks_counts || v->kind == CONDITION_COUNTED;
+    k->rule->reads_judgements =
+        k->rule->reads_judgements || v->kind == CONDITION_JUDGED ||
+        (n->atom != RULE_NONE && reads_judgements(k, &k->set->atoms[n->atom]));
     return n->atom != RULE_NONE;
 }
 
@@ -344,6 +353,8 @@ static unsigned cost_of_atom(const struct atom *a)
         return a->from->least == 0 ? COST_NEVER : a->ntests > 0 ? 2 : 5;
     case CONDITION_COUNTED:
         return a->from->least == 0 ? COST_NEVER : 3;
+    case CONDITION_JUDGED:
+        return 4;
     case CONDITION_IDENTITY:
         return 6;
     default:

@@ -31,6 +31,7 @@ void counted_begin(struct counting *k, const struct rule_case *c)
     k->counts = c->counts != NULL && c->counts->port != NULL ? c->counts : NULL;
     k->limits = 0;
     k->nexact = 0;
+    k->njudged = 0;
     memset(k->first, 0, sizeof(k->first));
     if (k->counts == NULL) {
         return;
@@ -197,7 +198,8 @@ enum truth counted_sketch(const struct counting *a, const struct atom *atom)
         return IS_UNDECIDED;
     }
     for (size_t at = a->first[atom->type]; at > 0; at = a->next[at - 1]) {
-        if (may_apply(a, atom->from, &a->counts->v[at - 1])) {
+        if (atom->kind == CONDITION_JUDGED ||
+            may_apply(a, atom->from, &a->counts->v[at - 1])) {
             return IS_UNDECIDED;
         }
     }
@@ -291,8 +293,8 @@ static bool is_confirmed(const struct counting *a, const struct config_condition
     return true;
 }
 
-enum truth counted_confirm(struct counting *a, const struct atom *atom,
-                           const struct exact **ret)
+static enum truth confirm_count(struct counting *a, const struct atom *atom,
+                                uint32_t *ret)
 {
     const struct config_condition *v = atom->from;
     size_t n = a->counts != NULL ? a->counts->n : 0;
@@ -316,7 +318,7 @@ enum truth counted_confirm(struct counting *a, const struct atom *atom,
             return IS_UNDECIDED;
         }
         if (is_confirmed(a, v, e)) {
-            *ret = e;
+            *ret = (uint32_t)(e - a->exact);
             return IS_TRUE;
         }
         if (count_breakdown_sum(&e->shares, v->window) < v->least) {
@@ -325,6 +327,84 @@ enum truth counted_confirm(struct counting *a, const struct atom *atom,
     }
     return IS_UNDECIDED;
 }
+
+/* ---- judgements ---- */
+
+struct judgements {
+    uint64_t bad;
+    uint64_t all;
+};
+
+/* What people called it counts beside what gillnetd judged. */
+static struct judgements judgements_of(const struct counting *a, uint32_t i,
+                                       enum rule_window window)
+{
+    const uint64_t *n = a->judged[i].of.n[window];
+    uint64_t bad = n[JUDGED_BAD] + n[CALLED_SPAM];
+
+    return (struct judgements){bad, bad + n[JUDGED_GOOD] + n[CALLED_GOOD]};
+}
+
+/* The place of a key's judgements; RULE_NONE when a limit is met. */
+static uint32_t judged_of(struct counting *a, size_t key)
+{
+    uint32_t i = 0;
+
+    for (; i < a->njudged; i++) {
+        if (a->judged[i].key == key) {
+            return i;
+        }
+    }
+    if (i == COUNTED_JUDGED_MAX) {
+        a->limits |= LIMIT_FLAG(features);
+        return RULE_NONE;
+    }
+    if (a->c->deadline_mono_us != 0 && clock_mono_us() >= a->c->deadline_mono_us) {
+        a->limits |= LIMIT_FLAG(deadline);
+        return RULE_NONE;
+    }
+    a->judged[i].key = key;
+    judged_exact(a->counts->port, a->counts->keys, a->counts->v[key].digest,
+                 &a->judged[i].of);
+    a->njudged++;
+    return i;
+}
+
+static bool has_share(struct judgements n, const struct config_condition *v)
+{
+    return n.all > 0 && n.all >= v->least &&
+           (double)n.bad >= v->bad_share * (double)n.all &&
+           (double)(n.all - n.bad) >= v->good_share * (double)n.all;
+}
+
+static enum truth confirm_judged(struct counting *a, const struct atom *atom,
+                                 uint32_t *ret)
+{
+    const struct config_condition *v = atom->from;
+    bool is_open = a->counts == NULL;
+    unsigned tries = 0;
+
+    for (size_t at = is_open ? 0 : a->first[atom->type]; at > 0; at = a->next[at - 1]) {
+        uint32_t i = tries++ < COUNTED_TRIES_MAX ? judged_of(a, at - 1) : RULE_NONE;
+
+        if (i == RULE_NONE || a->judged[i].of.is_partial) {
+            is_open = true;
+        } else if (!a->c->is_exempt(a->c->context, a->counts->v[at - 1].feature->text) &&
+                   has_share(judgements_of(a, i, v->window), v)) {
+            *ret = i;
+            return IS_TRUE;
+        }
+    }
+    return is_open ? IS_UNDECIDED : IS_FALSE;
+}
+
+enum truth counted_confirm(struct counting *a, const struct atom *atom, uint32_t *ret)
+{
+    return atom->kind == CONDITION_JUDGED ? confirm_judged(a, atom, ret)
+                                          : confirm_count(a, atom, ret);
+}
+
+/* ---- newsletters ---- */
 
 /* One sender; or no new one here, because a peer had seen it first. */
 static bool has_one_sender(const struct counting *a, struct exact *e)
@@ -337,10 +417,9 @@ static bool has_one_sender(const struct counting *a, struct exact *e)
 /* A text that one proved domain sends, and hardly any other sender, is wanted mail: a botnet sends
  * under many names, or under names that it cannot prove. This exemption trusts the counts of all
  * peers: a peer that lies can only exempt more mail. */
-bool counted_is_newsletter(struct counting *a, const struct atom *atom,
-                           const struct exact *of)
+bool counted_is_newsletter(struct counting *a, const struct atom *atom, uint32_t i)
 {
-    struct exact *e = &a->exact[of - a->exact];
+    struct exact *e = &a->exact[i];
     enum rule_window window = atom->from->window;
     uint64_t seen = e->windows[window];
 
@@ -421,26 +500,52 @@ static void add_servers(struct detail *d, const struct exact *e, unsigned window
     add_detail(d, ")");
 }
 
-struct slice counted_detail(const struct counting *a, const struct atom *atom,
-                            const struct exact *e)
+static void add_judged(const struct counting *a, const struct atom *atom, uint32_t i,
+                       struct detail *d)
+{
+    struct judgements n = judgements_of(a, i, atom->from->window);
+    struct slice text = a->counts->v[a->judged[i].key].feature->text;
+    struct slice value = slice_head(text, DETAIL_VALUE_MAX);
+    bool is_bad = atom->from->bad_share > 0;
+
+    add_detail(d, "%s=%.*s%s judged %s %llu of %llu times in %s",
+               feature_type_name(atom->type), SLICE_ARGS(value),
+               value.n < text.n ? "..." : "", is_bad ? "bad" : "good",
+               (unsigned long long)(is_bad ? n.bad : n.all - n.bad),
+               (unsigned long long)n.all, rule_window_name(atom->from->window));
+}
+
+static void add_counted(const struct counting *a, const struct atom *atom,
+                        const struct exact *e, struct detail *d)
 {
     static const char *const words[DISTINCT_KINDS] = {"recipients", "networks",
                                                       "senders"};
     const struct feature *f = a->counts->v[e->key].feature;
     enum rule_window window = atom->from->window;
     struct slice value = slice_head(f->text, DETAIL_VALUE_MAX);
-    struct detail d = {.used = 0};
 
-    add_detail(&d, "%s=%.*s%s seen %llu times in %s", feature_type_name(atom->type),
+    add_detail(d, "%s=%.*s%s seen %llu times in %s", feature_type_name(atom->type),
                SLICE_ARGS(value), value.n < f->text.n ? "..." : "",
                (unsigned long long)count_breakdown_sum(&e->shares, window),
                rule_window_name(window));
-    add_servers(&d, e, window);
+    add_servers(d, e, window);
     for (unsigned kind = 0; e->is_counted && kind < DISTINCT_KINDS; kind++) {
         if (e->distinct[kind] > 1) {
-            add_detail(&d, ", %llu %s", (unsigned long long)e->distinct[kind],
+            add_detail(d, ", %llu %s", (unsigned long long)e->distinct[kind],
                        words[kind]);
         }
+    }
+}
+
+struct slice counted_detail(const struct counting *a, const struct atom *atom,
+                            uint32_t i)
+{
+    struct detail d = {.used = 0};
+
+    if (atom->kind == CONDITION_JUDGED) {
+        add_judged(a, atom, i, &d);
+    } else {
+        add_counted(a, atom, &a->exact[i], &d);
     }
     return arena_copy(a->c->arena, slice_of(d.text, d.used));
 }

@@ -19,7 +19,8 @@ enum {
     COUNTED_EXACT_MAX = 64, /* keys whose exact counts a message reads */
     COUNTED_NEWSLETTER =
         90, /* percent of the copies that one From domain must have sent */
-    COUNTED_BUCKETS = COUNT_BUCKETS + 1 /* whose mean a burst is measured by */
+    COUNTED_BUCKETS = COUNT_BUCKETS + 1, /* whose mean a burst is measured by */
+    COUNTED_JUDGED_MAX = 32 /* keys whose judgements a message reads */
 };
 
 /* The exact counts of one key. */
@@ -44,6 +45,11 @@ struct counting {
     uint16_t next[COUNT_FEATURES_MAX]; /* of the same type, plus one */
     size_t nexact;
     struct exact exact[COUNTED_EXACT_MAX];
+    size_t njudged;
+    struct {
+        size_t key; /* in counts->v */
+        struct judged of;
+    } judged[COUNTED_JUDGED_MAX];
 };
 
 void counted_begin(struct counting *k, const struct rule_case *c);
@@ -51,14 +57,12 @@ void counted_end(struct counting *k);
 
 /* By the sketch: undecided where a value may meet the condition, or nothing is counted. */
 enum truth counted_sketch(const struct counting *k, const struct atom *a);
-/* By the exact counts. *ret: of the value that meets it. */
-enum truth counted_confirm(struct counting *k, const struct atom *a,
-                           const struct exact **ret);
-/* Whether one proved domain sent nearly all copies; the From domain is proved. */
-bool counted_is_newsletter(struct counting *k, const struct atom *a,
-                           const struct exact *e);
-/* "text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks" */
-struct slice counted_detail(const struct counting *k, const struct atom *a,
-                            const struct exact *e);
+/* By the exact counts. *ret: the value that meets it, in exact or judged. */
+enum truth counted_confirm(struct counting *k, const struct atom *a, uint32_t *ret);
+/* Whether one proved domain sent nearly all copies of exact[i]; the From domain is proved. */
+bool counted_is_newsletter(struct counting *k, const struct atom *a, uint32_t i);
+/* "text=12ab... seen 57 times in 1d (own 1, alpha 56), 12 networks", of exact[i];
+ * "from=a@b.example judged bad 99 of 100 times in 14d", of judged[i] */
+struct slice counted_detail(const struct counting *k, const struct atom *a, uint32_t i);
 
 #endif

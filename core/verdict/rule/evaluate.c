@@ -43,7 +43,7 @@ static void wake(struct judging *j, uint32_t atom)
 static void wake_all(struct judging *j)
 {
     for (uint32_t i = 0; i < j->s->natoms; i++) {
-        if (j->s->atoms[i].kind == CONDITION_COUNTED) {
+        if (condition_is_counted(j->s->atoms[i].kind)) {
             j->w->state[i] = (uint8_t)counted_sketch(&j->counting, &j->s->atoms[i]);
             if (j->w->state[i] == IS_UNDECIDED && j->counting.counts != NULL) {
                 wake(j, i);
@@ -101,18 +101,14 @@ static enum truth tree_truth(const struct judging *j, const struct made_rule *r)
 /* Reads the exact counts of an atom, once. True: it is decided now. */
 static bool decide(struct judging *j, uint32_t atom)
 {
-    const struct exact *e = NULL;
     struct work *w = j->w;
 
     if (w->given_up[atom] != 0) {
         return false;
     }
     w->given_up[atom] = 1;
-    w->state[atom] =
-        (uint8_t)counted_confirm(&j->counting, &j->s->atoms[atom], &e);
-    if (e != NULL) {
-        w->first[atom] = (uint32_t)(e - j->counting.exact);
-    }
+    w->state[atom] = (uint8_t)counted_confirm(&j->counting, &j->s->atoms[atom],
+                                              &w->first[atom]);
     return w->state[atom] != IS_UNDECIDED;
 }
 
@@ -122,7 +118,7 @@ static bool holds(struct judging *j, const struct made_rule *r)
     enum truth t = tree_truth(j, r);
 
     for (size_t i = 0; t == IS_UNDECIDED && i < r->nnodes; i++) {
-        if (nodes[i].kind == CONDITION_COUNTED &&
+        if (condition_is_counted(nodes[i].kind) &&
             j->w->state[nodes[i].atom] == IS_UNDECIDED && decide(j, nodes[i].atom)) {
             t = tree_truth(j, r);
         }
@@ -233,7 +229,8 @@ static void add_atom(const struct judging *j, uint32_t i, struct detail *d)
         add(d, "text=/%.60s/", a->from->pattern);
         break;
     case CONDITION_COUNTED:
-        s = counted_detail(&j->counting, a, &j->counting.exact[j->w->first[i]]);
+    case CONDITION_JUDGED:
+        s = counted_detail(&j->counting, a, j->w->first[i]);
         add(d, "%.*s", SLICE_ARGS(s));
         break;
     default:
@@ -332,14 +329,15 @@ static void show_rule(struct judging *j, const struct made_rule *r)
     uint32_t count = count_of(j, r);
     bool spares = count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
                   counted_is_newsletter(&j->counting, &j->s->atoms[count],
-                                        &j->counting.exact[j->w->first[count]]);
+                                        j->w->first[count]);
     const char *note = rule->shadow ? "shadow, " : spares ? "newsletter, " : "";
     struct rule_symbol s = {.prefix = rule->only_in_emergency ? "BLOCKED_PATTERN_"
                                                               : r->prefix,
                             .name = rule->name,
                             .rule = r->rule,
                             .is_shadow = rule->shadow,
-                            .is_of_counts = r->is_of_counts};
+                            .is_of_counts = r->is_of_counts,
+                            .is_of_judgements = r->reads_judgements};
 
     s.score = rule->shadow || spares ? 0 : capped(j, r, rule->score);
     s.detail = explain(j, r, note);

@@ -28,7 +28,7 @@
 
 #include "core/base/arena.h"
 #include "core/config/config.h"
-#include "core/count/message.h"
+#include "core/count/judged.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
 
@@ -93,6 +93,7 @@ struct rule_symbol {
     size_t rule; /* in config->rules; SIZE_MAX: a note beside a rule's */
     bool is_shadow;
     bool is_of_counts;
+    bool is_of_judgements; /* its score would keep up the judgements that it reads */
 };
 typedef void rule_symbol_fn(void *context, const struct rule_symbol *s);
 /* Whether an allow list takes the value from the rules. */

@@ -49,6 +49,7 @@ struct made_rule {
     uint16_t nnodes;
     bool is_of_counts;
     bool asks_counts;
+    bool reads_judgements; /* or a rule that it names does */
     uint32_t group; /* in config->rule_groups, or RULE_NONE */
     const char *prefix;
 };
@@ -109,6 +110,12 @@ enum truth rule_text_state(const struct rule_text *t, uint32_t atom);
 
 /* evidence.c: sets the state of every atom but those of counts and rules. */
 void evidence_gather(const struct ruleset *s, const struct rule_case *c, struct work *w);
+
+/* Of counts: undecided until the exact ones are read. */
+static inline bool condition_is_counted(enum condition_kind kind)
+{
+    return kind == CONDITION_COUNTED || kind == CONDITION_JUDGED;
+}
 
 static inline bool condition_is_group(enum condition_kind kind)
 {

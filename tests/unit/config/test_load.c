@@ -202,6 +202,16 @@ static const struct bad bad_rows[] = {
     {"count = { noise_floor = 0; };", "from 1e-06 to 1"},
     {"count = { distinct_types = [ \"txt\" ]; };",
      "not a feature type that is counted"},
+    {"count = { judged_types = [ \"txt\" ]; };",
+     "count.judged_types: \"txt\" is not a feature type that is counted"},
+    {"users = ( { name = \"anna\"; } );", "USER@DOMAIN or @DOMAIN"},
+    {"users = ( { name = \"Anna@a.example\"; } );", "lower case"},
+    {"users = ( { name = \"a@b c\"; } );", "users.name"},
+    {"users = ( { name = \"a@b.example\"; set = [ \"sensitvity=high\" ]; } );",
+     "the nearest one is sensitivity"},
+    {"users = ( { name = \"@b.example\"; set = [ \"rules.none.score=1\" ]; } );",
+     "users.@b.example.set: there is no rule \"none\""},
+    {"block_score = -1;", "from 0 to 1000"},
     {"bulk_alone = \"accept\";", "\"reject\" or \"discard\""},
     {"rules = { name = \"a\"; };", "write rules = ("},
     {"rules = ( 3 );", "each rule as a group"},
@@ -229,12 +239,13 @@ static const struct bad bad_rows[] = {
 
 static bool is_text(struct slice name)
 {
-    return slice_eq(name, SLICE_LIT("text")) || slice_eq(name, SLICE_LIT("url")) ||
-           slice_eq(name, SLICE_LIT("envelope_from")) ||
-           slice_eq(name, SLICE_LIT("template_sender")) ||
-           slice_eq(name, SLICE_LIT("attachment")) ||
-           slice_eq(name, SLICE_LIT("link_set")) || slice_eq(name, SLICE_LIT("body")) ||
-           slice_eq(name, SLICE_LIT("text_band"));
+    static const char *const names[] = {
+        "text",       "url",           "envelope_from",   "template_sender",
+        "attachment", "link_set",      "body",            "text_band",
+        "from",       "from_domain",   "envelope_domain", "display_name",
+        "client_net", "url_domain"};
+
+    return name_index(name, names, LENGTH(names)) >= 0;
 }
 
 static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **state)
@@ -259,7 +270,10 @@ static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **
         if (!confdir_has_error(&errors, 4, bad_rows[i].error)) {
             fail_msg("%s: %s", bad_rows[i].text, errors.v[0].text);
         }
-        assert_int_equal(errors.n, 1);
+        if (errors.n != 1) {
+            fail_msg("%s: %zu errors, second: %s", bad_rows[i].text, errors.n,
+                     errors.v[1].text);
+        }
         assert_string_equal(errors.v[0].source, confdir_file);
         config_errors_free(&errors);
     }

@@ -163,7 +163,9 @@ static void test_shipped__when_the_examples_are_taken__then_they_load(void **sta
     }
     c = confdir_load(confdir_put_bytes("gillnet.conf", examples.p, examples.n));
     assert_int_equal(c->nlists, 4);
-    assert_int_equal(c->nrules, 4);
+    assert_string_equal(c->rules[c->nrules - 1].name, "cut_short");
+    assert_int_equal(c->rule_groups[c->nrule_groups - 1].cap, 2.5);
+    assert_string_equal(c->value_sets[c->nvalue_sets - 1].name, "partners");
     assert_int_equal(c->ntrusted_networks, 2);
     assert_int_equal(c->protected_domains.n, 2);
     assert_int_equal(c->nfeeds, 2);
@@ -308,7 +310,8 @@ static void test_manual__when_read__then_every_key_with_its_default(void **state
     /* no key outside of the schema */
     assert_int_equal(items, SCHEMA_KEYS + SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
                                 SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
-                                SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS);
+                                SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS +
+                                SCHEMA_USER_KEYS);
     buf_fini(&item);
     free(page);
 }
@@ -332,7 +335,8 @@ static void test_schema__when_printed__then_one_row_a_key(void **state)
     }
     assert_int_equal(rows, SCHEMA_KEYS + 2 * SCHEMA_LIST_KEYS + SCHEMA_RULE_KEYS +
                                SCHEMA_SUBSCRIBE_KEYS + SCHEMA_FEED_KEYS +
-                               SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS);
+                               SCHEMA_RULE_GROUP_KEYS + SCHEMA_VALUE_SET_KEYS +
+                                SCHEMA_USER_KEYS);
     buf_fini(&text);
 }
 

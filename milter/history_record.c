@@ -143,7 +143,7 @@ void history_record_evidence(const struct message *m, const struct featureset *f
 {
     size_t nurls = featureset_count_type(features, FEATURE_url);
 
-    stats_add(STAT_url_checks, nurls);
+    stats_add(STAT_urls_checked, nurls);
     if (nurls > 0) {
         history_time(HISTORY_URL, v->lookup_us * NS_PER_US / featureset_count(features),
                      nurls);

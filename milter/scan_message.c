@@ -124,7 +124,7 @@ static char *explain(const struct judging *j, struct featureset *features,
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
-    stats_add(STAT_url_checks, featureset_count_type(features, FEATURE_url));
+    stats_add(STAT_urls_checked, featureset_count_type(features, FEATURE_url));
     emergency_note(service_emergency(), j->config, features, lists, &hits,
                    clock_wall_us() / US_PER_S);
     judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));

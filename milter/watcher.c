@@ -176,7 +176,7 @@ static uint64_t api_checks(void)
     if (file_path(path, "%s/%s", watch.started->state_dir, STATE_HUB_STATS_FILE) ==
             ERR_OK &&
         stats_read(path, &hub, NULL) == ERR_OK) {
-        uint64_t now = hub.value[STAT_url_checks];
+        uint64_t now = hub.value[STAT_urls_checked];
         watch.api_checks +=
             watch.knows_hub && now > watch.hub_checks ? now - watch.hub_checks : 0;
         watch.hub_checks = now;
@@ -192,7 +192,7 @@ static void look_at_rate(void)
 
     if (watch.looks % RATE_LOOKS == 0) {
         emergency_tick(service_emergency(), config,
-                       stats_get(STAT_url_checks) + api_checks(),
+                       stats_get(STAT_urls_checked) + api_checks(),
                        clock_wall_us() / 1000000);
     }
     config_release(&config);

@@ -124,11 +124,6 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
 unsigned verdict_judgements(const struct config *config, const struct verdict *v,
                             const struct verdict_context *context);
 
-/* Adds a symbol whose name is prefix and name in upper case; the score grows by score, the action
- * stays. */
-void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
-                        double score, struct slice detail);
-
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);
 

@@ -97,7 +97,7 @@ static void count(struct api *a, const struct run *run)
                                       memory_order_relaxed);
         }
     }
-    stats_add(STAT_url_checks, nurls);
+    stats_add(STAT_urls_checked, nurls);
 }
 
 static void answer_values(struct api_call *call, const struct api_strings *values,

@@ -172,7 +172,7 @@ static bool is_grey(const struct embargo_case *c, const struct verdict *v)
 void embargo_recall(struct embargo *e, const struct embargo_case *c,
                     struct embargo_recall *ret)
 {
-    struct embargo_entry oldest;
+    struct embargo_entry oldest = {.key = 0};
 
     *ret = (struct embargo_recall){.ncopies = 0};
     if (e == NULL || c->config->embargo.threshold == HUGE_VAL) {

@@ -168,8 +168,7 @@ enum err embargo_store_open(const char *path, struct embargo_store **ret,
         }
     }
     if (fd == -1) {
-        return errinfo_set(reterr, ERR_IO, path, 0, "cannot be opened: %s",
-                           strerror(errno));
+        return errinfo_errno(reterr, path, "cannot be opened");
     }
     *ret = calloc(1, sizeof(**ret));
     if (*ret == NULL) {

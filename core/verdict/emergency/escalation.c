@@ -169,11 +169,11 @@ static struct slice domain_of(const struct featureset *features, struct slice ur
     return SLICE_NONE;
 }
 
-static bool has_domain(const struct config_strings *names, struct slice domain)
+static bool has_domain(const struct config_strings *names, struct slice asked)
 {
     for (size_t i = 0; i < names->n; i++) {
-        struct slice name = slice_str(names->v[i]);
-        if (slice_is_at_or_below(domain, name) || slice_is_at_or_below(name, domain)) {
+        struct slice other = slice_str(names->v[i]);
+        if (slice_is_at_or_below(asked, other) || slice_is_at_or_below(other, asked)) {
             return true;
         }
     }

@@ -69,9 +69,9 @@ static int set_up(void **state)
         w->config.threshold[a] = HUGE_VAL;
     }
     w->config.embargo = (struct config_embargo){.threshold = 3,
-                                                .time_s = 10 * MINUTE,
-                                                .keep_s = 36 * HOUR,
-                                                .known_s = 30 * DAY};
+                                                .time_s = (uint64_t)10 * MINUTE,
+                                                .keep_s = (uint64_t)36 * HOUR,
+                                                .known_s = (uint64_t)30 * DAY};
     w->arena = arena_new(16 << 20);
     w->counts.v = w->counted;
     w->context =

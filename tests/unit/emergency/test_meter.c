@@ -30,9 +30,9 @@ static enum emergency_change add(struct world *w, uint64_t rate)
 }
 
 /* Samples of that rate, of ten minutes each so that days are quick. */
-static void pass(struct world *w, uint64_t rate, uint64_t seconds)
+static void pass(struct world *w, uint64_t rate, unsigned seconds)
 {
-    for (uint64_t s = 0; s < seconds; s += 600) {
+    for (unsigned s = 0; s < seconds; s += 600) {
         w->now_s += 600;
         (void)emergency_meter_add(
             &w->m, &w->config, &(struct emergency_sample){rate * 600, 600, w->now_s});

@@ -163,14 +163,14 @@ static void identify(const struct message *m, const struct featureset *features,
 
 /* How often what is in the message was seen, this time included. */
 static void add_to_counts(struct message *m, const struct featureset *features,
-                          struct message_counts *ret)
+                          bool is_reading, struct message_counts *ret)
 {
     uint64_t begin_us = clock_mono_us();
     const struct keyring *keys;
     const struct count_port *port = service_counts(&keys);
     struct message_facts facts = {.ndeliveries = m->nrcpt};
     facts.nrcpt = extract_recipients(m->extract, &facts.rcpt);
-    count_message(port, keys, m->config, features, &facts, false, m->arena, ret);
+    count_message(port, keys, m->config, features, &facts, is_reading, m->arena, ret);
     m->count_us = clock_mono_us() - begin_us;
 }
 
@@ -185,6 +185,8 @@ static void judge_message(struct message *m, struct featureset *features,
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
                      &hits);
     message_log_add_hits(&hits);
+    emergency_note(service_emergency(), m->config, features, lists, &hits,
+                   clock_wall_us() / US_PER_S);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);
     const struct journal_case c = {m->config, features, lists, &hits, context, ret};
     journal_record_evidence(m, &c);
@@ -223,22 +225,37 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     struct message_counts counts;
     struct identity_case sender;
     struct identity identity;
-    add_to_counts(m, features, &counts);
+    struct embargo_recall recall;
+    struct embargo_case embargo = {.config = m->config,
+                                   .features = features,
+                                   .ndeliveries = m->nrcpt,
+                                   .now_s = clock_wall_us() / US_PER_S};
+    embargo.nrcpt = extract_recipients(m->extract, &embargo.rcpt);
+    embargo_recall(service_embargo(), &embargo, &recall);
+    add_to_counts(m, features, embargo_is_retry(&recall), &counts);
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
         .identity = &identity,
+        .is_emergency = emergency_is_on(service_emergency()),
+        .evidence = emergency_add_symbols,
+        .evidence_context = service_emergency(),
         .text = m->text,
         .bytes = extract_message_bytes(m->extract),
     };
     identify(m, features, &counts, &sender, &identity);
     judge_message(m, features, &context, begin_us, ret);
-    outgoing_note_received(&sender, ret->action == ACTION_ACCEPT);
     ham_record_message(features, ret);
-    judged_add(m->config, &counts, verdict_judgements(m->config, ret, &context));
+    unsigned judgements = verdict_judgements(m->config, ret, &context);
     apply_users(m, features, &context, ret);
+    embargo.context = &context;
+    embargo_judge(service_embargo(), &embargo, &recall, m->arena, ret);
+    if (!ret->is_embargoed) { /* it is judged when it comes back */
+        outgoing_note_received(&sender, ret->action == ACTION_ACCEPT);
+        judged_add(m->config, &counts, judgements);
+    }
     return reply_shortfall(m->config, ret);
 }
 

@@ -19,7 +19,13 @@
 #include "milter/service.h"
 #include "milter/watcher.h"
 
-enum { ANSWER_MAX = 128 * 1024, BACKLOG = 64, SLOT_END = 0, SLOT_LISTEN = 1 };
+enum {
+    US_PER_S = 1000000,
+    ANSWER_MAX = 128 * 1024,
+    BACKLOG = 64,
+    SLOT_END = 0,
+    SLOT_LISTEN = 1
+};
 _Static_assert((int)COUNT_WIRE_ANSWER_MAX <= (int)ANSWER_MAX, "raise ANSWER_MAX");
 
 struct peer_client {
@@ -67,6 +73,21 @@ static void answer_probe(struct slice token, struct buf *ret)
                state != NULL ? state : "a token has 32 letters a-f and digits");
 }
 
+/* "escalated": the entries; "escalated drop DOMAIN": ends one. */
+static void answer_escalated(struct slice args, struct buf *ret)
+{
+    struct slice drop = SLICE_LIT("drop ");
+
+    if (slice_has_prefix(args, drop)) {
+        buf_add_str(ret, emergency_drop(service_emergency(), slice_from(args, drop.n))
+                             ? "ok\n"
+                             : "error no such domain is escalated\n");
+        return;
+    }
+    buf_add_str(ret, "ok\n");
+    emergency_print(service_emergency(), clock_wall_us() / US_PER_S, ret);
+}
+
 static void answer_request(struct slice request, struct buf *ret)
 {
     if (slice_eq(request, SLICE_LIT("ping"))) {
@@ -81,9 +102,12 @@ static void answer_request(struct slice request, struct buf *ret)
         count_wire_answer(request, control.port, control.keys, ret);
     } else if (slice_has_prefix(request, SLICE_LIT("probe "))) {
         answer_probe(slice_from(request, sizeof "probe " - 1), ret);
+    } else if (slice_has_prefix(request, SLICE_LIT("escalated"))) {
+        answer_escalated(slice_trim(slice_from(request, sizeof "escalated" - 1)), ret);
     } else {
-        buf_add_str(ret, "error unknown request; understood are ping, stat, reload, "
-                         "scan, probe, count-batch, count-exact, count-shares\n");
+        buf_add_str(ret,
+                    "error unknown request; understood are ping, stat, reload, "
+                    "scan, probe, escalated, count-batch, count-exact, count-shares\n");
     }
 }
 

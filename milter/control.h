@@ -1,6 +1,6 @@
 /*
  * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat,
- * counts, scan, probe.
+ * counts, scan, probe, escalated (domains of emergency mode).
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. After the line of a scan comes a message (scan.h). Requests are bounded in length and

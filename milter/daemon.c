@@ -46,6 +46,8 @@ static struct {
     struct list_health *guard;
     struct users *users; /* their settings */
     bool has_keys;
+    struct emergency *emergency;
+    struct embargo *embargo; /* NULL: no keys, or no memory */
     struct ham_log *ham_log; /* NULL: none; closed when the sessions are */
     struct journal *journal; /* NULL: none; closed when the sessions are */
     struct keyring keys;
@@ -176,6 +178,15 @@ static void open_stats(const struct config *config)
     }
     stats_set(STAT_start_time, clock_wall_us() / 1000000);
     stats_set(STAT_pid, (uint64_t)getpid());
+}
+
+static void open_embargo(const struct config *config)
+{
+    if (daemon_state.has_keys) {
+        daemon_state.embargo =
+            embargo_new(config->state_dir, &daemon_state.keys.ring[0]);
+    }
+    service_set_embargo(daemon_state.embargo);
 }
 
 /* Counts the results of look-ups from here on; look-ups work also without the file. */
@@ -383,6 +394,9 @@ static int open_sockets(const struct config *config,
     if (daemon_state.has_keys) {
         outgoing_open(config, &daemon_state.keys);
     }
+    open_embargo(config);
+    daemon_state.emergency = emergency_new(config->state_dir);
+    service_set_emergency(daemon_state.emergency);
     daemon_state.users = users_new(config->state_dir); /* NULL: none has settings */
     service_set_users(daemon_state.users);
     log_info("event=listen socket=%s sendmail=%s control=%s",
@@ -452,6 +466,8 @@ static void tear_down(void)
         ham_log_close(&daemon_state.ham_log);
         journal_record_use(NULL, NULL);
         journal_close(&daemon_state.journal);
+        embargo_free(&daemon_state.embargo);
+        emergency_free(&daemon_state.emergency);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
                  "is left to the system");

@@ -2,6 +2,7 @@
 #include "core/message/feature/ham_keys.h"
 
 #include "milter/message_log.h"
+#include "milter/service.h"
 
 enum { US_PER_S = 1000000 };
 
@@ -31,6 +32,9 @@ static bool is_good(const struct verdict *v)
 void ham_record_message(const struct featureset *features, const struct verdict *v)
 {
     if (!witness.ham_log || !ham_log_wants(witness.ham_log, clock_mono_us())) {
+        return;
+    }
+    if (emergency_sheds(service_emergency())) {
         return;
     }
     struct arena *scratch = arena_new(HAM_KEYS_SCRATCH_BYTES);

@@ -1,5 +1,6 @@
 #include "core/base/clock.h"
 #include "core/telemetry/history.h"
+#include "core/telemetry/stats.h"
 
 #include "milter/message_log.h"
 #include "milter/service.h"
@@ -142,12 +143,15 @@ void history_record_evidence(const struct message *m, const struct featureset *f
 {
     size_t nurls = featureset_count_type(features, FEATURE_url);
 
+    stats_add(STAT_urls_checked, nurls);
     if (nurls > 0) {
         history_time(HISTORY_URL, v->lookup_us * NS_PER_US / featureset_count(features),
                      nurls);
         count_urls(m->config, features, lists, hits);
     }
-    note_keys(m->config, counts);
+    if (!emergency_sheds(service_emergency())) {
+        note_keys(m->config, counts);
+    }
 }
 
 /* ---- the message ---- */

@@ -138,6 +138,17 @@ static void deliver(SMFICTX *ctx, const struct session *s, const struct verdict 
     }
 }
 
+static void defer(SMFICTX *ctx, const struct session *s, const struct verdict *v,
+                  const char *template, struct outcome *ret)
+{
+    char text[REPLYTEXT_REPLY_SIZE];
+
+    replytext_reply(template, s->message.queue_id, v, text);
+    set_reply(ctx, false, text);
+    *ret = (struct outcome){
+        .done = ACTION_DEFER, .wanted = ACTION_DEFER, .code = SMFIS_TEMPFAIL};
+}
+
 void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
                    struct outcome *ret)
 {
@@ -145,11 +156,13 @@ void reply_verdict(SMFICTX *ctx, struct session *s, const struct verdict *v,
     const struct replytext_names names = {s->message.queue_id, s->message.case_text};
     char text[REPLYTEXT_REPLY_SIZE];
     *ret = (struct outcome){.done = v->action, .wanted = v->action};
+    if (v->is_embargoed) {
+        defer(ctx, s, v, c->embargo.text, ret);
+        return;
+    }
     switch (v->action) {
     case ACTION_DEFER:
-        replytext_reply(c->defer_text, &names, v, text);
-        set_reply(ctx, false, text);
-        ret->code = SMFIS_TEMPFAIL;
+        defer(ctx, s, v, c->defer_text, ret);
         return;
     case ACTION_REJECT:
         replytext_reply(c->reject_text, &names, v, text);

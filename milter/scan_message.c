@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/count/message.h"
 #include "core/list/listed.h"
+#include "core/telemetry/stats.h"
 #include "core/verdict/explain.h"
 #include "core/verdict/user/user_verdict.h"
 
@@ -10,7 +11,7 @@
 #include "milter/scan.h"
 #include "milter/service.h"
 
-enum { PIECE = 64 * 1024 };
+enum { PIECE = 64 * 1024, US_PER_S = 1000000 };
 
 /* A message being judged. */
 struct judging {
@@ -124,20 +125,26 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
     struct list_hits hits;
     struct rating_sources voices;
     struct identity identity;
-    const struct verdict_context context = {.is_trusted_network = is_trusted(j),
-                                            .is_authenticated =
-                                                j->line->is_authenticated,
-                                            .client_addr = j->has_addr ? j->addr : NULL,
-                                            .auth = extract_auth(j->x),
-                                            .counts = counts,
-                                            .identity = &identity,
-                                            .text = j->text,
-                                            .bytes = extract_message_bytes(j->x)};
+    const struct verdict_context context = {
+        .is_trusted_network = is_trusted(j),
+        .is_authenticated = j->line->is_authenticated,
+        .client_addr = j->has_addr ? j->addr : NULL,
+        .auth = extract_auth(j->x),
+        .counts = counts,
+        .identity = &identity,
+        .is_emergency = emergency_is_on(service_emergency()),
+        .evidence = emergency_add_symbols,
+        .evidence_context = service_emergency(),
+        .text = j->text,
+        .bytes = extract_message_bytes(j->x)};
     identify(j, features, counts, &identity);
     const struct listset *lists = list_manager_acquire(service_lists());
 
     verdict_evaluate(j->config, lists, features, &context,
                      j->begin_us + j->config->deadline_us, j->arena, &verdict, &hits);
+    stats_add(STAT_urls_checked, featureset_count_type(features, FEATURE_url));
+    emergency_note(service_emergency(), j->config, features, lists, &hits,
+                   clock_wall_us() / US_PER_S);
     judged_add(j->config, counts, verdict_judgements(j->config, &verdict, &context));
     struct user_case users = {.config = j->config,
                               .users = service_users(),

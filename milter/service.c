@@ -36,7 +36,9 @@ static struct {
     struct lookup_stats *hits; /* constant; NULL: none */
     struct contacts *contacts; /* constant, as is accounts; NULL: none */
     struct accounts *accounts;
-    struct users *users; /* constant; NULL: none */
+    struct users *users;         /* constant; NULL: none */
+    struct embargo *embargo;     /* constant; NULL: none */
+    struct emergency *emergency; /* constant; NULL: none */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
@@ -70,8 +72,9 @@ void service_set_boilerplate(struct boilerplate *guard)
 
 void service_imprint(struct fingerprint_options *ret)
 {
-    *ret =
-        (struct fingerprint_options){.guard = service.guard, .learner = service.guard};
+    *ret = (struct fingerprint_options){
+        .guard = service.guard,
+        .learner = emergency_sheds(service.emergency) ? NULL : service.guard};
     if (service.has_ring) {
         shingle_keys_make(&service.ring, clock_wall_us() / US_PER_SECOND, &ret->keys);
     }
@@ -102,6 +105,26 @@ struct users *service_users(void)
 void service_set_hits(struct lookup_stats *hits)
 {
     service.hits = hits;
+}
+
+void service_set_embargo(struct embargo *embargo)
+{
+    service.embargo = embargo;
+}
+
+struct embargo *service_embargo(void)
+{
+    return service.embargo;
+}
+
+void service_set_emergency(struct emergency *emergency)
+{
+    service.emergency = emergency;
+}
+
+struct emergency *service_emergency(void)
+{
+    return service.emergency;
 }
 
 void service_voices(const struct config *config, struct rating_sources *ret)

@@ -15,6 +15,8 @@
 #include "core/count/count.h"
 #include "core/list/rating_input.h"
 #include "core/message/extract/fingerprint.h"
+#include "core/verdict/embargo/embargo.h"
+#include "core/verdict/emergency/emergency.h"
 #include "core/verdict/user/user_table.h"
 
 #include "milter/session.h"
@@ -67,6 +69,13 @@ struct contacts;
 void service_set_contacts(struct contacts *contacts, struct accounts *accounts);
 struct contacts *service_contacts(void);
 struct accounts *service_accounts(void);
+/* Before the first message: the memory of first contacts; NULL: nobody is embargoed. Borrowed. */
+void service_set_embargo(struct embargo *embargo);
+struct embargo *service_embargo(void);
+
+/* Before the first message: emergency mode; NULL: it is never on. Borrowed. */
+void service_set_emergency(struct emergency *emergency);
+struct emergency *service_emergency(void);
 
 struct list_manager *service_lists(void);
 bool service_is_inet(void);

@@ -22,6 +22,7 @@ enum {
     RELOAD_GAP_MS = 100, /* between reloads: a storm of signals costs one core little */
     RELOAD_WAIT_S = 20,  /* for who waits for a reload */
     MEMORY_LOOKS = 20,   /* looks between measurements of memory */
+    RATE_LOOKS = 4,      /* and of URL checks */
     RESULT_MAX = 64 * 1024,
     LOAD_NICE = 19
 };
@@ -69,6 +70,9 @@ static struct {
     uint32_t ring_id;    /* that gillnetd began with */
     struct stat ring_sign;
     bool ring_differs; /* as last said */
+    bool knows_hub;    /* its page was read once */
+    uint64_t hub_checks;
+    uint64_t api_checks;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void refresh_lists(void)
@@ -162,6 +166,37 @@ static void show_signs(void)
         stats_set(STAT_memory_bytes, footprint_bytes());
         stats_set(STAT_memory_limit_bytes, footprint_limit(""));
     }
+}
+
+/* URL checks of the hub's API since the first look at its page; those of before do not count. */
+static uint64_t api_checks(void)
+{
+    char path[FILE_PATH_MAX];
+    struct stats_view hub;
+
+    if (file_path(path, "%s/%s", watch.started->state_dir, STATE_HUB_STATS_FILE) ==
+            ERR_OK &&
+        stats_read(path, &hub, NULL) == ERR_OK) {
+        uint64_t now = hub.value[STAT_urls_checked];
+        watch.api_checks +=
+            watch.knows_hub && now > watch.hub_checks ? now - watch.hub_checks : 0;
+        watch.hub_checks = now;
+        watch.knows_hub = true;
+    }
+    return watch.api_checks;
+}
+
+static void look_at_rate(void)
+{
+    uint64_t generation;
+    struct config *config = service_config(&generation);
+
+    if (watch.looks % RATE_LOOKS == 0) {
+        emergency_tick(service_emergency(), config,
+                       stats_get(STAT_urls_checked) + api_checks(),
+                       clock_wall_us() / 1000000);
+    }
+    config_release(&config);
 }
 
 static enum err refuse_reload(struct config_errors *errors, struct buf *ret)
@@ -355,6 +390,7 @@ static void *run_watcher(void *context)
             refresh_users();
             look_at_ring();
             look_at_filters();
+            look_at_rate();
             show_signs();
         }
         if (what == WAKE_END) {
@@ -373,6 +409,7 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
     watch.lists_failed = lists_failed;
     watch.is_ending = false;
     watch.looks = 0;
+    watch.knows_hub = false;
     uint64_t generation;
     watch.started = service_config(&generation);
     show_signs();

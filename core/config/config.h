@@ -5,11 +5,12 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_rule, config_sender (the structs); schema.def,
- * feed.def, subscribe.def, condition.def, user.def and schema (the table of keys); family (groups
- * with names); load, shipped, precheck, mistake*, apply, finish, config_feeds, config_subscribe,
- * config_users, finish_rules (a load step by step, config_internal.h); config_value, keywords,
- * arrays, form, render, unit, user_setting, condition (one value in and out); dump, advice, wiring (used by the
+ * Files in reading order: config, config_hub, config_rule, config_sender, config_delay (the
+ * structs); schema.def, feed.def, subscribe.def, condition.def, user.def and schema (the table of
+ * keys); family (groups with names); load, shipped, precheck, mistake*, apply, finish,
+ * config_feeds, config_subscribe, config_users, finish_rules (a load step by step,
+ * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting, condition
+ * (one value in and out); dump, advice, wiring (used by the
  * commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
@@ -24,6 +25,7 @@
 #include "core/base/err.h"
 #include "core/base/log.h"
 #include "core/base/slice.h"
+#include "core/config/config_delay.h"
 #include "core/config/config_hub.h"
 #include "core/config/config_rule.h"
 #include "core/config/config_sender.h"
@@ -122,6 +124,8 @@ struct config {
     double threshold[ACTION_COUNT]; /* config_action; HUGE_VAL: off */
     char *reject_text;              /* "{id}", "{case}" and "{symbols}" are replaced */
     char *defer_text;
+    struct config_embargo embargo;
+    struct config_emergency emergency;
 
     struct config_strings
         protected_domains; /* lower-case A-labels; no peer's list touches them */

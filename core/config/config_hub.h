@@ -143,12 +143,6 @@ struct config_subscription {
     double change;    /* share of a list that one update may change; 0: any */
 };
 
-/* A user or a domain with settings of its own. */
-struct config_user {
-    char *name; /* "user@domain" or "@domain", as user_name_tidy makes it */
-    struct config_strings set; /* "KEY=VALUE": core/config/user_setting.h */
-};
-
 /* How filters that are built lay out their bits; the numbers are those of enum bloom_layout. */
 enum filter_layout {
     FILTER_ONE_LINE = 1,

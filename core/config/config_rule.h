@@ -99,6 +99,7 @@ struct config_rule {
     char *group;      /* of rule_groups, or "" */
     uint64_t until_s; /* the rule rests from this time on; 0: never */
     bool enabled;
+    bool only_in_emergency;
     bool shadow;             /* what it finds is shown, and scores nothing */
     bool spares_newsletters; /* one authenticated sender domain scores nothing */
 };

@@ -73,6 +73,26 @@ static void check_thresholds(const struct config *c, struct config_errors *error
     }
 }
 
+/* Embargo lies below the actions that refuse a message. */
+static void check_embargo(const struct config *c, struct config_errors *errors)
+{
+    struct config_source source =
+        config_key_source(c, offsetof(struct config, embargo.threshold));
+
+    for (enum action a = ACTION_DEFER; source.file != 0 && a < ACTION_COUNT; a++) {
+        if (c->embargo.threshold != HUGE_VAL &&
+            c->threshold[a] <= c->embargo.threshold) {
+            config_errors_add(errors, ERR_RANGE, c->origin->files[source.file],
+                              source.line,
+                              "thresholds.embargo: %g is not below thresholds.%s (%g), "
+                              "so nothing would be embargoed; lower it, or set it to "
+                              "\"off\"",
+                              c->embargo.threshold, action_name(a), c->threshold[a]);
+            return;
+        }
+    }
+}
+
 /* The source of the types of a list, or of list_default. */
 static struct config_source types_source(const struct config_group_origin *o)
 {
@@ -144,6 +164,7 @@ void config_finish(struct config *c, const struct config_types *types,
     finish_socket(c, &c->control_socket, "gillnetd.ctl", errors);
     finish_socket(c, &c->hub.control_socket, "peers/hub.ctl", errors);
     check_thresholds(c, errors);
+    check_embargo(c, errors);
     if (errors->n == 0 || c->rule_default.type != NULL) {
         config_finish_rules(c, types, errors);
     }

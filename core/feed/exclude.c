@@ -7,6 +7,7 @@
 #include "core/feed/exclude_internal.h"
 #include "core/list/listset.h"
 #include "core/message/url/host.h"
+#include "core/message/url/known_name.h"
 
 /* SHA-256 of nothing: every empty attachment has it. */
 #define SUM_OF_NOTHING \
@@ -150,16 +151,16 @@ static const char *refuse_host(struct slice host, const char **retwhy)
         *retwhy = "a public suffix, below which anybody can register";
         return "suffix";
     }
-    switch (name_kind_of(host)) {
-    case NAME_MAJOR:
+    switch (known_name_kind(host)) {
+    case KNOWN_NAME_MAJOR:
         *retwhy = "a name so large that listing it whole is a mistake; a page there "
                   "can be listed by its path";
         return "major_domain";
-    case NAME_SHARED:
+    case KNOWN_NAME_SHARED:
         *retwhy = "a host that many strangers share; a page there can be listed by "
                   "its path";
         return "shared";
-    case NAME_PLAIN:
+    case KNOWN_NAME_NONE:
         break;
     }
     return NULL;

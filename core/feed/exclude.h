@@ -2,9 +2,8 @@
  * exclude - entries that a list never takes from a feed:
  *   our own names (`protected`, allow.domains, allow.addresses, allow lists), names above them, our
  *   networks; public suffixes;
- *   major domains (core/feed/major_domain.def), because a feed that lists one whole is mistaken;
- *   hosts that many strangers share (core/feed/hosting.def, link shorteners), unless the entry has
- *   a path or a customer's name;
+ *   major domains (core/message/url/known_name.h), because a feed that lists one whole is mistaken;
+ *   hosts that many strangers share, unless the entry has a path or a customer's name;
  *   private, local and very wide networks;
  *   keys of much recent good mail of this site (core/telemetry/ham_log.h).
  * A key of good mail counts only if it was seen for longer than a day. Mail of a fresh campaign is

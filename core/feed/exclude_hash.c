@@ -4,7 +4,9 @@
  */
 #include "core/base/array.h"
 #include "core/base/checksum.h"
+#include "core/base/word_table.h"
 #include "core/feed/exclude_internal.h"
+#include "core/message/url/known_name.h"
 
 enum { EXPRESSION_MAX = 300, FORMS = 2, HASHES_MAX = 1 << 24 };
 
@@ -60,7 +62,8 @@ enum err exclude_hashes_make(struct exclude_hashes *h, const struct config *c,
     bool is_right =
         add_domains(h, &c->protected_domains) && add_domains(h, &c->allow_domains);
     size_t n = 0;
-    for (size_t table = 0; is_right && (n = name_rows(table, &rows)) > 0; table++) {
+    for (size_t table = 0; is_right && (n = known_name_rows(table, &rows)) > 0;
+         table++) {
         for (size_t i = 0; is_right && i < n; i++) {
             is_right = add_sums(h, rows[i]);
         }

@@ -7,7 +7,6 @@
 #define CORE_FEED_EXCLUDE_INTERNAL_H
 
 #include "core/base/checksum.h"
-#include "core/base/word_table.h"
 #include "core/feed/exclude.h"
 #include "core/list/list.h"
 #include "core/telemetry/ham_log.h"
@@ -43,13 +42,6 @@ void ham_free(struct ham *h);
 const char *ham_refuses(const struct ham *h, const struct feature_entry *e,
                         const char **retwhy);
 uint64_t ham_mark(struct ham *h, const struct feature_entry *e);
-
-enum name_kind { NAME_PLAIN, NAME_MAJOR, NAME_SHARED };
-/* The kind of a whole host (not of a page there) in the shipped tables. */
-enum name_kind name_kind_of(struct slice host);
-
-/* Rows of one of the shipped tables (core/base/word_table.h), and how many; 0: no such table. */
-size_t name_rows(size_t table, const struct slice **ret);
 
 /* SHA-256 of expressions of whole hosts, in hexadecimal, sorted. */
 struct exclude_hashes {

@@ -25,6 +25,8 @@ enum stat_id {
 
 /* The page of gillnetd, in the state folder. */
 #define STATE_STATS_FILE "counts/gillnetd.stats"
+/* That of gillnet-hub: only what it looks up. */
+#define STATE_HUB_STATS_FILE "peers/hub.stats"
 
 enum { STATS_FAULTS_MAX = 16, STATS_FAULT_TEXT = 240 };
 

@@ -104,6 +104,7 @@ static unsigned run_rules(struct judging *j)
                           .lists = j->held,
                           .nlists = j->nheld,
                           .is_outgoing = context->is_outgoing,
+                          .is_emergency = context->is_emergency,
                           .bytes = context->bytes,
                           .deadline_mono_us = context->deadline_mono_us,
                           .arena = j->arena,
@@ -148,6 +149,9 @@ void verdict_make(const struct config *config, const struct featureset *features
     list_symbols_exempt(&j);
     list_symbols_allow(&j);
     list_symbols_add(&j);
+    if (context->evidence != NULL && ret->allow == NULL) {
+        context->evidence(context->evidence_context, config, features, arena, ret);
+    }
     judge_limits(&j);
     if (ret->allow == NULL) {
         credit_judge(&j);

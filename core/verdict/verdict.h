@@ -74,6 +74,7 @@ struct verdict {
         required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
     struct symbol symbols[VERDICT_SYMBOLS_MAX];
+    bool is_embargoed; /* answer 451 whatever the action is; see core/verdict/embargo */
     size_t nrule_hits;
     struct rule_hit *rule_hits; /* in the arena; NULL: none */
     const char *
@@ -86,6 +87,11 @@ struct verdict {
     uint64_t judge_us;     /* and of all that came after it */
 };
 
+/* Evidence of another room: adds symbols, which count like those of lists. */
+typedef void verdict_evidence_fn(void *context, const struct config *config,
+                                 const struct featureset *features, struct arena *arena,
+                                 struct verdict *v);
+
 /* Facts that are not in the features. */
 struct verdict_context {
     bool is_trusted_network;
@@ -94,9 +100,12 @@ struct verdict_context {
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
-    const struct rule_text *text; /* verdict_read_text; NULL: no rule asked for it */
-    bool is_outgoing;             /* of a login or a trusted network */
-    uint64_t bytes;               /* headers and body */
+    const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
+    bool is_outgoing;              /* of a login or a trusted network */
+    bool is_emergency;             /* rules for emergency mode hold too */
+    uint64_t bytes;                /* headers and body */
+    verdict_evidence_fn *evidence; /* NULL: none; not called for allowed messages */
+    void *evidence_context;
     uint64_t deadline_mono_us; /* of exact counts; verdict_evaluate sets it; 0: none */
 };
 

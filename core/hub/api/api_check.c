@@ -7,6 +7,7 @@
 #include "core/hub/api/api_handlers.h"
 #include "core/list/query.h"
 #include "core/message/feature/feature_value.h"
+#include "core/telemetry/stats.h"
 
 /* Writes the answer for one value. result NULL: the value is not valid, for the reason why. */
 typedef void print_fn(struct api_call *call, const struct list_watcher_view *view,
@@ -86,13 +87,17 @@ static bool answer_batch(struct api_call *call, struct run *run)
 
 static void count(struct api *a, const struct run *run)
 {
+    uint64_t nurls = 0;
+
     atomic_fetch_add_explicit(&a->values, run->values->n, memory_order_relaxed);
     for (unsigned i = 0; i < RATING_COUNT; i++) {
+        nurls += run->url_checks[i];
         if (run->url_checks[i] > 0) {
             atomic_fetch_add_explicit(&a->url_checks[i], run->url_checks[i],
                                       memory_order_relaxed);
         }
     }
+    stats_add(STAT_urls_checked, nurls);
 }
 
 static void answer_values(struct api_call *call, const struct api_strings *values,

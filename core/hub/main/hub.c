@@ -6,6 +6,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/statedir.h"
 #include "core/base/version.h"
@@ -13,6 +14,7 @@
 #include "core/hub/main/hub_internal.h"
 #include "core/message/feature/feature.h"
 #include "core/ring/trust/peer_file.h"
+#include "core/telemetry/stats.h"
 
 enum { STATUS_TICKS = 10, ONCE_MOST_S = 600 };
 
@@ -232,6 +234,20 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                       &h->control, reterr);
 }
 
+/* For gillnetd, which adds the URL checks of the API to its own. */
+static void open_stats(const struct hub *h)
+{
+    char path[FILE_PATH_MAX];
+    struct errinfo why;
+    enum err e =
+        path_make(path, &why, "%s/%s", h->config->state_dir, STATE_HUB_STATS_FILE);
+
+    THEN(e, h->o.is_once ? ERR_OK : stats_open(path, &why));
+    if (e != ERR_OK) {
+        log_errinfo("stats", &why);
+    }
+}
+
 static enum err make_parts(struct hub *h, struct errinfo *reterr)
 {
     enum err e = statedir_make(h->config->state_dir, reterr);
@@ -253,6 +269,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     }
     THEN(e, feeds_new(h->config, h->board, h->o.is_once, &h->feeds, reterr));
     if (e == ERR_OK) {
+        open_stats(h);
         hub_api_start(h);
     }
     return e;

@@ -53,6 +53,7 @@ ALERT_IS(filter_alarm, stat_now(c, STAT_filter_alarms))
 ALERT_IS(counts_volatile, stat_now(c, STAT_count_volatile))
 ALERT_IS(account, stat_now(c, STAT_accounts_above))
 ALERT_IS(clock_jumped, stat_now(c, STAT_count_clock_suspended))
+ALERT_IS(emergency, stat_now(c, STAT_emergency))
 ALERT_IS(damage, stat_rise(c, STAT_scrub_errors) + stat_now(c, STAT_count_damaged_runs))
 
 /* ---- gillnetd ---- */

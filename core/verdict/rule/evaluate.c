@@ -138,9 +138,10 @@ static bool holds(struct judging *j, const struct made_rule *r)
 static void try_rule(struct judging *j, uint32_t rank)
 {
     const struct made_rule *r = &j->s->rules[rank];
-    uint64_t until_s = j->c->config->rules[r->rule].until_s;
+    const struct config_rule *rule = &j->c->config->rules[r->rule];
 
-    if ((until_s > 0 && j->now_s >= until_s) || !holds(j, r)) {
+    if ((rule->until_s > 0 && j->now_s >= rule->until_s) ||
+        (rule->only_in_emergency && !j->c->is_emergency) || !holds(j, r)) {
         return;
     }
     j->w->held[rank / 64] |= UINT64_C(1) << rank % 64;
@@ -341,7 +342,8 @@ static void show_rule(struct judging *j, const struct made_rule *r)
         count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
         counted_is_newsletter(&j->counting, &j->s->atoms[count], j->w->first[count]);
     const char *note = rule->shadow ? "shadow, " : spares ? "newsletter, " : "";
-    struct rule_symbol s = {.prefix = r->prefix,
+    struct rule_symbol s = {.prefix = rule->only_in_emergency ? "BLOCKED_PATTERN_"
+                                                              : r->prefix,
                             .name = rule->name,
                             .rule = r->rule,
                             .is_shadow = rule->shadow,

@@ -109,7 +109,8 @@ struct rule_case {
     const struct rule_list *lists;
     size_t nlists;
     bool is_outgoing;
-    bool is_proved; /* DMARC or DKIM proved the From domain */
+    bool is_emergency; /* rules for that hold too */
+    bool is_proved;    /* DMARC or DKIM proved the From domain */
     struct slice proved_domain;
     uint64_t bytes;
     uint64_t deadline_mono_us; /* no exact count is read after it; 0: none */

@@ -99,6 +99,7 @@ BAD_WAYS = [
     ("GillnetSessionsRefused", {"gillnet_sessions_refused_total": rising(0, 1)}),
     ("GillnetLimits", {'gillnet_limit_met_total{limit="cpu"}': rising(0, 3)}),
     ("GillnetLatency", SLOW),
+    ("GillnetEmergency", {"gillnet_emergency": while_bad(0, 1)}),
     ("GillnetMemory", {"gillnet_memory_bytes": while_bad(85, 86)}),
     ("GillnetFalsePositives", {"gillnet_filter_error_ratio": while_bad(0.002, 0.0021)}),
     ("GillnetFilterAlarm", {"gillnet_filter_alarms": while_bad(0, 1)}),

@@ -342,11 +342,11 @@ static void test_tables__names__are_in_order_and_found(void **state)
 {
     static const struct slice majors[] = {
 #define MAJOR_DOMAINS(row) WORD_ROW(row),
-#include "core/feed/major_domain.def"
+#include "core/message/url/major_domain.def"
     };
     static const struct slice shared[] = {
 #define HOSTINGS(row) WORD_ROW(row),
-#include "core/feed/hosting.def"
+#include "core/message/url/hosting.def"
     };
     (void)state;
     check_order(majors, LENGTH(majors));

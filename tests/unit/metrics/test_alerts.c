@@ -185,6 +185,10 @@ static void memory(struct fixture *f, bool bad)
 {
     V[STAT_memory_bytes] = bad ? 86 : 85;
 }
+static void emergency(struct fixture *f, bool bad)
+{
+    V[STAT_emergency] = bad ? 1 : 0;
+}
 static void false_positives(struct fixture *f, bool bad)
 {
     V[STAT_filter_error_ppb] = bad ? 2000001 : 2000000;
@@ -288,6 +292,8 @@ static const struct example {
      "raise limits.sessions"},
     {"GillnetLimits", "warning", limits, ": limits.cpu", "raise that limit"},
     {"GillnetLatency", "warning", latency, "one message in a hundred", "slow stage"},
+    {"GillnetEmergency", "warning", emergency, "more URLs are checked",
+     "flood of mail"},
     {"GillnetMemory", "warning", memory, "alerts.memory", "MemoryMax"},
     {"GillnetFalsePositives", "warning", false_positives, "alerts.false_positives",
      "gillnet list rebuild"},

@@ -287,6 +287,22 @@ static void test_until__the_day_is_over__then_the_rule_rests(void **state)
     assert_int_equal(ruled.nshown, 0);
 }
 
+static void test_emergency__a_rule_for_it__then_only_in_that_mode(void **state)
+{
+    (void)state;
+    ruled_load(
+        "rules = ( { name = \"r\"; emergency = true; score = 2.0; all = ( { feature "
+        "= \"url\"; pattern = \"crypto.*scam\"; } ); } );");
+    ruled_feature(FEATURE_url, "x.example/Crypto/now-scam");
+    ruled_judge();
+    assert_int_equal(ruled.nshown, 0);
+    ruled.c.is_emergency = true;
+    ruled_judge();
+    assert_int_equal(ruled.nshown, 1);
+    assert_string_equal(ruled.shown[0].name, "BLOCKED_PATTERN_r");
+    assert_true(ruled.shown[0].score == 2.0);
+}
+
 static void test_groups__rules_of_one__then_their_scores_are_capped(void **state)
 {
     (void)state;
@@ -394,6 +410,7 @@ int main(void)
         TEST(test_rules__one_names_another__then_whatever_the_order),
         TEST(test_shadow__a_rule_in_shadow__then_live_rules_do_not_see_it),
         TEST(test_until__the_day_is_over__then_the_rule_rests),
+        TEST(test_emergency__a_rule_for_it__then_only_in_that_mode),
         TEST(test_groups__rules_of_one__then_their_scores_are_capped),
         TEST(test_detail__a_hit__then_value_place_and_number),
         TEST(test_judge__the_arena_is_full__then_rules_score_nevertheless),

@@ -1,18 +1,17 @@
-/*
- * exclude_name - the shipped tables of major domains, shared hosts and link shorteners.
- */
-#include "core/feed/exclude_internal.h"
+#include "core/message/url/known_name.h"
+
+#include "core/base/word_table.h"
 
 enum { CUSTOMERS = '!' }; /* mark of a major domain with customers below it */
 
 static const struct slice majors[] = {
 #define MAJOR_DOMAINS(row) WORD_ROW(row),
-#include "core/feed/major_domain.def"
+#include "core/message/url/major_domain.def"
 #undef MAJOR_DOMAINS
 };
 static const struct slice shared[] = {
 #define HOSTINGS(row) WORD_ROW(row),
-#include "core/feed/hosting.def"
+#include "core/message/url/hosting.def"
 #undef HOSTINGS
 };
 static const struct slice shorteners[] = {
@@ -51,26 +50,26 @@ static bool is_major_domain(struct slice host)
     return false;
 }
 
-enum name_kind name_kind_of(struct slice host)
+enum known_name known_name_kind(struct slice host)
 {
     struct slice rest = host;
     if (is_shared(host)) {
-        return NAME_SHARED;
+        return KNOWN_NAME_SHARED;
     }
     if (slice_has_prefix(host, SLICE_LIT("www.")) && is_shared(slice_from(host, 4))) {
-        return NAME_SHARED;
+        return KNOWN_NAME_SHARED;
     }
     for (size_t dot = slice_find(rest, '.'); dot < rest.n;
          dot = slice_find(rest, '.')) {
         rest = slice_from(rest, dot + 1);
         if (is_shared(rest) && !is_major(rest)) {
-            return NAME_PLAIN; /* a customer's name */
+            return KNOWN_NAME_NONE; /* a customer's name */
         }
     }
-    return is_major_domain(host) ? NAME_MAJOR : NAME_PLAIN;
+    return is_major_domain(host) ? KNOWN_NAME_MAJOR : KNOWN_NAME_NONE;
 }
 
-size_t name_rows(size_t table, const struct slice **ret)
+size_t known_name_rows(size_t table, const struct slice **ret)
 {
     static const struct {
         const struct slice *rows;

@@ -1,0 +1,30 @@
+/*
+ * config_delay - settings of embargo and of emergency mode.
+ *
+ * Threads: constant.   Owns: nothing; the strings belong to struct config.
+ */
+#ifndef CORE_CONFIG_CONFIG_DELAY_H
+#define CORE_CONFIG_CONFIG_DELAY_H
+
+#include "core/base/std.h"
+
+/* First contacts that are answered 451 once. */
+struct config_embargo {
+    double threshold; /* thresholds.embargo; HUGE_VAL: off */
+    uint64_t time_s;
+    uint64_t keep_s;  /* that a message which did not come back is remembered */
+    uint64_t known_s; /* likewise, a sender whose message did */
+    char *text;       /* as reject_text */
+};
+
+/* Many more URL checks than usual. */
+struct config_emergency {
+    bool enabled;
+    double enter;      /* URL checks a second; 0: from the mean */
+    unsigned escalate; /* confirmed URLs below a domain; 0: none is escalated */
+    uint64_t escalate_window_s;
+    uint64_t escalate_for_s;
+    double escalate_weight;
+};
+
+#endif

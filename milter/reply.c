@@ -141,9 +141,10 @@ static void deliver(SMFICTX *ctx, const struct session *s, const struct verdict 
 static void defer(SMFICTX *ctx, const struct session *s, const struct verdict *v,
                   const char *template, struct outcome *ret)
 {
+    const struct replytext_names names = {s->message.queue_id, s->message.case_text};
     char text[REPLYTEXT_REPLY_SIZE];
 
-    replytext_reply(template, s->message.queue_id, v, text);
+    replytext_reply(template, &names, v, text);
     set_reply(ctx, false, text);
     *ret = (struct outcome){
         .done = ACTION_DEFER, .wanted = ACTION_DEFER, .code = SMFIS_TEMPFAIL};

@@ -146,7 +146,7 @@ def compare_verdicts(expected, sent, found, log, held):
         action = want["action"]
         good = reply.startswith(CODES[action])
         if good and action == "reject":
-            queue_id = reply.rsplit(" ", 1)[1]
+            queue_id = re.search(r"reference (\S+), case", reply)[1]
             good = log[queue_id]["action"] == "reject"
         elif good:
             queue_id = reply.rsplit(" ", 1)[1]

@@ -16,7 +16,7 @@
 #include "core/ring/trust/peer_file.h"
 #include "core/telemetry/stats.h"
 
-enum { STATUS_TICKS = 10, ONCE_MOST_S = 600 };
+enum { STATUS_TICKS = 10, ONCE_MOST_S = 600, HUB_STATS_MODE = 0640 };
 
 void hub_trouble(struct hub *h, const char *event, const struct errinfo *why)
 {
@@ -242,7 +242,13 @@ static void open_stats(const struct hub *h)
     enum err e =
         path_make(path, &why, "%s/%s", h->config->state_dir, STATE_HUB_STATS_FILE);
 
-    THEN(e, h->o.is_once ? ERR_OK : stats_open(path, &why));
+    if (e == ERR_OK && h->o.is_once) {
+        return;
+    }
+    THEN(e, stats_open(path, &why));
+    if (e == ERR_OK && chmod(path, HUB_STATS_MODE) != 0) {
+        e = errinfo_errno(&why, path, "its mode cannot be set");
+    }
     if (e != ERR_OK) {
         log_errinfo("stats", &why);
     }

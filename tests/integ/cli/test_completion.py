@@ -144,7 +144,7 @@ class Words(unittest.TestCase):
     def test_help__takes_keys_and_groups(self):
         self.assertIn("limits.parts (number; default: 500)", run("help", "limits.parts").stdout)
         group = run("help", "thresholds").stdout
-        self.assertEqual(len(re.findall(r"^thresholds\.", group, re.M)), 5)
+        self.assertEqual(len(re.findall(r"^thresholds\.", group, re.M)), 6)
         self.assertEqual(run("help", "no.such.key").returncode, 64)
 
     def test_config_dump__takes_keys_and_groups(self):

@@ -10,6 +10,7 @@ CONF = """
 trusted_networks = [ "198.51.100.0/24" ];
 thresholds = { header = 5.0; reject = 10.0; };
 lists = ( { name = "phish"; weight = 6.0; }, { name = "bad"; weight = 12.0; } );
+shipped_rules = false;
 rules = ( { name = "text"; type = "text"; count = 5; score = 0.5; } );
 """
 TEXT = "Buy ten of these wonderful things today, and get an eleventh one for nothing at all.\r\n"

@@ -1,4 +1,4 @@
-/* cmd_explain - `gillnet explain`: why a message got its verdict, from the journal or from a file. */
+/* cmd_explain - `gillnet explain`: why a message got its verdict, from the journal or a file. */
 #include <sysexits.h>
 
 #include "core/cli/explain_print.h"

@@ -10,8 +10,7 @@
  * keys); family (groups with names); load, shipped, precheck, mistake*, apply, finish,
  * config_feeds, config_subscribe, config_users, finish_rules (a load step by step,
  * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting, condition
- * (one value in and out); dump, advice, wiring (used by the
- * commands).
+ * (one value in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -57,9 +56,6 @@ enum filter_memory { FILTER_COPY, FILTER_MAP };
 enum list_share { LIST_SHARE_NO, LIST_SHARE_ENTRIES, LIST_SHARE_FILTERS };
 const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */
 
-/* The unit of a count: messages, or their recipients. */
-enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES };
-
 /* One list as configured; lists on disk that are not named here get list_default. */
 struct config_list {
     char *name; /* [a-z0-9_-]{1,32} */
@@ -81,15 +77,6 @@ struct config_list {
         inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
     enum list_share share;
     enum list_url_match url_match;
-};
-
-struct config_count {
-    unsigned messages_per_day; /* what counting is sized for; 0: no counting */
-    enum count_unit unit;
-    char *prefix;       /* goes before every value that is counted: "in" */
-    double noise_floor; /* a window whose canaries read more is not used for verdicts */
-    struct config_strings distinct_types; /* feature types with distinct counts */
-    struct config_strings judged_types;   /* whose values' judgements are counted */
 };
 
 struct config {
@@ -233,9 +220,6 @@ bool config_allows_address(const struct config *c, struct slice address);
 /* The harshest action whose threshold the score reaches. */
 enum action config_action(const struct config *c, double score);
 enum action config_action_by(const double threshold[ACTION_COUNT], double score);
-/* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
-bool config_subscription_map(const char *text, struct slice *rettheirs,
-                             struct slice *retours);
 
 /* A checksum of the effective values: equal for two configurations with the same values. Never
  * 0. */

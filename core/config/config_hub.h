@@ -157,4 +157,8 @@ bool filter_layout_by_name(struct slice name, enum filter_layout *ret);
 enum list_url_match { LIST_URL_EXACT, LIST_URL_NORMAL, LIST_URL_FOLDED };
 const char *list_url_match_name(enum list_url_match m); /* "exact", ... */
 
+/* "THEIRS" or "THEIRS=OURS" of a subscription's lists. False: not of that form. */
+bool config_subscription_map(const char *text, struct slice *rettheirs,
+                             struct slice *retours);
+
 #endif

@@ -1,6 +1,6 @@
 /*
  * config_rule - the part of struct config that says what evidence scores: rules, their conditions,
- * groups of rules with a cap, sets of values; see config.h.
+ * groups of rules with a cap, sets of values, counting; see config.h.
  *
  * The conditions of a rule are a flat array in the order in which they are written, a group before
  * its members (condition.h reads them, condition.def has their keys).
@@ -11,6 +11,18 @@
 
 #include "core/base/buf.h"
 #include "core/config/config_hub.h"
+
+/* The unit of a count: messages, or their recipients. */
+enum count_unit { COUNT_UNIT_MESSAGES, COUNT_UNIT_DELIVERIES };
+
+struct config_count {
+    unsigned messages_per_day; /* what counting is sized for; 0: no counting */
+    enum count_unit unit;
+    char *prefix;       /* goes before every value that is counted: "in" */
+    double noise_floor; /* a window whose canaries read more is not used for verdicts */
+    struct config_strings distinct_types; /* feature types with distinct counts */
+    struct config_strings judged_types;   /* whose values' judgements are counted */
+};
 
 /* The windows of counts, in the order of enum count_window. */
 enum rule_window { RULE_10M, RULE_1H, RULE_1D, RULE_14D, RULE_WINDOWS };

@@ -92,7 +92,7 @@ void list_symbols_allow(struct judging *j)
 }
 
 /* A hit that conditions of rules see: it has the effect that it should have. */
-static void hold(struct judging *j, const struct list_hit *hit)
+static void keep_list_hit(struct judging *j, const struct list_hit *hit)
 {
     if (j->nheld == RULE_LISTS_MAX) {
         j->v->limits |= LIMIT_FLAG(features);
@@ -134,11 +134,11 @@ static void judge_list(struct judging *j, size_t i)
         verdict_add_symbol(j->v, "LIST_", name, 0,
                            make_detail(j->arena, "shadow, ", first, count - 1));
     } else if (!list->is_allow) {
-        hold(j, first);
+        keep_list_hit(j, first);
         verdict_add_symbol(j->v, "LIST_", name, j->v->allow == NULL ? list->weight : 0,
                            make_detail(j->arena, "", first, count - 1));
     } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
-        hold(j, first);
+        keep_list_hit(j, first);
         verdict_add_symbol(j->v, "LIST_", name, 0,
                            make_detail(j->arena,
                                        allow_is_exemption(first->report_type)
@@ -158,7 +158,7 @@ static void on_peers_symbol(void *context, const struct peers_symbol *s)
         j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_UNSURE;
         j->unsure += score;
     } else if (score > 0) {
-        hold(j, s->hit);
+        keep_list_hit(j, s->hit);
     }
 }
 

@@ -23,8 +23,8 @@
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.   Allocates: from
- * the arena.
+ * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.
+ * Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
 #define CORE_VERDICT_VERDICT_H

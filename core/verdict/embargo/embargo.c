@@ -132,7 +132,7 @@ static uint64_t own_amount(const struct embargo_case *c)
 
 /* Not counted in 14 days before this message. The sketch never counts too low, so what is called
  * new is new. */
-static bool is_new(const struct embargo_case *c, enum feature_type type)
+static bool is_first_seen(const struct embargo_case *c, enum feature_type type)
 {
     const struct message_counts *counts = c->context->counts;
 
@@ -148,8 +148,9 @@ static bool is_first_contact(const struct embargo_case *c)
 {
     const struct identity *i = c->context->identity;
 
-    return identity_has(i, IDENTITY_first_contact) || is_new(c, FEATURE_from_domain) ||
-           (!identity_has(i, IDENTITY_proved) && is_new(c, FEATURE_client_net));
+    return identity_has(i, IDENTITY_first_contact) ||
+           is_first_seen(c, FEATURE_from_domain) ||
+           (!identity_has(i, IDENTITY_proved) && is_first_seen(c, FEATURE_client_net));
 }
 
 static bool is_exempt(const struct embargo_case *c, const struct verdict *v)
@@ -223,8 +224,8 @@ static void show_delay(const char *name, const char *words, uint64_t seconds,
 
 /* Whether it shall be answered 451; then that is remembered, the copies first: without them a
  * second 451 would be possible. */
-static bool hold(struct embargo *e, const struct embargo_case *c,
-                 const struct embargo_recall *r)
+static bool hold_message(struct embargo *e, const struct embargo_case *c,
+                         const struct embargo_recall *r)
 {
     const struct config_embargo *o = &c->config->embargo;
     uint64_t kind[EMBARGO_KINDS_MAX];
@@ -270,7 +271,7 @@ void embargo_judge(struct embargo *e, const struct embargo_case *c,
         welcome(e, c, r);
         stats_add(STAT_embargo_returned, 1);
     } else if (!r->was_answered) {
-        v->is_embargoed = hold(e, c, r);
+        v->is_embargoed = hold_message(e, c, r);
     }
     pthread_mutex_unlock(&e->lock);
     if (v->is_embargoed) {

@@ -135,7 +135,7 @@ static bool is_sound(int fd)
 }
 
 /* The header comes last: a file that a kill left half made is replaced. */
-static bool make(int fd)
+static bool make_store(int fd)
 {
     struct header h = {.magic = MAGIC, .version = VERSION, .buckets = EMBARGO_BUCKETS};
 
@@ -160,7 +160,7 @@ enum err embargo_store_open(const char *path, struct embargo_store **ret,
     }
     if (fd == -1) {
         fd = open_store(path, O_CREAT | O_EXCL);
-        if (fd != -1 && !make(fd)) {
+        if (fd != -1 && !make_store(fd)) {
             int why = errno;
             (void)unlink(path);
             fd_close(&fd);

@@ -316,8 +316,8 @@ static enum err read_files(struct contacts *c, struct errinfo *reterr)
     return e;
 }
 
-static enum err make(const char *state_dir, const struct keyring *keys,
-                     struct contacts **ret, struct errinfo *reterr)
+static enum err make_contacts(const char *state_dir, const struct keyring *keys,
+                              struct contacts **ret, struct errinfo *reterr)
 {
     struct contacts *c = calloc(1, sizeof(*c));
 
@@ -342,7 +342,7 @@ static enum err make(const char *state_dir, const struct keyring *keys,
 enum err contacts_view(const char *state_dir, const struct keyring *keys,
                        struct contacts **ret, struct errinfo *reterr)
 {
-    enum err e = make(state_dir, keys, ret, reterr);
+    enum err e = make_contacts(state_dir, keys, ret, reterr);
 
     if (e == ERR_OK) {
         (*ret)->is_view = true;
@@ -357,7 +357,7 @@ enum err contacts_view(const char *state_dir, const struct keyring *keys,
 enum err contacts_open(const char *state_dir, const struct keyring *keys,
                        struct contacts **ret, struct errinfo *reterr)
 {
-    enum err e = make(state_dir, keys, ret, reterr);
+    enum err e = make_contacts(state_dir, keys, ret, reterr);
     struct contacts *c = *ret;
 
     THEN(e, file_make_dir(c->dir, DIR_MODE, reterr));

@@ -139,7 +139,7 @@ static void test_config_dump__when_json__then_each_line_parses(void **state)
         json_decref(o);
         line = end + 1;
     }
-    assert_int_equal(n - defaults, 2);
+    assert_int_equal(n - defaults, 3);
     assert_true(n > 40);
 }
 

@@ -260,10 +260,8 @@ static bool is_text(struct slice name)
 
 static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **state)
 {
-    static const struct config_types types = {.is_sought = is_text,
-                                              .is_counted = is_text,
-                                              .is_trait = is_text,
-                                              .is_format = is_text};
+    static const struct config_types types = {
+        .is_sought = is_text, .is_counted = is_text, .is_format = is_text};
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad_rows) / sizeof(bad_rows[0]); i++) {

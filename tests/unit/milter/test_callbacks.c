@@ -32,7 +32,7 @@ static struct config *load(const char *folder, const char *more)
     snprintf(path, sizeof(path), "%s/gillnet.conf", folder);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "state_dir = \"%s\";\n%s", folder, more);
+    fprintf(f, "state_dir = \"%s\"; shipped_rules = false;\n%s", folder, more);
     assert_int_equal(fclose(f), 0);
     if (config_load(path, NULL, &c, &errors) != ERR_OK) {
         fail_msg("%s", errors.v[0].text);

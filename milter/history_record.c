@@ -76,13 +76,28 @@ static void count_urls(const struct config *config, const struct featureset *fea
 
 /* ---- keys ---- */
 
-/* Whether a bulk rule reads the type: of the others what is frequent is not bulk. */
+/* Whether a condition of the list counts the type. */
+static bool counts_type(const struct config_conditions *list, const char *type)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->v[i].kind == CONDITION_COUNTED &&
+            strcmp(list->v[i].word, type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a rule reads counts of the type: of the others what is frequent is not bulk. */
 static bool is_ruled(const struct config *config, uint16_t type)
 {
     const char *name = feature_type_name(type);
 
     for (size_t i = 0; i < config->nrules; i++) {
-        if (config->rules[i].enabled && strcmp(config->rules[i].type, name) == 0) {
+        const struct config_rule *r = &config->rules[i];
+
+        if (r->enabled && (strcmp(r->type, name) == 0 || counts_type(&r->all, name) ||
+                           counts_type(&r->any, name) || counts_type(&r->none, name))) {
             return true;
         }
     }

@@ -58,9 +58,10 @@ class Gillnet:
     def write_config(self, config):
         groups = ",\n".join('{ name = "%s"; weight = %s; }' % (name, float(weight))
                             for name, weight, _ in self.lists)
+        shipped = "" if "shipped_rules" in config else "shipped_rules = false;"
         mta.write(self.config, 'state_dir = "%s";\nsocket = "%s";\nsocket_group = "%s";\n'
-                  "lists = ( %s );\n%s\n"
-                  % (self.state, self.socket, mta.POSTFIX_GROUP, groups, config))
+                  "lists = ( %s );\n%s\n%s\n"
+                  % (self.state, self.socket, mta.POSTFIX_GROUP, groups, shipped, config))
 
     def _as_user(self):
         return {"user": USER, "group": GROUP, "extra_groups": [mta.POSTFIX_GROUP]}

@@ -73,7 +73,7 @@ class Hub:
 
     def configure(self, api="", more=""):
         self.conf.write_text(
-            f'state_dir = "{self.state}";\nsocket = "unix:{self.top}/gillnetd.sock";\n'
+            f'state_dir = "{self.state}"; shipped_rules = false;\nsocket = "unix:{self.top}/gillnetd.sock";\n'
             f'control_socket = "{self.top}/gillnetd.ctl";\nhub = {{ control_socket = "{self.top}/hub.ctl"; }};\n'
             f'api = {{ listen = [ "127.0.0.1:{self.port}", "unix:{self.unix}" ]; tokens_file = "{self.tokens}"; {api} }};\n'
             f'lists = ( {{ name = "allow"; category = "allow"; }}, {{ name = "phish"; weight = 8.0; }} );\n{more}\n')

@@ -70,7 +70,7 @@ class Tokens(unittest.TestCase):
         self.hub = None
 
     def configure(self, more):
-        self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.top}/gillnetd.sock";\n'
+        self.conf.write_text(f'state_dir = "{self.state}"; shipped_rules = false;\nsocket = "unix:{self.top}/gillnetd.sock";\n'
                              f'control_socket = "{self.top}/gillnetd.ctl";\n'
                              f'hub = {{ control_socket = "{self.state}/peers/hub.ctl"; }};\n'
                              f'api = {{ listen = [ "127.0.0.1:{self.port}" ]; tokens_file = "{self.tokens}";\n'

@@ -46,7 +46,7 @@ class Case(unittest.TestCase):
         self.configure()
 
     def configure(self, more=""):
-        self.conf.write_text(f'state_dir = "{self.state}";\n{more}')
+        self.conf.write_text(f'state_dir = "{self.state}"; shipped_rules = false;\n{more}')
 
     def run_it(self, *args, stdin=b"", rc=0):
         """Runs gillnet; returns (stdout, stderr) as text; the exit status must be rc."""

@@ -30,7 +30,7 @@ class Shell(unittest.TestCase):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="gillnet-completion."))
         self.addCleanup(shutil.rmtree, self.dir)
         self.conf = self.dir / "gillnet.conf"
-        self.conf.write_text(f'state_dir = "{self.dir}/state";\n'
+        self.conf.write_text(f'state_dir = "{self.dir}/state"; shipped_rules = false;\n'
                              'feeds = ( { name = "drop"; url = "https://feeds.example/drop.txt"; } );\n')
         for name in ("phish", "promo"):
             (self.dir / "state/lists" / name).mkdir(parents=True)

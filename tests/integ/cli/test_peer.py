@@ -33,7 +33,7 @@ class Server:
         self.state = folder / name
         self.peers = self.state / "peers"
         self.conf = folder / f"{name}.conf"
-        self.conf.write_text(f'state_dir = "{self.state}";\n')
+        self.conf.write_text(f'state_dir = "{self.state}"; shipped_rules = false;\n')
         self.log = folder / f"{name}.log"
         self.address = f"127.0.0.1:{free_port()}"
         self.process = None

@@ -37,7 +37,7 @@ def conf(folder, threshold, types):
     path = pathlib.Path(folder) / f"{threshold}-{len(types)}.conf"
     rules = ",\n".join(f'{{ name = "{t}"; type = "{t}"; count = {threshold}; newsletter = false; }}'
                        for t in types)
-    path.write_text(f'state_dir = "{folder}/state";\ntrusted_authserv = ["replay.example"];\n'
+    path.write_text(f'state_dir = "{folder}/state"; shipped_rules = false;\ntrusted_authserv = ["replay.example"];\n'
                     f'rules = ({rules});\n')
     return path
 

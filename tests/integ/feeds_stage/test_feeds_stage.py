@@ -58,7 +58,7 @@ def configure(folder, feeds):
     conf = folder / "gillnet.conf"
     rows = ",\n".join(f'{{ name = "{n}"; url = "file://{p}"; }}' for n, p in feeds.items())
     lists = ",\n".join(f'{{ name = "{n}"; category = "spam"; weight = 5.0; }}' for n in feeds)
-    conf.write_text(f'state_dir = "{folder}/state";\nfeeds = ( {rows} );\nlists = ( {lists} );\n')
+    conf.write_text(f'state_dir = "{folder}/state"; shipped_rules = false;\nfeeds = ( {rows} );\nlists = ( {lists} );\n')
     (folder / "state").mkdir()
     return conf
 

@@ -29,7 +29,7 @@ import datafolder  # noqa: E402
 RECALL = 0.999
 BATCH = 200
 # One message has over 3,000 URLs, and a loaded machine must not make a difference.
-CONF = 'state_dir = "{state}";\nlimits = {{ urls = 10000; features = 1000000; cpu = "60s"; }};\n'
+CONF = 'state_dir = "{state}"; shipped_rules = false;\nlimits = {{ urls = 10000; features = 1000000; cpu = "60s"; }};\n'
 URL = re.compile(r"""(?:https?|ftp)://[^\s<>"'`\x00-\x20\x7f]+|\bwww\.[a-z0-9-]+\.[^\s<>"'`\x00-\x20\x7f]+""", re.I)
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 NAMESPACES = ("www.w3.org", "www.w3c.org", "schemas.microsoft.com")

@@ -79,7 +79,7 @@ class Crash:
         self.lost = []
 
     def set_match(self, match):
-        self.conf.write_text(f'state_dir = "{self.folder}/state";\n'
+        self.conf.write_text(f'state_dir = "{self.folder}/state"; shipped_rules = false;\n'
                              f'list_defaults = {{ url_match = "{match}"; }};\n')
 
     def command(self, *words):

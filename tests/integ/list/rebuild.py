@@ -48,7 +48,7 @@ class Rebuild:
         self.folder = folder
         self.rng = rng
         self.conf = folder / "gillnet.conf"
-        self.conf.write_text(f'state_dir = "{folder}/state";\n')
+        self.conf.write_text(f'state_dir = "{folder}/state"; shipped_rules = false;\n')
         (folder / "state").mkdir(mode=0o750)
         self.ledger = Ledger(folder / "ledger")
         self.next = 0

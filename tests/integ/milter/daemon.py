@@ -42,8 +42,9 @@ class Daemon:
     def write(self, config):
         # the longest deadline, because a machine may stall for two seconds
         deadline = "" if "deadline" in config else ' deadline = "8s";'
+        shipped = "" if "shipped_rules" in config else " shipped_rules = false;"
         with open(self.conf + ".new", "w", encoding="utf-8") as f:
-            f.write(f'state_dir = "{self.state}";\nsocket = "{self.target}";{deadline}\n{config}\n')
+            f.write(f'state_dir = "{self.state}";\nsocket = "{self.target}";{deadline}{shipped}\n{config}\n')
         os.rename(self.conf + ".new", self.conf)
 
     def start(self, wait=True):

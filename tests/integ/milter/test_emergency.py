@@ -7,7 +7,7 @@ import unittest
 from daemon import Daemon, gillnet
 from mta import Mta
 
-CONFIG = 'emergency = { enter = 200.0; escalate = 20; escalate_for = "1h"; };\n' \
+CONFIG = 'shipped_rules = true;\n' 'emergency = { enter = 200.0; escalate = 20; escalate_for = "1h"; };\n' \
     'lists = ( { name = "phish"; category = "phish"; weight = 6.0; } );\n'
 LISTED = [f"url:evil.example/page{n}" for n in range(40)] + ["url:listed.example/x"]
 OTHERS = "".join(f"http://host{n}.example/{n}\r\n" for n in range(400))

@@ -27,7 +27,7 @@ class State(unittest.TestCase):
         self.state = self.top / "state"
         self.run_dir = self.top / "run"
         self.conf = self.top / "gillnet.conf"
-        self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.run_dir}/s";\n'
+        self.conf.write_text(f'state_dir = "{self.state}"; shipped_rules = false;\nsocket = "unix:{self.run_dir}/s";\n'
                              'api = { listen = []; };\nlists = ( { name = "phish"; weight = 9.0; } );\n')
         os.chmod(self.conf, 0o644)
         for path in (self.run_dir, self.state):

@@ -146,7 +146,7 @@ def check_some(gillnet, conf, keep, cases):
 def make_list(gillnet, folder):
     """The list with one entry of each way to be listed; and the configuration's path."""
     conf = folder / "gillnet.conf"
-    conf.write_text(f'state_dir = "{folder}/state";\n')
+    conf.write_text(f'state_dir = "{folder}/state"; shipped_rules = false;\n')
     for listed in LINKS + pads_value.VALUES:
         kind = ["--type", listed.type] if listed.type else []
         subprocess.run([gillnet, "-c", conf, "list", "add", "--create", LIST, *kind, listed.entry], check=True,

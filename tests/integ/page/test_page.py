@@ -40,6 +40,7 @@ class Site:
             lists = ( {{ name = "phish"; category = "phish"; weight = 12.0; }},
                       {{ name = "senders"; category = "spam"; weight = 6.0; }} );
             api = {{ listen = [ "127.0.0.1:{self.port}" ]; tokens_file = "{tokens}"; }};
+            {(ROOT / "conf/rules.d/bulk.conf").read_text()}
             {config}''')
         self.url = f"http://127.0.0.1:{self.port}/"
 

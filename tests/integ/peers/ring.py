@@ -53,7 +53,7 @@ class Server:
 
     def write(self, config=""):
         api = "" if "api = " in config else "api = { listen = []; };\n"
-        self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.top}/{self.name}.sock";\n'
+        self.conf.write_text(f'state_dir = "{self.state}"; shipped_rules = false;\nsocket = "unix:{self.top}/{self.name}.sock";\n'
                              f'count = {{ messages_per_day = 1000; }};\n{api}{config}\n')
 
     def run(self, *args, rc=0, text=None):

@@ -74,7 +74,7 @@ class UserServer(Server):
                 os.chmod(here, int(mode, 8))
 
     def write(self, config=""):
-        self.conf.write_text(f'state_dir = "{self.state}";\nsocket = "unix:{self.place}/gillnetd.sock";\n'
+        self.conf.write_text(f'state_dir = "{self.state}"; shipped_rules = false;\nsocket = "unix:{self.place}/gillnetd.sock";\n'
                              f'count = {{ messages_per_day = 1000; }};\napi = {{ listen = []; }};\n{config}\n')
 
     def start(self, program, log, *args):

@@ -55,7 +55,7 @@ class Published(unittest.TestCase):
     def config(self, name, text):
         (self.top / name).mkdir(exist_ok=True)
         path = self.top / f"{name}.conf"
-        path.write_text(f'state_dir = "{self.top / name}";\napi = {{ listen = []; }};\n{text}\n')
+        path.write_text(f'state_dir = "{self.top / name}"; shipped_rules = false;\napi = {{ listen = []; }};\n{text}\n')
         return path
 
     def subscriber(self, *places, more=""):

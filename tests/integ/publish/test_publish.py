@@ -111,7 +111,7 @@ class PublishTest(unittest.TestCase):
     def config(self, name, text):
         (self.folder / name).mkdir(exist_ok=True)
         path = self.folder / f"{name}.conf"
-        path.write_text(f'state_dir = "{self.folder / name}";\napi = {{ listen = []; }};\n{text}\n')
+        path.write_text(f'state_dir = "{self.folder / name}"; shipped_rules = false;\napi = {{ listen = []; }};\n{text}\n')
         return path
 
     def subscribe(self, urls, more="", name="subscriber", key=None):

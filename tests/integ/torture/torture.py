@@ -138,7 +138,7 @@ def read_all(gillnet, files):
     """Every file is read to its end; how many."""
     with tempfile.TemporaryDirectory() as state:
         conf = pathlib.Path(state, "conf")
-        conf.write_text(f'state_dir = "{state}";\n')
+        conf.write_text(f'state_dir = "{state}"; shipped_rules = false;\n')
         done = subprocess.run([gillnet, "extract", "-c", conf, "--json", *files],
                               stdout=subprocess.PIPE, check=True)
     lines = done.stdout.decode("utf-8", "replace").splitlines()
@@ -151,7 +151,7 @@ def ours(gillnet, messages):
     """Output of gillnet extract for each of the messages."""
     with tempfile.TemporaryDirectory() as folder:
         conf = pathlib.Path(folder, "conf")
-        conf.write_text(f'state_dir = "{folder}";\n')
+        conf.write_text(f'state_dir = "{folder}"; shipped_rules = false;\n')
         files = []
         for i, data in enumerate(messages):
             files.append(pathlib.Path(folder, f"{i}.eml"))

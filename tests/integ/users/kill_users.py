@@ -23,7 +23,7 @@ class Site:
         self.gillnet = gillnet
         self.state = pathlib.Path(folder) / "state"
         self.conf = pathlib.Path(folder) / "gillnet.conf"
-        self.conf.write_text('state_dir = "%s";\n' % self.state)
+        self.conf.write_text('state_dir = "%s"; shipped_rules = false;\n' % self.state)
         self.wanted = {}  # name -> threshold that the file must have
         self.unsure = {}  # name -> [all that the table may have], since the last command that ended
         self.killed = 0

@@ -112,10 +112,11 @@ static void test_config_check__when_fine__then_says_so(void **state)
 
 static void test_config_dump__when_json__then_each_line_parses(void **state)
 {
-    const char *file = clirun_put(
-        "a.conf",
-        "state_dir = \"/x\\\"y\\\\z\\xff\";\nlists = ( { name = \"a\"; weight = 3; } );\n",
-        0600);
+    const char *file =
+        clirun_put("a.conf",
+                   "state_dir = \"/x\\\"y\\\\z\\xff\";\nshipped_rules = false;\n"
+                   "lists = ( { name = \"a\"; weight = 3; } );\n",
+                   0600);
     unsigned n = 0;
     unsigned defaults = 0;
 

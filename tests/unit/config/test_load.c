@@ -271,7 +271,8 @@ static void test_load__when_a_key_is_wrong__then_its_line_and_what_to_do(void **
         struct config *c = NULL;
         struct config_errors errors = {0, NULL};
 
-        snprintf(text, sizeof(text), "# one\n/* two\n*/ // three\n%s\n",
+        snprintf(text, sizeof(text),
+                 "# one\n/* two\n*/ shipped_rules = false; // three\n%s\n",
                  bad_rows[i].text);
         assert_int_not_equal(
             config_load(confdir_put("gillnet.conf", text), &types, &c, &errors),

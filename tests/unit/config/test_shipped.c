@@ -113,7 +113,8 @@ static void test_shipped__when_every_key_is_uncommented__then_the_defaults(void 
 
         if (slice_find_slice(line, slice_str(file_mark)) == line.n &&
             !slice_has_prefix(line, SLICE_LIT("rules.")) &&
-            !slice_has_prefix(line, SLICE_LIT("rule_groups."))) { /* of rules.d/ */
+            !slice_has_prefix(line, SLICE_LIT("rule_groups.")) &&
+            !slice_has_prefix(line, SLICE_LIT("value_sets."))) { /* of rules.d/ */
             fail_msg("conf/gillnet.conf lacks %.*s", SLICE_ARGS(line));
         }
     }

@@ -102,8 +102,9 @@ static void test_cache__other_rules__then_only_what_is_new_is_compiled(void **st
     make_keys();
     load(rules);
     assert_true(ruleset_keep(ruled.config));
-    load("rules = ( { name = \"first\"; trait = \"html_form\"; }, { name = \"r\"; all = ( { text = "
-         "\"buy +this\"; } ); } );");
+    load(
+        "rules = ( { name = \"first\"; trait = \"html_form\"; }, { name = \"r\"; all = ( { text = "
+        "\"buy +this\"; } ); } );");
     assert_true(is_cached());
     assert_true(holds("", "buy this"));
     assert_false(holds("", "sell this"));
@@ -139,8 +140,9 @@ static void test_cache__a_bad_pattern_beside_it__then_refused(void **state)
     make_keys();
     load(one_rule);
     assert_true(ruleset_keep(ruled.config));
-    snprintf(text, sizeof(text), "state_dir = \"%s\"; shipped_rules = false;\n%s", confdir,
-             ALL("{ feature = \"subject\"; pattern = \"cheap\"; }, { text = \"b?\"; }"));
+    snprintf(
+        text, sizeof(text), "state_dir = \"%s\"; shipped_rules = false;\n%s", confdir,
+        ALL("{ feature = \"subject\"; pattern = \"cheap\"; }, { text = \"b?\"; }"));
     assert_int_equal(ruleset_load(confdir_put("gillnet.conf", text), &c, &errors),
                      ERR_SYNTAX);
     assert_true(confdir_has_error(&errors, 0, "matches the empty text"));

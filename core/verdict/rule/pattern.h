@@ -25,8 +25,8 @@ struct pattern_set;
 typedef void pattern_refuse_fn(void *context, size_t i, const char *why);
 
 /* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. Equal patterns in the
- * cache (or NULL) are taken from there, not compiled. NULL: refuse_one got all errors (i = 0 without
- * memory). */
+ * cache (or NULL) are taken from there, not compiled. NULL: refuse_one got all errors (i = 0
+ * without memory). */
 struct pattern_set *pattern_set_new(const struct pattern_source *sources, size_t n,
                                     bool is_text, const struct pattern_cache *cache,
                                     pattern_refuse_fn *refuse_one, void *context);

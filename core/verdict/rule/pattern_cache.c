@@ -15,7 +15,7 @@ struct pattern_cache {
 /* ---- the sum ---- */
 
 /* A prefix is a sound key for BLAKE2b. False: there are no keys. */
-static bool sum_of(const char *state_dir, struct slice entries, struct hash256 *ret)
+static bool keyed_sum(const char *state_dir, struct slice entries, struct hash256 *ret)
 {
     struct keyring keys;
     uint8_t key[KEYRING_DERIVED_BYTES];
@@ -38,7 +38,7 @@ static bool is_of_friend(const struct stat *st)
            (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static struct pattern_cache *read_whole(int fd)
+static struct pattern_cache *read_cache(int fd)
 {
     struct pattern_cache *c = NULL;
     struct stat st;
@@ -74,12 +74,12 @@ struct pattern_cache *pattern_cache_read(const char *state_dir)
         fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     }
     if (fd >= 0) {
-        c = read_whole(fd);
+        c = read_cache(fd);
         fd_close(&fd);
     }
     if (c != NULL) {
         memcpy(said.b, c->bytes, sizeof(said.b));
-        if (!sum_of(state_dir, entries_of(c), &is) || !hash256_equal(&is, &said)) {
+        if (!keyed_sum(state_dir, entries_of(c), &is) || !hash256_equal(&is, &said)) {
             pattern_cache_free(&c);
         }
     }
@@ -135,7 +135,7 @@ bool pattern_cache_write(const char *state_dir, struct slice entries)
     char path[FILE_PATH_MAX];
 
     if (file_path(path, "%s/" PATTERN_CACHE_FILE, state_dir) != ERR_OK ||
-        !sum_of(state_dir, entries, &sum) ||
+        !keyed_sum(state_dir, entries, &sum) ||
         file_out_open(&out, path, CACHE_MODE, NULL) != ERR_OK) {
         return false;
     }

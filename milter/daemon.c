@@ -495,6 +495,7 @@ int daemon_run(struct config *config, const struct daemon_options *options)
         log_stop();
         return status;
     }
+    watch_keep_rules(config);
     service_init(config, daemon_state.lists, !options->socket.is_unix, most);
     status = open_sockets(config, options);
     if (status == EX_OK) {

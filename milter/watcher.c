@@ -267,6 +267,16 @@ static enum err install_config(struct load *l, struct buf *ret)
     return ERR_OK;
 }
 
+void watch_keep_rules(const struct config *config)
+{
+    struct ruleset_stat stat;
+
+    ruleset_stat(config->ruleset, &stat);
+    const char *cache = ruleset_keep(config) ? "written" : "none";
+    log_info("event=rules rules=%zu patterns=%zu cache=%s", stat.rules,
+             stat.patterns + stat.slow_patterns, stat.is_cached ? "hit" : cache);
+}
+
 /* Mail goes first: the thread runs when no other wants the processor. */
 static void *run_load(void *context)
 {
@@ -277,6 +287,9 @@ static void *run_load(void *context)
         (void)setpriority(PRIO_PROCESS, (id_t)gettid(), LOAD_NICE);
     }
     l->code = ruleset_load(watch.config_file, &l->fresh, &l->errors);
+    if (l->code == ERR_OK) {
+        watch_keep_rules(l->fresh);
+    }
     pthread_mutex_lock(&watch.lock);
     l->is_done = true;
     pthread_cond_broadcast(&watch.changed);

@@ -30,6 +30,8 @@ void watch_set_users(struct users *users);
  * the statistics page has a fault and each reload says so. Only a start takes it up: fingerprints
  * and counts of one process must have one digest key. Call it before watch_start. */
 void watch_set_ring(const char *state_dir, uint32_t id);
+/* Keeps the compiled rules for the next start (ruleset_keep), and logs what became of it. */
+void watch_keep_rules(const struct config *config);
 void watch_stop(void);
 
 /* A reload as soon as may be; many requests together become one. */

@@ -170,11 +170,14 @@ int cli_rules(struct cli *cli)
     struct config_errors errors = {0, NULL};
     int status = cli_config(cli);
 
-    if (status != 0 || cli->config->ruleset != NULL ||
-        ruleset_compile(cli->config, &errors) == ERR_OK) {
+    if (status != 0 || cli->config->ruleset != NULL) {
         return status;
     }
-    return fail_config(&errors);
+    if (ruleset_compile(cli->config, &errors) != ERR_OK) {
+        return fail_config(&errors);
+    }
+    (void)ruleset_keep(cli->config); /* the next command is quicker then */
+    return 0;
 }
 
 static bool has_key_folder(const struct cli *cli)

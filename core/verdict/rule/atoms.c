@@ -304,6 +304,8 @@ uint32_t atoms_of(struct atoms *a, const struct config_condition *v, uint32_t of
 /* Sources of one type, or of the text, and the atom of each. */
 struct sources {
     struct atoms *a;
+    struct pattern_cache *cache; /* NULL: not read yet, or none */
+    bool is_read;
     size_t n;
     struct pattern_source *v;
     uint32_t *atoms;
@@ -328,10 +330,15 @@ static bool compile_sources(struct sources *s, bool is_text, struct pattern_set 
     if (s->n == 0) {
         return true;
     }
-    *ret = pattern_set_new(s->v, s->n, is_text, on_refused, s);
+    if (!s->is_read) {
+        s->cache = pattern_cache_read(s->a->config->state_dir);
+        s->is_read = true;
+    }
+    *ret = pattern_set_new(s->v, s->n, is_text, s->cache, on_refused, s);
     if (*ret == NULL) {
         return false;
     }
+    stat->is_cached = stat->is_cached && pattern_set_is_cached(*ret);
     pattern_set_counts(*ret, &fast, &slow);
     stat->patterns += fast;
     stat->slow_patterns += slow;
@@ -385,8 +392,9 @@ static bool has_patterns(const struct atoms *a, uint16_t type)
 static bool compile_patterns(struct atoms *a)
 {
     size_t most = a->set->ntests + a->set->natoms + 1;
-    struct sources s = {a, 0, calloc(most, sizeof(s.v[0])),
-                        calloc(most, sizeof(s.atoms[0]))};
+    struct sources s = {.a = a,
+                        .v = calloc(most, sizeof(s.v[0])),
+                        .atoms = calloc(most, sizeof(s.atoms[0]))};
     bool ok = s.v != NULL && s.atoms != NULL;
 
     if (!ok) {
@@ -397,6 +405,7 @@ static bool compile_patterns(struct atoms *a)
         ok = (!has_patterns(a, type) || compile_type(&s, type)) && ok;
     }
     ok = s.v != NULL && s.atoms != NULL && compile_text(&s) && ok;
+    pattern_cache_free(&s.cache);
     free(s.v);
     free(s.atoms);
     return ok;
@@ -440,5 +449,6 @@ bool atoms_end(struct atoms *a)
         return false;
     }
     s->stat.atoms = s->natoms;
+    s->stat.is_cached = true;
     return compile_patterns(a);
 }

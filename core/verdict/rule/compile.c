@@ -413,6 +413,22 @@ enum err ruleset_compile(struct config *c, struct config_errors *errors)
     return ERR_OK;
 }
 
+bool ruleset_keep(const struct config *c)
+{
+    const struct ruleset *s = c->ruleset;
+    struct buf entries;
+    bool ok = !s->stat.is_cached;
+
+    buf_init(&entries, PATTERN_CACHE_MAX - HASH256_BYTES);
+    for (size_t i = 0; i < VALUE_TABLE_TYPES && ok; i++) {
+        ok = s->patterns[i] == NULL || pattern_set_pack(s->patterns[i], &entries);
+    }
+    ok = ok && (s->text == NULL || pattern_set_pack(s->text, &entries)) &&
+         pattern_cache_write(c->state_dir, buf_slice(&entries));
+    buf_fini(&entries);
+    return ok;
+}
+
 void ruleset_free(struct ruleset **s)
 {
     struct ruleset *was = *s;

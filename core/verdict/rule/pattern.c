@@ -4,7 +4,10 @@
 #include <hs.h>
 #include <pcre2.h>
 
+#include "core/base/cursor.h"
+#include "core/base/le.h"
 #include "core/base/utf8.h"
+#include "core/base/version.h"
 #include "core/verdict/rule/rule.h"
 
 enum {
@@ -12,6 +15,8 @@ enum {
     CLEAN_EACH = 3,                /* bytes of U+FFFD */
     OVECTOR_PAIRS = 1,
     WHY_MAX = 400,
+    NAMED_MAX = 64 << 20, /* bytes of all patterns of a set */
+    INDEX_BYTES = 4,
     COMPILE_TRIES_MAX = 64 /* patterns too large for vectorscan that are sorted out */
 };
 
@@ -21,11 +26,14 @@ static const unsigned fast_flags =
 /* One of PCRE2. */
 struct slow {
     pcre2_code *code;
-    uint32_t id;
+    uint32_t source;
 };
 
 struct pattern_set {
     bool is_text;
+    bool is_cached;
+    struct hash256 name; /* in the cache */
+    uint32_t *ids; /* of each source: vectorscan reports the number of the source */
     hs_database_t *fast; /* NULL: none */
     size_t nfast;
     size_t nslow;
@@ -42,6 +50,7 @@ struct pattern_work {
 };
 
 struct pattern_stream {
+    const struct pattern_set *set;
     hs_stream_t *stream;
 };
 
@@ -110,8 +119,7 @@ struct making {
     size_t n; /* of the arrays, which go to vectorscan */
     const char **texts;
     unsigned *flags;
-    unsigned *ids;
-    size_t *from; /* in sources */
+    unsigned *from; /* in sources */
 };
 
 static void refuse_pattern(struct making *m, size_t i, const char *why)
@@ -162,7 +170,7 @@ static void add_slow(struct making *m, size_t i, const char *reason)
         return;
     }
     (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* slower without it */
-    s->slow[s->nslow++] = (struct slow){code, m->sources[i].id};
+    s->slow[s->nslow++] = (struct slow){code, (uint32_t)i};
 }
 
 /* To vectorscan, to PCRE2, or refused. */
@@ -181,8 +189,7 @@ static void sort_out(struct making *m, size_t i)
     } else {
         m->texts[m->n] = text;
         m->flags[m->n] = fast_flags;
-        m->ids[m->n] = m->sources[i].id;
-        m->from[m->n++] = i;
+        m->from[m->n++] = (unsigned)i;
     }
     (void)hs_free_compile_error(error);
     free(info);
@@ -195,7 +202,6 @@ static void move_to_slow(struct making *m, size_t k, const char *reason)
 
     for (; k + 1 < m->n; k++) {
         m->texts[k] = m->texts[k + 1];
-        m->ids[k] = m->ids[k + 1];
         m->from[k] = m->from[k + 1];
     }
     m->n--;
@@ -208,7 +214,7 @@ static bool compile_fast(struct making *m)
 
     for (unsigned tries = 0; m->n > 0 && tries < COMPILE_TRIES_MAX; tries++) {
         hs_compile_error_t *error = NULL;
-        hs_error_t e = hs_compile_multi(m->texts, m->flags, m->ids, (unsigned)m->n,
+        hs_error_t e = hs_compile_multi(m->texts, m->flags, m->from, (unsigned)m->n,
                                         mode, NULL, &m->set->fast, &error);
         bool is_one = e != HS_SUCCESS && error != NULL && error->expression >= 0;
 
@@ -234,53 +240,141 @@ static bool make_arrays(struct making *m, size_t n)
 {
     m->texts = calloc(n, sizeof(m->texts[0]));
     m->flags = calloc(n, sizeof(m->flags[0]));
-    m->ids = calloc(n, sizeof(m->ids[0]));
     m->from = calloc(n, sizeof(m->from[0]));
     m->set = calloc(1, sizeof(*m->set));
     if (m->set != NULL) {
         m->set->slow = calloc(n, sizeof(m->set->slow[0]));
+        m->set->ids = calloc(n, sizeof(m->set->ids[0]));
         m->set->limits = pcre2_match_context_create(NULL);
     }
-    return m->texts != NULL && m->flags != NULL && m->ids != NULL && m->from != NULL &&
-           m->set != NULL && m->set->slow != NULL && m->set->limits != NULL;
+    return m->texts != NULL && m->flags != NULL && m->from != NULL && m->set != NULL &&
+           m->set->slow != NULL && m->set->ids != NULL && m->set->limits != NULL;
 }
 
 static void free_arrays(struct making *m)
 {
     free(m->texts);
     free(m->flags);
-    free(m->ids);
     free(m->from);
 }
 
+/* All that the compiled set depends on. False: no memory. */
+static bool name_set(struct making *m, size_t n)
+{
+    hs_platform_info_t platform;
+    struct buf text;
+
+    memset(&platform, 0, sizeof(platform));
+    (void)hs_populate_platform(&platform);
+    buf_init(&text, NAMED_MAX);
+    buf_printf(&text, GILLNET_VERSION " %s %d ", hs_version(), m->set->is_text);
+    buf_add(&text, slice_of(&platform, sizeof(platform)));
+    for (size_t i = 0; i < n; i++) {
+        buf_add_u32(&text, fast_flags);
+        buf_add_u32(&text, (uint32_t)strlen(m->sources[i].text));
+        buf_add_str(&text, m->sources[i].text);
+    }
+    hash256_of(buf_slice(&text), &m->set->name);
+    bool ok = !buf_failed(&text);
+    buf_fini(&text);
+    return ok;
+}
+
+/* False: the cache has not the set. */
+static bool take_cached(struct making *m, const struct pattern_cache *cache, size_t n)
+{
+    struct cursor c = cursor_of(pattern_cache_find(cache, &m->set->name));
+    size_t nslow = cursor_u32(&c);
+    struct slice slow = cursor_bytes(&c, nslow * INDEX_BYTES);
+
+    if (!cursor_ok(&c) || nslow > n ||
+        (nslow < n &&
+         hs_deserialize_database(c.rest.p, c.rest.n, &m->set->fast) != HS_SUCCESS)) {
+        return false;
+    }
+    m->n = n - nslow;
+    for (size_t k = 0; k < nslow; k++) {
+        size_t i = le_get(slow.p + k * INDEX_BYTES, INDEX_BYTES);
+
+        if (i < n) {
+            add_slow(m, i, "");
+        }
+    }
+    return true;
+}
+
+bool pattern_set_pack(const struct pattern_set *s, struct buf *entries)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    struct buf entry;
+
+    if (s->fast != NULL && hs_serialize_database(s->fast, &bytes, &n) != HS_SUCCESS) {
+        return false;
+    }
+    buf_init(&entry, PATTERN_CACHE_MAX);
+    buf_add_u32(&entry, (uint32_t)s->nslow);
+    for (size_t i = 0; i < s->nslow; i++) {
+        buf_add_u32(&entry, s->slow[i].source);
+    }
+    buf_add(&entry, slice_of(bytes, n));
+    free(bytes);
+    bool ok = !buf_failed(&entry);
+    if (ok) {
+        pattern_cache_add(entries, &s->name, buf_slice(&entry));
+    }
+    buf_fini(&entry);
+    return ok && !buf_failed(entries);
+}
+
+static bool fill_set(struct making *m, size_t n, const struct pattern_cache *cache)
+{
+    struct pattern_set *s = m->set;
+
+    (void)pcre2_set_match_limit(s->limits, RULE_PCRE_MATCH_MAX);
+    (void)pcre2_set_depth_limit(s->limits, RULE_PCRE_DEPTH_MAX);
+    (void)pcre2_set_heap_limit(s->limits, RULE_PCRE_HEAP_KB);
+    for (size_t i = 0; i < n; i++) {
+        s->ids[i] = m->sources[i].id;
+    }
+    s->is_cached = take_cached(m, cache, n);
+    for (size_t i = 0; i < n && !s->is_cached; i++) {
+        sort_out(m, i);
+    }
+    bool ok = !m->is_refused && (s->is_cached || compile_fast(m)) && !m->is_refused;
+    s->nfast = m->n;
+    return ok;
+}
+
 struct pattern_set *pattern_set_new(const struct pattern_source *sources, size_t n,
-                                    bool is_text, pattern_refuse_fn *refuse_one,
-                                    void *context)
+                                    bool is_text, const struct pattern_cache *cache,
+                                    pattern_refuse_fn *refuse_one, void *context)
 {
     struct making m = {.sources = sources, .refuse = refuse_one, .context = context};
-    bool ok = hs_valid_platform() == HS_SUCCESS && make_arrays(&m, n);
+    bool is_fit = hs_valid_platform() == HS_SUCCESS;
+    bool ok = is_fit && make_arrays(&m, n);
 
+    if (ok) {
+        m.set->is_text = is_text;
+        ok = name_set(&m, n);
+    }
     if (!ok) {
         refuse_pattern(&m, 0,
-                       hs_valid_platform() == HS_SUCCESS
-                           ? "out of memory"
-                           : "vectorscan does not run on this processor");
+                       is_fit ? "out of memory"
+                              : "vectorscan does not run on this processor");
     } else {
-        m.set->is_text = is_text;
-        (void)pcre2_set_match_limit(m.set->limits, RULE_PCRE_MATCH_MAX);
-        (void)pcre2_set_depth_limit(m.set->limits, RULE_PCRE_DEPTH_MAX);
-        (void)pcre2_set_heap_limit(m.set->limits, RULE_PCRE_HEAP_KB);
-        for (size_t i = 0; i < n; i++) {
-            sort_out(&m, i);
-        }
-        ok = !m.is_refused && compile_fast(&m) && !m.is_refused;
-        m.set->nfast = m.n;
+        ok = fill_set(&m, n, cache);
     }
     free_arrays(&m);
     if (!ok) {
         pattern_set_free(&m.set);
     }
     return m.set;
+}
+
+bool pattern_set_is_cached(const struct pattern_set *s)
+{
+    return s->is_cached;
 }
 
 void pattern_set_free(struct pattern_set **s)
@@ -296,6 +390,7 @@ void pattern_set_free(struct pattern_set **s)
         pcre2_code_free(was->slow[i].code);
     }
     free(was->slow);
+    free(was->ids);
     pcre2_match_context_free(was->limits);
     free(was);
 }
@@ -361,11 +456,12 @@ void pattern_work_begin(struct pattern_work *w)
 /* ---- matching ---- */
 
 struct reporting {
+    const struct pattern_set *set;
     pattern_match_fn *on_match;
     void *context;
 };
 
-static int on_fast(unsigned id, unsigned long long from, unsigned long long to,
+static int on_fast(unsigned source, unsigned long long from, unsigned long long to,
                    unsigned flags, void *context)
 {
     const struct reporting *r = context;
@@ -373,7 +469,7 @@ static int on_fast(unsigned id, unsigned long long from, unsigned long long to,
     (void)from;
     (void)to;
     (void)flags;
-    r->on_match(r->context, id, false);
+    r->on_match(r->context, r->set->ids[source], false);
     return 0;
 }
 
@@ -392,10 +488,10 @@ static void match_slow(const struct pattern_set *s, struct pattern_work *w,
                                        PCRE2_NO_UTF_CHECK, w->match, s->limits);
 
         if (e >= 0) {
-            r->on_match(r->context, s->slow[i].id, false);
+            r->on_match(r->context, s->ids[s->slow[i].source], false);
         } else if (e != PCRE2_ERROR_NOMATCH) {
             w->given_up++;
-            r->on_match(r->context, s->slow[i].id, true);
+            r->on_match(r->context, s->ids[s->slow[i].source], true);
         }
     }
 }
@@ -403,7 +499,7 @@ static void match_slow(const struct pattern_set *s, struct pattern_work *w,
 void pattern_match(const struct pattern_set *s, struct pattern_work *w,
                    struct slice value, pattern_match_fn *on_match, void *context)
 {
-    struct reporting r = {on_match, context};
+    struct reporting r = {s, on_match, context};
 
     value = slice_head(value, PATTERN_VALUE_MAX);
     if (!pattern_is_clean(value)) {
@@ -425,13 +521,16 @@ struct pattern_stream *pattern_stream_new(const struct pattern_set *s)
         free(t);
         return NULL;
     }
+    if (t != NULL) {
+        t->set = s;
+    }
     return t;
 }
 
 void pattern_stream_add(struct pattern_stream *t, struct pattern_work *w,
                         struct slice bytes, pattern_match_fn *on_match, void *context)
 {
-    struct reporting r = {on_match, context};
+    struct reporting r = {t->set, on_match, context};
 
     (void)hs_scan_stream(t->stream, bytes.p, (unsigned)bytes.n, 0, w->scratch, on_fast,
                          &r);
@@ -440,11 +539,12 @@ void pattern_stream_add(struct pattern_stream *t, struct pattern_work *w,
 void pattern_stream_end(struct pattern_stream **t, struct pattern_work *w,
                         pattern_match_fn *on_match, void *context)
 {
-    struct reporting r = {on_match, context};
     struct pattern_stream *was = *t;
 
     *t = NULL;
     if (was != NULL) {
+        struct reporting r = {was->set, on_match, context};
+
         (void)hs_close_stream(was->stream, w != NULL ? w->scratch : NULL,
                               w != NULL ? on_fast : NULL, &r);
         free(was);

@@ -12,6 +12,7 @@
 
 #include "core/base/err.h"
 #include "core/base/slice.h"
+#include "core/verdict/rule/pattern_cache.h"
 
 /* One expression; id is what its match reports. */
 struct pattern_source {
@@ -23,12 +24,16 @@ struct pattern_set;
 /* Tells why the i-th source cannot be used. */
 typedef void pattern_refuse_fn(void *context, size_t i, const char *why);
 
-/* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. NULL: refuse_one
- * got all errors (i = 0 without memory). */
+/* is_text: for a text that comes in pieces (pattern_stream); no PCRE2 then. Equal patterns in the
+ * cache (or NULL) are taken from there, not compiled. NULL: refuse_one got all errors (i = 0
+ * without memory). */
 struct pattern_set *pattern_set_new(const struct pattern_source *sources, size_t n,
-                                    bool is_text, pattern_refuse_fn *refuse_one,
-                                    void *context);
+                                    bool is_text, const struct pattern_cache *cache,
+                                    pattern_refuse_fn *refuse_one, void *context);
 void pattern_set_free(struct pattern_set **s);
+bool pattern_set_is_cached(const struct pattern_set *s);
+/* Adds the set to the entries of a cache. False: no memory. */
+bool pattern_set_pack(const struct pattern_set *s, struct buf *entries);
 void pattern_set_counts(const struct pattern_set *s, size_t *retfast, size_t *retslow);
 
 /* Memory for matching, big enough for every set that it was grown for. */

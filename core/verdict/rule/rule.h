@@ -16,8 +16,8 @@
  * Score: of each rule once; rules of a group together at most its cap; a shadow rule, and a rule on
  * counts of a newsletter, 0; a rule that reads only counts (is_of_counts) is bulk (ADR 0027).
  * Files in reading order: atoms, compile, watch (conditions, trees, the atoms that wake a rule),
- * value_table, pattern (look-up), text_scan (the text), evidence (atoms of a message), counted
- * (counts), evaluate (rules).
+ * value_table, pattern, pattern_cache (look-up), text_scan (the text), evidence (atoms of a
+ * message), counted (counts), evaluate (rules).
  * Example of a change: a new kind of condition is a key in core/config/condition.def, a name in
  * enum condition_kind, and a case in evidence.c (decided from facts) or counted.c (from counts).
  * Depends: config, feature, extract, count, identity.   Threads: a compiled set may judge in any
@@ -55,6 +55,9 @@ const struct config_types *rule_config_types(void);
  * with its line: unknown names of rules, groups and sets, circles, patterns that match
  * the empty text or cannot be compiled. */
 enum err ruleset_compile(struct config *c, struct config_errors *errors);
+/* Writes the compiled patterns of c to the state folder's cache, from which ruleset_compile takes
+ * them, unless they are all from there. False: nothing was written. */
+bool ruleset_keep(const struct config *c);
 /* config_load, then ruleset_compile. */
 enum err ruleset_load(const char *file, struct config **ret,
                       struct config_errors *reterrors);
@@ -66,6 +69,7 @@ struct ruleset_stat {
     size_t atoms;
     size_t patterns;      /* of vectorscan */
     size_t slow_patterns; /* of PCRE2 */
+    bool is_cached;       /* no pattern had to be compiled */
 };
 void ruleset_stat(const struct ruleset *s, struct ruleset_stat *ret);
 

@@ -295,6 +295,45 @@ class Manager(unittest.TestCase):
         shutil.rmtree(folder)
 
 
+class Rules(unittest.TestCase):
+    """The compiled patterns of one start serve the next, and those of a reload too."""
+    RULE = 'rules = ( { name = "greets"; all = ( { feature = "subject"; pattern = "%s"; } ); } );'
+
+    def start(self, d):
+        d.start()
+        return re.search(r"event=rules .*cache=(\S+)", d.log()).group(1)
+
+    def greets(self, d, subject):
+        m = Mta(d.target)
+        m.hello()
+        a = m.message(headers=[("From", "<a@b.example>"), ("Subject", subject)])
+        m.quit()
+        return "RULE_GREETS" in dict(a.headers()).get("X-Gillnet-Symbols", "")
+
+    def test_second_start__compiles_nothing(self):
+        d = Daemon(self.RULE % "hello")
+        self.assertEqual(self.start(d), "written")
+        self.assertTrue(self.greets(d, "well, hello"))
+        d.stop()
+        self.assertEqual(self.start(d), "hit")
+        self.assertTrue(self.greets(d, "well, hello"))
+        self.assertFalse(self.greets(d, "well, goodbye"))
+        d.write(self.RULE % "goodbye")
+        self.assertTrue(d.control("reload").startswith("ok reloaded"))
+        self.assertTrue(self.greets(d, "well, goodbye"))
+        d.stop()
+        self.assertEqual(self.start(d), "hit")
+        self.assertTrue(self.greets(d, "well, goodbye"))
+        d.stop()
+        with open(f"{d.state}/rules.cache", "r+b") as f:
+            f.seek(-100, os.SEEK_END)
+            f.write(b"damaged")
+        self.assertEqual(self.start(d), "written")
+        self.assertTrue(self.greets(d, "well, goodbye"))
+        d.stop()
+        shutil.rmtree(d.folder)
+
+
 class Trouble(unittest.TestCase):
     def usual(self, d):
         m = Mta(d.target)

@@ -28,7 +28,7 @@ static void write_config(const struct tempdir *t, const char *more)
     snprintf(file, sizeof(file), "%s/gillnet.conf", t->path);
     FILE *f = fopen(file, "w");
     assert_non_null(f);
-    fprintf(f, "state_dir = \"%s\";\n%s\n", t->path, more);
+    fprintf(f, "state_dir = \"%s\"; shipped_rules = false;\n%s\n", t->path, more);
     assert_int_equal(fclose(f), 0);
 }
 

@@ -118,7 +118,7 @@ static void test_cache__other_rules__then_only_what_is_new_is_compiled(void **st
     assert_false(is_cached());
 }
 
-/* A file of the service's text, and of features, differ though the pattern is one. */
+/* One pattern makes another database for a stream than for a block. */
 static void test_cache__a_pattern_of_another_kind__then_a_miss(void **state)
 {
     (void)state;

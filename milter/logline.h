@@ -6,8 +6,8 @@
  * from=<a@b> nrcpt=1 to=<c@d> mid=<x@y> size=1234 limits=- config=0 us=340", and where they apply
  * case, reason, wanted, fault, stripped, forged. Keys and their order are stable; gillnetd(8)
  * explains each (LOG). Values have no space; a byte that is no printable ASCII, a space, a quote or
- * a backslash is \xNN, in symbols also a bracket and a comma, in addresses a comma. A value that was
- * cut ends in "...". JSON: the same keys, ASCII only; bytes that are no UTF-8 are U+FFFD.
+ * a backslash is \xNN, in symbols also a bracket and a comma, in addresses a comma. A value that
+ * was cut ends in "...". JSON: the same keys, ASCII only; bytes that are no UTF-8 are U+FFFD.
  * Threads: pure.   Allocates: the result; NULL without memory. It has at most LOG_LINE_MAX bytes.
  */
 #ifndef MILTER_LOGLINE_H

@@ -1,13 +1,15 @@
 """Emergency mode in gillnetd, under a load of URL scans: on, off, escalation, no miss, restart."""
 import json
+import pathlib
 import threading
 import time
 import unittest
 
-from daemon import Daemon, gillnet
+from daemon import ROOT, Daemon, gillnet
 from mta import Mta
 
-CONFIG = 'shipped_rules = true;\n' 'emergency = { enter = 200.0; escalate = 20; escalate_for = "1h"; };\n' \
+CONFIG = pathlib.Path(ROOT, "conf/rules.d/emergency.conf").read_text() + \
+    'emergency = { enter = 200.0; escalate = 20; escalate_for = "1h"; };\n' \
     'lists = ( { name = "phish"; category = "phish"; weight = 6.0; } );\n'
 LISTED = [f"url:evil.example/page{n}" for n in range(40)] + ["url:listed.example/x"]
 OTHERS = "".join(f"http://host{n}.example/{n}\r\n" for n in range(400))

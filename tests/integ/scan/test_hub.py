@@ -11,7 +11,7 @@ from mta import Mta  # noqa: E402
 
 MAIL = {"Content-Type": "message/rfc822"}
 CONF = 'thresholds = { header = 5.0; reject = 20.0; };\n' \
-       'shipped_rules = false; rules = ( { name = "text"; type = "text"; count = 5; score = 0.5; } );'
+       'rules = ( { name = "text"; type = "text"; count = 5; score = 0.5; } );'
 TEXT = b"Buy ten of these wonderful things today, and get an eleventh one for nothing at all.\r\n"
 LISTED = b"From: a@b.example\r\nSubject: pay\r\n\r\nhttp://evil1.example/pay?x=1\r\n"
 

@@ -3,9 +3,9 @@
  *
  * To add one: the file check_NAME.c with the function, the row CHECK(NAME, help) in
  * core/message/feature/trait.def, and a test. A value that is no feature yet needs a row in
- * feature.def first. Score it by a rule with trait = "NAME". Each address
- * and name is a feature of its own; a check does not see which stood beside which. There is room
- * for 64 traits (struct extract).
+ * feature.def first. Score it by a rule with trait = "NAME". Each address and name is a feature of
+ * its own; a check does not see which stood beside which. There is room for 64 traits (struct
+ * extract).
  * Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_EXTRACT_CHECK_H

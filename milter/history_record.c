@@ -14,7 +14,7 @@ _Static_assert((int)RATING_COUNT <= (int)HISTORY_STATUSES, "raise HISTORY_STATUS
 /* A value that lists know, and what it is called. */
 struct called {
     struct slice value;
-    enum rating standing;
+    enum rating rating;
 };
 
 static bool is_of_urls(uint16_t type)
@@ -34,7 +34,7 @@ static size_t name_values(const struct config *config, const struct listset *lis
         if (is_of_urls(hits->v[i].report_type)) {
             ret[n++] = (struct called){
                 .value = hits->v[i].value,
-                .standing = rating_of_hit(&voices, lists, hits, i).standing};
+                .rating = rating_of_hit(&voices, lists, hits, i).rating};
         }
     }
     return n;
@@ -63,8 +63,8 @@ static void count_urls(const struct config *config, const struct featureset *fea
         const struct feature *f = featureset_at(features, i);
         enum rating worst = RATING_CLEAN;
         for (size_t k = 0; f->type == FEATURE_url && k < ncalled; k++) {
-            if (called[k].standing > worst && is_covered(f->text, called[k].value)) {
-                worst = called[k].standing;
+            if (called[k].rating > worst && is_covered(f->text, called[k].value)) {
+                worst = called[k].rating;
             }
         }
         n[worst] += f->type == FEATURE_url;

@@ -107,7 +107,7 @@ static void print_outcome_text(const struct check *c, const struct listset *set,
         text_print(stdout, h->value, EVIDENCE_SHOWN);
         struct rating_result s = rating_of_hit(&c->voices, set, hits, i);
         printf(" %s%s%s (%s%s, confidence %.4f)\n", list_answer_name(h->answer),
-               *silence == '\0' ? "" : ", ", silence, rating_name(s.standing),
+               *silence == '\0' ? "" : ", ", silence, rating_name(s.rating),
                s.requires_blocking ? ", requires blocking" : "", s.confidence);
     }
     counted_print(&o->counts);

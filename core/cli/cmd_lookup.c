@@ -35,10 +35,10 @@ struct match {
 };
 
 /* Adds the rating of the value by all lists; takes object. */
-static json_t *with_standing(json_t *object, const struct rating_result *s)
+static json_t *with_rating(json_t *object, const struct rating_result *s)
 {
     return json_with(object,
-                     json_pack("{s:s, s:b, s:f}", "rating", rating_name(s->standing),
+                     json_pack("{s:s, s:b, s:f}", "rating", rating_name(s->rating),
                                "requires_blocking", (int)s->requires_blocking,
                                "confidence", s->confidence));
 }
@@ -60,9 +60,9 @@ static json_t *match_json(const struct match *m)
     char expiry[TEXT_TIME_MAX];
 
     if (f == NULL) {
-        return with_standing(
+        return with_rating(
             json_pack("{s:o, s:s}", "value", value, "status", "not_listed"),
-            &m->value->standing);
+            &m->value->result);
     }
     json_t *object = json_pack(
         "{s:o, s:s, s:s, s:s*, s:s*, s:s, s:o, s:s, s:s, s:o, s:b}", "value", value,
@@ -72,12 +72,12 @@ static json_t *match_json(const struct match *m)
         json_text(f->key->text), "first_seen", text_time(f->from.first_seen_s, first),
         "expiry", text_time(f->from.expiry_s, expiry), "source",
         json_text(slice_str(f->from.source)), "explicit", (int)f->from.is_explicit);
-    return with_standing(object, &m->value->standing);
+    return with_rating(object, &m->value->result);
 }
 
-static void print_standing(const struct rating_result *s)
+static void print_rating(const struct rating_result *s)
 {
-    printf("%s%s, confidence %.4f", rating_name(s->standing),
+    printf("%s%s, confidence %.4f", rating_name(s->rating),
            s->requires_blocking ? ", requires blocking" : "", s->confidence);
 }
 
@@ -90,7 +90,7 @@ static void print_match(const struct match *m)
     text_print(stdout, m->value->value, EVIDENCE_SHOWN);
     if (f == NULL) {
         (void)fputs(": not listed (", stdout);
-        print_standing(&m->value->standing);
+        print_rating(&m->value->result);
         (void)puts(")");
         return;
     }
@@ -108,7 +108,7 @@ static void print_match(const struct match *m)
     if (m->is_last) {
         text_print(stdout, m->value->value, EVIDENCE_SHOWN);
         (void)fputs(": ", stdout);
-        print_standing(&m->value->standing);
+        print_rating(&m->value->result);
         (void)putchar('\n');
     }
 }

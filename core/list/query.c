@@ -260,7 +260,7 @@ enum err query_answer(struct query *a, size_t i, uint64_t now_s,
     *ret =
         (struct query_result){.value = v->text,
                               .class_type = a->keys[v->first].class_type, /* itself */
-                              .standing = rate_value(a),
+                              .result = rate_value(a),
                               .v = a->match,
                               .n = a->nmatches};
     return ERR_OK;

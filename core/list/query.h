@@ -65,7 +65,7 @@ struct query_match {
 struct query_result {
     struct slice value;  /* as given */
     uint16_t class_type; /* as it was read */
-    struct rating_result standing;
+    struct rating_result result;
     const struct query_match
         *v; /* in the order of the lists; filters' errors are among them */
     size_t n;

@@ -99,7 +99,7 @@ struct rating_result rating_end(const struct rating_sum *s, const struct config 
     double score = s->score + s->last_score;
     bool is_enough = config_action(config, score) != ACTION_ACCEPT;
 
-    return (struct rating_result){.standing = s->now,
+    return (struct rating_result){.rating = s->now,
                                   .requires_blocking = is_enough && !s->is_allowed,
                                   .confidence = s->confidence};
 }

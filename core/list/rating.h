@@ -68,7 +68,7 @@ void rating_add(struct rating_sum *s, const struct rating_input *v);
 void rating_allow(struct rating_sum *s);
 
 struct rating_result {
-    enum rating standing;
+    enum rating rating;
     bool requires_blocking;
     double confidence; /* 0..1 */
 };

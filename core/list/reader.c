@@ -325,8 +325,7 @@ static void say_damage(struct list_reader *r, const struct level *l)
         add_fault(
             r,
             "index damaged (%.120s); the last good generation answers, and imports "
-            "since then may score nothing; run `gillnet list "
-            "rebuild %s`",
+            "since then may score nothing; run `gillnet list rebuild %s`",
             l->index_why.text, r->name);
     }
     if (!l->has_base) {

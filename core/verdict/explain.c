@@ -35,7 +35,7 @@ static json_t *hits_json(const struct explain_case *c)
                              listset_origin(set, h->list), "silent", silence, "type",
                              feature_type_name(h->report_type), "value",
                              json_text(h->value), "status", list_answer_name(h->answer),
-                             "rating", rating_name(s.standing), "requires_blocking",
+                             "rating", rating_name(s.rating), "requires_blocking",
                              (int)s.requires_blocking, "confidence", s.confidence));
     }
     return array;

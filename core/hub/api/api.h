@@ -9,8 +9,7 @@
  * api_tables, api_status, api_history, api_counts, api_scan, api_write; api_list_change, api_spool;
  * api_body, api_rows, api_answer; api, api_conn, api_pool; page/.
  * To add a route: a row in api_route.def, its handler api_NAME in the file of its subject (or a new
- * api_NAME.c), its path in
- * contrib/openapi.yaml.
+ * api_NAME.c), its path in contrib/openapi.yaml.
  * Depends: base, config, list, libevent, OpenSSL, jansson.   Threads: api_new to api_free by one.
  * Owns: its sockets and threads.   ADR 0042.
  */

@@ -77,7 +77,7 @@ static bool answer_batch(struct api_call *call, struct run *run)
             buf_add_char(&call->answer.body, ',');
         }
         if (p->why == NULL) {
-            run->url_checks[r.standing.standing] += r.class_type == FEATURE_url;
+            run->url_checks[r.result.rating] += r.class_type == FEATURE_url;
         }
         run->print(call, run->view, run->values->v[run->done],
                    p->why == NULL ? &r : NULL, p->why);
@@ -139,8 +139,8 @@ static void print_url(struct api_call *call, const struct list_watcher_view *vie
     buf_add(b, SLICE_LIT("{\"url\":"));
     api_add_text(b, value);
     buf_add(b, SLICE_LIT(",\"status\":\""));
-    buf_add_str(b, r != NULL ? rating_name(r->standing.standing) : "INVALID");
-    buf_add(b, r != NULL && r->standing.requires_blocking
+    buf_add_str(b, r != NULL ? rating_name(r->result.rating) : "INVALID");
+    buf_add(b, r != NULL && r->result.requires_blocking
                    ? SLICE_LIT("\",\"requires_blocking\":true}")
                    : SLICE_LIT("\",\"requires_blocking\":false}"));
 }
@@ -226,9 +226,8 @@ static void print_value(struct api_call *call, const struct list_watcher_view *v
     buf_printf(b,
                ",\"status\":\"%s\",\"requires_blocking\":%s,\"confidence\":%.4f,"
                "\"matches\":[",
-               rating_name(r->standing.standing),
-               r->standing.requires_blocking ? "true" : "false",
-               r->standing.confidence);
+               rating_name(r->result.rating),
+               r->result.requires_blocking ? "true" : "false", r->result.confidence);
     for (size_t i = 0; i < r->n; i++) {
         if (r->v[i].answer == LIST_FALSE_POSITIVE) {
             continue;

@@ -3,7 +3,7 @@
  * streams.
  *
  * All are opened together, and opened again after a change of a file. `gillnet peer` changes the
- * files while the hub has closed them (hub_control.h, hold).
+ * files while the hub has closed them (hub_control.h, pause).
  * Depends: base, ring, store.   Threads: one.   Owns: STATE/peers while it is open.   ADR 0034.
  */
 #ifndef CORE_HUB_EXCHANGE_NODE_H

@@ -45,7 +45,7 @@ struct hub {
     struct alerts *alerts;
     struct node node;
     struct peer_server *server;
-    struct exchange *exchange; /* NULL: while the files are held */
+    struct exchange *exchange; /* NULL: while the hub is paused */
     struct count_publisher *counts;
     struct list_publisher *share;
     struct control *control;

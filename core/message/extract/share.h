@@ -4,8 +4,8 @@
  * The visible text has one share and attachments have another; neither can use the other's. Each
  * leaf (a part, or a file in a file) may take three quarters of the time left in its share, so that
  * there is always time for the next leaf. When a leaf has used its time, the rest of its text is
- * skimmed for links (skim.c). Skimming has separate shares. Structure and checksums
- * are bounded by the total alone.
+ * skimmed for links (skim.c). Skimming has separate shares. Only the total bounds structure and
+ * checksums.
  * Threads: one at a time.   Allocates: nothing.
  */
 #ifndef CORE_MESSAGE_EXTRACT_SHARE_H

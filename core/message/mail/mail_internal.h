@@ -2,7 +2,7 @@
  * mail_internal - the inside of core/message/mail, shared by its files only.
  *
  *   mail.c    the public functions; line ends to CRLF; header fields
- *   lines.c   lines: where fields, bodies and boundaries begin
+ *   mail_lines.c  lines: where fields, bodies and boundaries begin
  *   entity.c  the stack of open entities; decoded data of the leaf on top
  *   readings.c  what is ambiguous is kept while it passes, and read again at the end
  *

@@ -9,7 +9,7 @@
 #include "core/message/feature/feature.h"
 #include "core/ring/sync/list_publisher_internal.h"
 
-enum { NAMES_ARENA = 128 * 1024, NEWS_MAX = 200000, HOUR_S = 3600 };
+enum { NAMES_ARENA = 128 * 1024, CHANGES_MAX = 200000, HOUR_S = 3600 };
 
 /* ---- one digest ---- */
 
@@ -199,7 +199,7 @@ static enum err compare_list(struct list_publisher *x, struct shared_list *l,
 static void note_digest(void *context, const struct digest *d)
 {
     struct list_publisher *x = context;
-    x->news[x->nnews++] = *d;
+    x->changed[x->nchanged++] = *d;
 }
 
 static int by_digest(const void *a, const void *b)
@@ -231,18 +231,18 @@ static enum err follow(struct list_publisher *x, struct shared_list *l,
             false; /* nothing was published yet, or a new incarnation begins */
         return ERR_OK;
     }
-    x->nnews = 0;
+    x->nchanged = 0;
     x->nsteps = 0;
     l->is_again = false;
-    enum err e = list_changes(l->reader, &at, NEWS_MAX, note_digest, x, reterr);
+    enum err e = list_changes(l->reader, &at, CHANGES_MAX, note_digest, x, reterr);
     if (e == ERR_NOT_FOUND) {
         l->is_compared = false;
         return ERR_OK;
     }
-    qsort(x->news, x->nnews, sizeof(*x->news), by_digest);
-    for (size_t i = 0; e == ERR_OK && i < x->nnews; i++) {
-        if (i == 0 || digest_cmp(&x->news[i], &x->news[i - 1]) != 0) {
-            e = step_of(x, l, &k, &x->news[i], reterr);
+    qsort(x->changed, x->nchanged, sizeof(*x->changed), by_digest);
+    for (size_t i = 0; e == ERR_OK && i < x->nchanged; i++) {
+        if (i == 0 || digest_cmp(&x->changed[i], &x->changed[i - 1]) != 0) {
+            e = step_of(x, l, &k, &x->changed[i], reterr);
         }
     }
     THEN(e, publish_steps(x, l, reterr));
@@ -422,10 +422,10 @@ enum err list_publisher_new(struct sync *s, const char *state_dir,
     struct list_publisher *x = calloc(1, sizeof(*x));
     if (x) {
         x->step = calloc(LIST_PUBLISHER_STEPS_MAX, sizeof(*x->step));
-        x->news = calloc(NEWS_MAX, sizeof(*x->news));
+        x->changed = calloc(CHANGES_MAX, sizeof(*x->changed));
         x->arena = arena_new(NAMES_ARENA);
     }
-    if (!x || !x->step || !x->news || !x->arena) {
+    if (!x || !x->step || !x->changed || !x->arena) {
         list_publisher_free(&x);
         return errinfo_nomem(reterr, state_dir);
     }
@@ -450,7 +450,7 @@ void list_publisher_free(struct list_publisher **x)
         }
         config_release(&(*x)->config);
         free((*x)->step);
-        free((*x)->news);
+        free((*x)->changed);
         arena_free(&(*x)->arena);
         free(*x);
     }

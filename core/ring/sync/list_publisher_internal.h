@@ -47,8 +47,8 @@ struct list_publisher {
     struct shared_list list[LIST_PUBLISHER_LISTS_MAX];
     struct list_record *step; /* LIST_PUBLISHER_STEPS_MAX */
     size_t nsteps;
-    struct digest *news;
-    size_t nnews;
+    struct digest *changed;
+    size_t nchanged;
 };
 
 /* The step to publish for one digest, from local (status 0: not listed) and published entry. */

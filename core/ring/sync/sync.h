@@ -26,9 +26,9 @@
  * The way of an entry to another server: the list's log (core/list), list_publisher, a signed DELTA
  * (core/ring/stream), exchange (core/hub) to the peer, take_object with its checks, peerlist, and
  * the mirror of the list there (core/list/mirror.h), which gillnetd opens. Sequence numbers, the
- * hash of the former object and incarnations keep an old copy of an entry from coming back. To add
- * a check of an object: a value of enum sync_result with its name in sync.c and, if the origin is
- * at fault, its row in is_for_good; the check in its place in take_object; a lie in
+ * hash of the former object and incarnations keep an old copy of an entry from coming back.
+ * To add a check of an object: a value of enum sync_result with its name in sync.c and, if the
+ * origin is at fault, its row in is_for_good; the check in its place in take_object; a lie in
  * tests/unit/sync/test_sync_liar.c.
  * Depends: base, list, count, store.   Threads: one.   Owns: the folder.   ADR 0032 and its
  * invariants; 0058.

@@ -19,7 +19,7 @@ static const struct {
     struct rating_input voice[3];
     size_t n;
     size_t asked; /* of 4 lists */
-    enum rating standing;
+    enum rating rating;
     double confidence;
 } table[] = {
     {"nothing", {{0}}, 0, 4, RATING_CLEAN, 1.0},
@@ -141,13 +141,11 @@ static void test_rating__for_answers__then_word_and_confidence(void **state)
             rating_add(&s, &table[i].voice[v]);
         }
         struct rating_result r = rating_end(&s, &config);
-        if (r.standing != table[i].standing ||
-            r.confidence < table[i].confidence - 1e-9 ||
+        if (r.rating != table[i].rating || r.confidence < table[i].confidence - 1e-9 ||
             r.confidence > table[i].confidence + 1e-9) {
-            fail_msg("%s: %s %.6f", table[i].what, rating_name(r.standing),
-                     r.confidence);
+            fail_msg("%s: %s %.6f", table[i].what, rating_name(r.rating), r.confidence);
         }
-        assert_true(rating_is_from_lists(r.standing));
+        assert_true(rating_is_from_lists(r.rating));
     }
 }
 

@@ -410,6 +410,8 @@ static bool is_absent(const struct key *key, const struct config_condition *v)
                                          : 0U);
     case SCHEMA_WINDOW:
         return field == &v->against && v->ratio <= 0;
+    case SCHEMA_BOOL:
+        return !*(const bool *)field;
     default:
         return false;
     }

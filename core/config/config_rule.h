@@ -51,7 +51,8 @@ enum condition_kind {
 enum condition_direction { DIRECTION_IN, DIRECTION_OUT };
 
 enum {
-    CONDITION_DEPTH_MAX = 6,   /* groups inside each other, in a rule */
+    CONDITION_DEPTH_MAX = 6, /* groups inside each other, in a rule */
+    RULE_TEXT_TOP = 4096,
     CONDITION_NODES_MAX = 256, /* conditions and groups of a rule */
     CONDITION_UNBOUNDED = INT32_MAX
 };
@@ -71,8 +72,9 @@ struct config_condition {
     uint64_t size_most;
     unsigned least; /* distinct values of a feature, or times that one was counted */
     unsigned most;
-    char *pattern; /* of a feature or of the text; NULL: none */
-    char *set;     /* name of a value set; NULL: none */
+    char *pattern;  /* of a feature or of the text; NULL: none */
+    bool is_at_top; /* of the text: only in its first RULE_TEXT_TOP bytes */
+    char *set;      /* name of a value set; NULL: none */
     struct config_strings values;
     struct config_strings suffixes;
     enum rule_window window;

@@ -49,6 +49,20 @@ bool check_links_one_elsewhere(const struct facts *facts)
     return count_elsewhere(facts) == 1;
 }
 
+bool check_links_of_replies(const struct facts *facts)
+{
+    const struct feature *reply = facts_first(facts, FEATURE_reply_to_domain);
+    bool has_domain = facts_count(facts, FEATURE_url_domain) > 0;
+    for (size_t i = 0; has_domain && i < featureset_count(facts->set); i++) {
+        const struct feature *f = featureset_at(facts->set, i);
+        if (f->type == FEATURE_url_domain && !is_of_schema(f->text) &&
+            (reply == NULL || !look_is_same_owner(reply->text, f->text))) {
+            return false;
+        }
+    }
+    return has_domain && reply != NULL;
+}
+
 bool check_form_elsewhere(const struct facts *facts)
 {
     bool has_form = facts_count(facts, FEATURE_form_host) > 0;

@@ -93,6 +93,33 @@ bool check_text_has_recipient(const struct facts *facts)
     return false;
 }
 
+/* "abuse", "abuse.de", "abuse+net". */
+static bool is_desk(struct slice local)
+{
+    static const char *const desks[] = {"abuse", "postmaster", "security", "hostmaster",
+                                        "noc"};
+    size_t n = 0;
+    while (n < local.n && ASCII_IS(local.p[n], ASCII_ALPHA)) {
+        n++;
+    }
+    return name_index(slice_head(local, n), desks, LENGTH(desks)) >= 0;
+}
+
+bool check_to_desk(const struct facts *facts)
+{
+    size_t ndesks = 0;
+    for (size_t i = 0; i < facts->nrecipients; i++) {
+        if (is_desk(local_of(facts->recipients[i]))) {
+            ndesks++;
+        } else if (!featureset_has(facts->set, FEATURE_from, facts->recipients[i])) {
+            return false;
+        } else {
+            /* a copy for the sender */
+        }
+    }
+    return ndesks > 0;
+}
+
 bool check_from_is_recipient_domain(const struct facts *facts)
 {
     for (size_t i = 0; i < count_seen(facts); i++) {

@@ -133,11 +133,12 @@ static bool is_recipient(const struct extract *x, const struct link_address *a)
     return false;
 }
 
-/* Whom the link was sent to. */
+/* Whom the link was sent to. Senders may sign links with their own address. */
 static void add_address_traits(struct extract *x, struct slice text)
 {
     struct link_address a;
-    if (link_address_find(text, &a)) {
+    if (link_address_find(text, &a) &&
+        !featureset_has(x->set, FEATURE_from, slice_of(a.text, a.n))) {
         struct traits found = {0};
         traits_add(&found, TRAIT_link_has_address);
         traits_note(&found, TRAIT_link_has_coded_address, a.is_coded);

@@ -10,13 +10,15 @@
 struct claim {
     struct arena *scratch;
     struct slice own; /* registrable domain of the address */
+    bool
+        has_via; /* "ann@shop.com via List": a mailing list or a relay says whose mail it sends */
     struct traits *ret;
 };
 
 static void claims_address(struct claim *c, struct slice text)
 {
     struct address a;
-    if (address_parse(c->scratch, text, &a) == ERR_OK) {
+    if (!c->has_via && address_parse(c->scratch, text, &a) == ERR_OK) {
         struct slice domain = host_registrable(a.domain);
         traits_note(c->ret, TRAIT_name_address_elsewhere,
                     domain.n > 0 && !slice_eq(domain, c->own));
@@ -50,7 +52,11 @@ static void on_claim(void *context, const struct find *find)
 void sender_name_traits(struct arena *scratch, struct slice raw, struct slice name,
                         struct slice domain, struct traits *ret)
 {
-    struct claim c = {.scratch = scratch, .own = host_registrable(domain), .ret = ret};
+    struct claim c = {.scratch = scratch,
+                      .own = host_registrable(domain),
+                      .has_via = slice_find_slice(name, SLICE_LIT(" via ")) < name.n ||
+                                 slice_find_slice(name, SLICE_LIT("[via ")) < name.n,
+                      .ret = ret};
     if (slice_find(name, '.') < name.n) { /* each address and host has one */
         find_in_text(name, FIND_IN_PROSE, on_claim, &c);
     }

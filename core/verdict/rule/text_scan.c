@@ -3,7 +3,7 @@
 #include "core/verdict/rule/rule_internal.h"
 
 enum {
-    HELD = 4096, /* bytes that are scanned at once */
+    HELD = RULE_TEXT_TOP, /* bytes that are scanned at once */
     CHARACTER_MAX = 4
 };
 
@@ -11,6 +11,7 @@ struct rule_text {
     struct ruleset *set;
     struct pattern_stream *stream; /* NULL: not begun, ended, or no memory */
     bool is_failed;
+    bool is_below_top;
     bool is_space; /* the last character was one, or there is none yet */
     size_t n;
     char held[HELD + CHARACTER_MAX];
@@ -22,6 +23,9 @@ static void on_found(void *context, uint32_t id, bool given_up)
     struct rule_text *t = context;
 
     (void)given_up;
+    if (t->is_below_top && t->set->atoms[id].from->is_at_top) {
+        return;
+    }
     t->found[id / 64] |= UINT64_C(1) << id % 64;
 }
 
@@ -35,6 +39,7 @@ static void scan(struct rule_text *t, struct work *w)
         bytes = slice_of(clean, pattern_clean(bytes, clean));
     }
     pattern_stream_add(t->stream, w->patterns, bytes, on_found, t);
+    t->is_below_top = true;
     t->n = 0;
 }
 

@@ -12,6 +12,7 @@
  * the same mail, a third of the phrases as they stand there, so that parts are met all the time.
  *
  *     bench_rules FOLDER [rounds]
+ *     bench_rules -p FOLDER           prints the 1,000 rules
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -279,6 +280,20 @@ static void report(const struct subject *s, double score)
         (double)s[2].least_judge_us / n, score);
 }
 
+static int print_rules(const char *folder)
+{
+    struct buf b;
+
+    load_mails(folder);
+    buf_init(&b, TEXT_MAX);
+    if (nwords >= WORD_NEAR) {
+        write_rules(RULES, &b);
+    }
+    bool ok = b.n > 0 && fwrite(b.p, 1, b.n, stdout) == b.n && fflush(stdout) == 0;
+    buf_fini(&b);
+    return ok ? 0 : 66;
+}
+
 int main(int argc, char **argv)
 {
     char dir[] = "/tmp/gillnet-bench.XXXXXX";
@@ -288,6 +303,9 @@ int main(int argc, char **argv)
         {.rules = "rules = ();\n"}, {.rules = ""}, {.rules = "", .more = RULES}};
     double score = 0;
 
+    if (argc == 3 && strcmp(argv[1], "-p") == 0) {
+        return print_rules(argv[2]);
+    }
     if (argc < 2 || mkdtemp(dir) == NULL || base_init() != ERR_OK) {
         (void)fprintf(stderr, "usage: bench_rules FOLDER [rounds]\n");
         return 64;

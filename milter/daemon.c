@@ -33,7 +33,8 @@ enum {
     SETTLE_US = 20 * 1000,       /* for libmilter's own steps between callbacks */
     SESSIONS_MIN = 16,
     COUNTS_TRIES = 20, /* to take the counts, while a command has them */
-    COUNTS_WAIT_US = 150 * 1000
+    COUNTS_WAIT_US = 150 * 1000,
+    TEMPS_OLD_S = 3600 /* a file in the state folder is written in minutes */
 };
 
 enum stop_state { STOP_NONE, STOP_UNDER_WAY, STOP_DONE };
@@ -495,6 +496,7 @@ int daemon_run(struct config *config, const struct daemon_options *options)
         log_stop();
         return status;
     }
+    (void)file_sweep_old_temps(config->state_dir, TEMPS_OLD_S, NULL);
     watch_keep_rules(config);
     service_init(config, daemon_state.lists, !options->socket.is_unix, most);
     status = open_sockets(config, options);

@@ -24,10 +24,13 @@ enum {
     MEMORY_LOOKS = 20,   /* looks between measurements of memory */
     RATE_LOOKS = 4,      /* and of URL checks */
     RESULT_MAX = 64 * 1024,
-    LOAD_NICE = 19
+    LOAD_NICE = 10,           /* of a load that left idle priority */
+    LOAD_PATIENCE_MS = 10000, /* with idle priority */
+    LOAD_TELL_MS = 30000      /* between log lines about a slow load */
 };
 #define RESTART_FAULT "restart"
 #define KEY_FAULT     "digest-key"
+#define RELOAD_FAULT  "reload"
 #define RING_ADVICE                                                                    \
     "messages are still counted under the former one, which other servers do not use " \
     "any more; restart gillnetd"
@@ -38,6 +41,9 @@ struct load {
     bool is_running; /* watcher thread only */
     bool is_done;    /* guarded by watch.lock; the rest is the loader's until then */
     pthread_t thread;
+    uint64_t begin_us; /* watcher thread only, as the next two */
+    uint64_t tell_us;
+    bool is_raised;
     uint64_t upto; /* reloads asked for before it began */
     enum err code;
     struct config *fresh;
@@ -56,6 +62,7 @@ static struct {
     bool is_started; /* main thread only, as all below */
     pthread_t thread;
     const char *config_file;
+    unsigned patience_ms;
     struct load load;
     struct config *started; /* what keys that need a restart are still of */
     struct list_manager *lists;
@@ -73,7 +80,7 @@ static struct {
     bool knows_hub;    /* its page was read once */
     uint64_t hub_checks;
     uint64_t api_checks;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .patience_ms = LOAD_PATIENCE_MS};
 
 static void refresh_lists(void)
 {
@@ -277,15 +284,25 @@ void watch_keep_rules(const struct config *config)
              stat.patterns + stat.slow_patterns, stat.is_cached ? "hit" : cache);
 }
 
-/* Mail goes first: the thread runs when no other wants the processor. */
+/* Mail goes first: the calling thread runs when no other wants the processor. Without the right to
+ * leave idle priority again (RLIMIT_NICE), which whoever may lower his nice value has, it keeps a
+ * small share from the start: it must end on a busy machine, too. */
+static void yield_to_mail(void)
+{
+    const struct sched_param none = {0};
+    id_t self = (id_t)gettid();
+
+    (void)setpriority(PRIO_PROCESS, self, LOAD_NICE + 1);
+    if (setpriority(PRIO_PROCESS, self, LOAD_NICE) == 0) {
+        (void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+    }
+}
+
 static void *run_load(void *context)
 {
     struct load *l = context;
-    struct sched_param none = {0};
 
-    if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &none) != 0) {
-        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), LOAD_NICE);
-    }
+    yield_to_mail();
     l->code = ruleset_load(watch.config_file, &l->fresh, &l->errors);
     if (l->code == ERR_OK) {
         watch_keep_rules(l->fresh);
@@ -297,12 +314,44 @@ static void *run_load(void *context)
     return NULL;
 }
 
+static void raise_load(struct load *l)
+{
+    const struct sched_param none = {0};
+
+    if (!l->is_raised) {
+        l->is_raised = true;
+        (void)pthread_setschedparam(l->thread, SCHED_OTHER, &none);
+    }
+}
+
+/* A thread of idle priority may starve: after a while it gets a share of the processor. */
+static void look_at_load(struct load *l)
+{
+    uint64_t now_us = clock_mono_us();
+    unsigned s = 0;
+    char text[STATS_FAULT_TEXT];
+
+    if (!l->is_running || now_us < l->tell_us) {
+        return;
+    }
+    raise_load(l);
+    l->tell_us = now_us + LOAD_TELL_MS * UINT64_C(1000);
+    s = (unsigned)((now_us - l->begin_us) / 1000000);
+    (void)snprintf(text, sizeof(text),
+                   "the rules are still being compiled after %u s, because the "
+                   "processor is busy; the configuration in force stays until then",
+                   s);
+    log_warn("event=reload state=compiling seconds=%u: %s", s, text);
+    stats_fault(RELOAD_FAULT, text);
+}
+
 static void end_reload(void)
 {
     struct load *l = &watch.load;
     struct buf text;
 
     buf_init(&text, RESULT_MAX);
+    stats_fault(RELOAD_FAULT, NULL);
     (void)pthread_join(l->thread, NULL);
     l->is_running = false;
     enum err code = install_config(l, &text);
@@ -323,8 +372,9 @@ static void begin_reload(void)
     struct load *l = &watch.load;
 
     pthread_mutex_lock(&watch.lock);
-    *l = (struct load){.upto = watch.asked};
+    *l = (struct load){.upto = watch.asked, .begin_us = clock_mono_us()};
     pthread_mutex_unlock(&watch.lock);
+    l->tell_us = l->begin_us + watch.patience_ms * UINT64_C(1000);
     notify_reloading();
     l->is_running = thread_start(&l->thread, run_load, l) == 0;
     if (!l->is_running) { /* no reload is done; who waits is told in time */
@@ -335,10 +385,11 @@ static void begin_reload(void)
     }
 }
 
-/* At the end of the process. */
+/* At the end of the process, which waits for it. */
 static void drop_load(void)
 {
     if (watch.load.is_running) {
+        raise_load(&watch.load);
         (void)pthread_join(watch.load.thread, NULL);
         watch.load.is_running = false;
         config_errors_free(&watch.load.errors);
@@ -399,6 +450,7 @@ static void *run_watcher(void *context)
             end_reload();
             may_reload = false;
         } else if (what == WAKE_LOOK && !was_gap) {
+            look_at_load(&watch.load);
             refresh_lists();
             refresh_users();
             look_at_ring();
@@ -443,6 +495,11 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
 void watch_set_list_health(struct list_health *guard)
 {
     watch.guard = guard;
+}
+
+void watch_set_patience(unsigned ms)
+{
+    watch.patience_ms = ms;
 }
 
 void watch_set_users(struct users *users)
@@ -507,7 +564,8 @@ enum err watch_reload(struct buf *ret)
     }
     pthread_mutex_unlock(&watch.lock);
     if (code == ERR_TIMEOUT) {
-        buf_add_str(ret, "the reload did not end in time; see the log\n");
+        buf_add_str(ret, "gillnetd still compiles the rules; the configuration in "
+                         "force stays until they are ready; see the log\n");
     }
     return code;
 }

@@ -3,10 +3,11 @@
  *
  * Four times a second it takes over lists that changed on disk and frees those that are no longer
  * in use. Signals and the control socket request a reload: a thread of idle priority loads the new
- * configuration apart and compiles its rules, and this one publishes it whole. A configuration with
- * errors changes nothing; every error is logged and returned to the client. The thread also detects
- * a new digest key, and
- * updates the sign of life and the memory of gillnetd on the statistics page.
+ * configuration apart and compiles its rules, and this one publishes it whole. Where that takes
+ * longer than 10 s, because the processor is busy, the thread goes on with nice 10, and the log and
+ * a fault say so until the rules are ready. A configuration with errors changes nothing; every
+ * error is logged and returned to the client. The thread also detects a new digest key, and updates
+ * the sign of life and the memory of gillnetd on the statistics page.
  * Threads: watch_start makes one, and each reload one; the rest from any thread.
  */
 #ifndef MILTER_WATCHER_H
@@ -26,6 +27,8 @@ enum err watch_start(const char *config_file, struct list_manager *lists,
 void watch_set_list_health(struct list_health *guard);
 /* Has the settings of users followed; borrowed until watch_stop. Before watch_start. */
 void watch_set_users(struct users *users);
+/* How long a load may keep idle priority. Before watch_start. */
+void watch_set_patience(unsigned ms);
 /* The digest key for writing until the process ends. If keys/digest.key later names another one,
  * the statistics page has a fault and each reload says so. Only a start takes it up: fingerprints
  * and counts of one process must have one digest key. Call it before watch_start. */

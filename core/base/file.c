@@ -332,19 +332,35 @@ enum err file_make_dir(const char *dir, mode_t mode, struct errinfo *reterr)
     return ERR_OK;
 }
 
-enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
+/* Whether it was last written before that time; one that cannot be examined was not. */
+static bool is_older(int dir, const char *name, time_t than)
+{
+    struct stat st;
+
+    return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime < than;
+}
+
+enum err file_sweep_old_temps(const char *dir, unsigned age_s, struct errinfo *reterr)
 {
     struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
     enum err e = ERR_OK;
+    time_t than = time(NULL) - (time_t)age_s;
+
     while (dir_walk_next(&w)) {
         struct slice name = slice_str(w.name);
         if (slice_has_suffix_nocase(name, SLICE_LIT(FILE_TEMP_SUFFIX)) &&
+            (age_s == 0 || is_older(dirfd(w.dir), w.name, than)) &&
             unlinkat(dirfd(w.dir), w.name, 0) != 0 && errno != ENOENT &&
             errno != EISDIR && e == ERR_OK) {
             e = file_sys_fail(reterr, dir, "cannot remove a temporary file");
         }
     }
     return dir_walk_end(&w, e, reterr);
+}
+
+enum err file_sweep_temps(const char *dir, struct errinfo *reterr)
+{
+    return file_sweep_old_temps(dir, 0, reterr);
 }
 
 static enum err lock_file(struct filelock *l, const char *path, int how,

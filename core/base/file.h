@@ -69,6 +69,9 @@ void file_out_abort(struct file_out *f);
 /* Removes the temporaries (names ending in FILE_TEMP_SUFFIX) that killed writers left in dir.
  * Only for the holder of the folder's lock: a temporary in use would be lost too. */
 enum err file_sweep_temps(const char *dir, struct errinfo *reterr);
+/* Only those that were last written at least age_s ago: for a folder without a lock, whose writers
+ * need less. */
+enum err file_sweep_old_temps(const char *dir, unsigned age_s, struct errinfo *reterr);
 
 /* A read-only or shared-writable mapping of a whole file. */
 struct filemap {

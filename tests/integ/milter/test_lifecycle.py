@@ -328,7 +328,14 @@ class Rules(unittest.TestCase):
         with open(f"{d.state}/rules.cache", "r+b") as f:
             f.seek(-100, os.SEEK_END)
             f.write(b"damaged")
+        old, new = (f"{d.state}/rules.cache.{name}.tmp" for name in ("old", "new"))
+        for name in (old, new):  # of a killed writer, and of one that may be at work
+            with open(name, "wb"):
+                pass
+        os.utime(old, (0, time.time() - 4000))
         self.assertEqual(self.start(d), "written")
+        self.assertEqual((os.path.exists(old), os.path.exists(new)), (False, True))
+        os.unlink(new)
         self.assertTrue(self.greets(d, "well, goodbye"))
         d.stop()
         shutil.rmtree(d.folder)

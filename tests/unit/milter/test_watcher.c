@@ -2,7 +2,9 @@
  * test_watch - reload: a good configuration is published, a bad one changes nothing; signals
  * reload and never stop.
  */
+#include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -19,6 +21,8 @@
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
+
+enum { SLOW_RULES = 80, PATIENCE_MS = 100 };
 
 static char file[TEMPDIR_PATH];
 static struct list_manager *lists;
@@ -118,16 +122,21 @@ static bool says_restart(void)
     return says;
 }
 
-static bool has_ring_fault(const char *page)
+static bool has_fault(const char *page, const char *begin)
 {
     struct stats_view view;
+    bool has = false;
+
     assert_int_equal(stats_read(page, &view, NULL), ERR_OK);
     for (size_t i = 0; i < view.nfaults; i++) {
-        if (strncmp(view.fault[i], "digest-key: ", 10) == 0) {
-            return true;
-        }
+        has = has || strncmp(view.fault[i], begin, strlen(begin)) == 0;
     }
-    return false;
+    return has;
+}
+
+static bool has_ring_fault(const char *page)
+{
+    return has_fault(page, "digest-key: ");
 }
 
 static void test_ring_key__another_is_written_with__said_until_restarted(void **state)
@@ -153,6 +162,95 @@ static void test_ring_key__another_is_written_with__said_until_restarted(void **
     store_ring(t->path, &k, 0);
     assert_false(says_restart());
     assert_false(has_ring_fault(page));
+    end();
+    stats_close();
+}
+
+/* Threads of this process that run only when no other wants to. */
+static unsigned count_idle_threads(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/task");
+    struct dirent *e = NULL;
+
+    assert_non_null(d);
+    while ((e = readdir(d)) != NULL) {
+        long tid = strtol(e->d_name, NULL, 10);
+
+        n += tid > 0 && sched_getscheduler((pid_t)tid) == SCHED_IDLE;
+    }
+    (void)closedir(d);
+    return n;
+}
+
+/* Rules that take seconds to compile. */
+static void write_slow_rules(const struct tempdir *t)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    buf_add_str(&b, "rules = (\n");
+    for (unsigned i = 0; i < SLOW_RULES; i++) {
+        buf_printf(&b,
+                   "%s{ name = \"slow%u\"; score = 0.1; all = ( { text = "
+                   "\"word%u.{0,60}end%u\"; } ); }",
+                   i > 0 ? ",\n" : "", i, i, i);
+    }
+    buf_add_str(&b, ");\n");
+    write_config(t, b.p);
+    buf_fini(&b);
+}
+
+static bool await(bool (*is)(const char *page), const char *page)
+{
+    for (int i = 0; i < 60000; i++) {
+        struct timespec ms = {.tv_nsec = 1000000};
+
+        if (is(page)) {
+            return true;
+        }
+        nanosleep(&ms, NULL);
+    }
+    return false;
+}
+
+static bool is_idle(const char *page)
+{
+    (void)page;
+    return count_idle_threads() > 0;
+}
+
+static bool has_reload_fault(const char *page)
+{
+    return has_fault(page, "reload: ");
+}
+
+static bool is_published(const char *page)
+{
+    bool adds = false;
+
+    (void)page;
+    return generation(&adds) == 1;
+}
+
+static void test_reload__slow__told_and_idle_priority_is_left(void **state)
+{
+    const struct tempdir *t = *state;
+    char page[TEMPDIR_PATH + 8];
+    bool adds = false;
+
+    snprintf(page, sizeof(page), "%s/stats", t->path);
+    assert_int_equal(stats_open(page, NULL), ERR_OK);
+    watch_set_patience(PATIENCE_MS);
+    begin(t);
+    write_slow_rules(t);
+    watch_ask_reload();
+    assert_true(geteuid() != 0 || await(is_idle, page));
+    assert_true(await(has_reload_fault, page));
+    assert_int_equal(count_idle_threads(), 0);
+    assert_int_equal(generation(&adds), 0); /* it still compiles */
+    assert_true(await(is_published, page));
+    assert_false(has_reload_fault(page));
     end();
     stats_close();
 }
@@ -274,6 +372,9 @@ int main(void)
             tempdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_ring_key__another_is_written_with__said_until_restarted, tempdir_setup,
+            tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_reload__slow__told_and_idle_priority_is_left, tempdir_setup,
             tempdir_teardown),
         cmocka_unit_test_setup_teardown(test_reload__many_ask_at_once__each_is_answered,
                                         tempdir_setup, tempdir_teardown),

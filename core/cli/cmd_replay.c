@@ -35,7 +35,7 @@ struct reported {
 
 struct replaying {
     struct replay settings;
-    const struct journal_reports *reports;
+    struct journal_reports reports;
     uint64_t moved[ACTION_COUNT][ACTION_COUNT]; /* from, to */
     uint64_t messages;
     uint64_t estimates; /* changed ones that the sketch's counts decide */
@@ -127,7 +127,7 @@ static bool replay_record(void *context, const struct record *r,
         note_reason(p, result.undecided);
         return true;
     }
-    enum journal_opinion opinion = journal_reported(p->reports, r->case_id);
+    enum journal_opinion opinion = journal_reported(&p->reports, r->case_id);
     p->moved[result.before][result.after]++;
     p->bin_before[bin_of(result.score_before)]++;
     p->bin_after[bin_of(result.score_after)]++;
@@ -243,7 +243,7 @@ static void print_text(const struct replaying *p)
         printf("  %" PRIu64 " messages are left out: %s\n", p->reason[i].n,
                p->reason[i].why);
     }
-    if (p->reports->n == 0) {
+    if (p->reports.n == 0) {
         puts("nobody has reported a message, so precision and recall are not known");
     } else {
         puts("of the reported messages, marked or harsher:");
@@ -383,18 +383,16 @@ static int run_replay(struct cli *cli, struct replaying *p, struct journal_query
                       bool is_plot)
 {
     struct errinfo why = {.code = ERR_OK};
-    struct journal_reports reports = {.v = NULL};
     struct journal_numbers numbers;
 
     q->state_dir = cli->config->state_dir;
     q->fn = replay_record;
     q->context = p;
-    p->reports = &reports;
     p->senders = calloc(SENDERS_MAX, sizeof(*p->senders));
     if (p->senders == NULL) {
         return cli_nomem();
     }
-    enum err e = journal_reports_read(q->state_dir, &reports, &why);
+    enum err e = journal_reports_read(q->state_dir, &p->reports, &why);
     THEN(e, journal_read(q, &numbers, &why));
     if (e == ERR_OK) {
         journal_say_damage(&numbers);
@@ -409,7 +407,7 @@ static int run_replay(struct cli *cli, struct replaying *p, struct journal_query
             print_plot(p);
         }
     }
-    journal_reports_fini(&reports);
+    journal_reports_fini(&p->reports);
     free(p->senders);
     return status;
 }

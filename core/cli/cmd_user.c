@@ -199,8 +199,11 @@ static int print_settings(struct user_work *w, const char *const *names)
     const struct config *c = w->cli->config;
     unsigned at = 0;
     enum err e = ERR_OK;
-    int status = line == NULL ? cli_nomem() : 0;
+    int status = 0;
 
+    if (line == NULL) {
+        return cli_nomem();
+    }
     while (status == 0 && users_file_next(c, &text, &at, line, &e, &why)) {
         if (e != ERR_OK) {
             on_wrong_line(w, at, why.text);

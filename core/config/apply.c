@@ -124,14 +124,14 @@ static const char *check_name(const struct schema_family *f, const char *name)
 {
     char tidied[USER_NAME_MAX + 1];
 
-    if (f == &schema_families[SCHEMA_USERS] && name == NULL) {
-        return "write a text in quotes, such as \"anna@example.org\" or \"@example.org\"";
-    }
     if (f != &schema_families[SCHEMA_USERS]) {
         return name != NULL && name_fits(name)
                    ? NULL
                    : "write a text of a-z, 0-9, _ and -, at most 32 characters, "
                      "beginning with a letter or a digit";
+    }
+    if (name == NULL) {
+        return "write a text in quotes, such as \"anna@example.org\" or \"@example.org\"";
     }
     const char *why = user_name_tidy(slice_str(name), tidied);
     return why == NULL && strcmp(tidied, name) != 0

@@ -272,10 +272,12 @@ const char *user_name_tidy(struct slice text, char ret[USER_NAME_MAX + 1])
     memcpy(ret, text.p, text.n);
     ret[text.n] = '\0';
     for (char *p = ret; *p != '\0'; p++) {
-        if (*p <= ' ' || *p == 0x7f) {
+        if ((unsigned char)*p <= ' ' || *p == 0x7f) {
             return "a name has no blanks and no control characters";
         }
-        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
+        if (*p >= 'A' && *p <= 'Z') {
+            *p = (char)(*p - 'A' + 'a');
+        }
     }
     if (strlen(ret) != text.n || strchr(ret, '@') == NULL) {
         return "write USER@DOMAIN or @DOMAIN";

@@ -74,10 +74,10 @@ static void *watch_forms(void *context)
         rewrite_lists(f, config);
         config_release(&config);
         (void)pthread_mutex_lock(&f->mutex);
-        (void)clock_gettime(CLOCK_REALTIME, &until);
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += FORMS_LOOK_S;
         if (!atomic_load(&f->stops)) {
-            (void)pthread_cond_timedwait(&f->wake, &f->mutex, &until);
+            (void)pthread_cond_clockwait(&f->wake, &f->mutex, CLOCK_MONOTONIC, &until);
         }
     }
     (void)pthread_mutex_unlock(&f->mutex);

@@ -201,11 +201,12 @@ static void *watch_lists(void *context)
         (void)pthread_mutex_unlock(&l->mutex);
         look_at_set(l, looks++);
         (void)pthread_mutex_lock(&l->mutex);
-        (void)clock_gettime(CLOCK_REALTIME, &until);
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += LOOK_MS * 1000000L;
         until.tv_sec += until.tv_nsec / 1000000000L;
         until.tv_nsec %= 1000000000L;
-        while (!l->stops && pthread_cond_timedwait(&l->wake, &l->mutex, &until) == 0) {
+        while (!l->stops && pthread_cond_clockwait(&l->wake, &l->mutex, CLOCK_MONOTONIC,
+                                                   &until) == 0) {
         }
     }
     (void)pthread_mutex_unlock(&l->mutex);

@@ -236,6 +236,11 @@ enum err accounts_save(struct accounts *a, struct errinfo *reterr)
     if (e == ERR_OK && is_changed) {
         e = file_write_atomic(a->path, buf_slice(&text), FILE_MODE, reterr);
     }
+    if (e != ERR_OK) {
+        pthread_mutex_lock(&a->lock);
+        a->is_changed = true;
+        pthread_mutex_unlock(&a->lock);
+    }
     buf_fini(&text);
     return e;
 }

@@ -160,6 +160,7 @@ void emergency_tick(struct emergency *e, const struct config *config, uint64_t c
     }
     pthread_mutex_lock(&e->lock);
     bool is_back = now_s < e->last_s; /* the clock was set back */
+    bool has_sample = false;
     if (e->last_s == 0 || is_back) {
         e->last_s = now_s;
         e->last_checks = checks;
@@ -176,10 +177,13 @@ void emergency_tick(struct emergency *e, const struct config *config, uint64_t c
         atomic_store_explicit(&e->is_on, e->meter.since_s != 0, memory_order_relaxed);
         e->last_s = now_s;
         e->last_checks = checks;
-        save(e);
         show_rate(e, config, rate, now_s);
+        has_sample = true;
     }
     pthread_mutex_unlock(&e->lock);
+    if (has_sample) {
+        save(e); /* no message waits for the disk; only this thread changes the meter */
+    }
 }
 
 /* ---- escalated domains ---- */
@@ -220,9 +224,10 @@ void emergency_note(struct emergency *e, const struct config *config,
     }
     pthread_mutex_lock(&e->lock);
     escalation_note(e->domains, &c, on_new);
-    bool has_domains = escalation_list(e->domains, now_s, NULL, 0) > 0;
+    atomic_store_explicit(&e->has_domains,
+                          escalation_list(e->domains, now_s, NULL, 0) > 0,
+                          memory_order_relaxed);
     pthread_mutex_unlock(&e->lock);
-    atomic_store_explicit(&e->has_domains, has_domains, memory_order_relaxed);
 }
 
 /* A copy, for the lock is not held while the message is judged. */

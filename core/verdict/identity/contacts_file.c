@@ -184,6 +184,7 @@ static enum err read_records(int fd, const char *path, contacts_entry_fn *fn,
     uint8_t *bytes = malloc((size_t)READ_RECORDS * CONTACT_RECORD);
     uint64_t at = CONTACT_RECORD;
     size_t n = 0;
+    int failed = 0; /* errno of reading */
     bool goes_on = true;
 
     if (bytes == NULL) {
@@ -191,6 +192,7 @@ static enum err read_records(int fd, const char *path, contacts_entry_fn *fn,
     }
     do {
         n = file_read_at(fd, at, bytes, (size_t)READ_RECORDS * CONTACT_RECORD);
+        failed = n < (size_t)READ_RECORDS * CONTACT_RECORD ? errno : 0;
         at += n;
         for (size_t i = 0; goes_on && i + CONTACT_RECORD <= n; i += CONTACT_RECORD) {
             struct contact_entry entry;
@@ -200,8 +202,8 @@ static enum err read_records(int fd, const char *path, contacts_entry_fn *fn,
         }
     } while (goes_on && n == (size_t)READ_RECORDS * CONTACT_RECORD);
     free(bytes);
-    return n == 0 && errno != 0 ? errinfo_errno(reterr, path, "cannot be read")
-                                : ERR_OK;
+    errno = failed;
+    return failed != 0 ? errinfo_errno(reterr, path, "cannot be read") : ERR_OK;
 }
 
 enum err contacts_log_read(const char *dir, uint64_t number, contacts_entry_fn *fn,

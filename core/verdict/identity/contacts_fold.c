@@ -36,9 +36,17 @@ static bool on_log_entry(void *context, const struct contact_entry *entry)
     struct contacts *c = context;
 
     pthread_mutex_lock(&c->lock);
-    bool has_room = contact_put(&c->recent, entry->key, entry->value);
+    bool is_in = contact_put(&c->recent, entry->key, entry->value);
     pthread_mutex_unlock(&c->lock);
-    return has_room;
+    return is_in;
+}
+
+static bool has_room(struct contacts *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool is_less = tally_used(&c->recent) < CONTACTS_MOST_RECENT;
+    pthread_mutex_unlock(&c->lock);
+    return is_less;
 }
 
 /* Logs that nobody appends to. A log that does not fit waits for the next fold. */
@@ -56,8 +64,7 @@ static enum err load_dead_logs(struct fold *f)
         }
         e = contacts_log_read(c->dir, number[i], on_log_entry, c, &is_locked, f->err);
         e = e == ERR_NOT_FOUND ? ERR_OK : e;
-        if (e == ERR_OK && !is_locked &&
-            tally_used(&c->recent) < CONTACTS_MOST_RECENT) {
+        if (e == ERR_OK && !is_locked && has_room(c)) {
             f->log[f->nlogs++] = number[i];
         }
     }

@@ -150,13 +150,13 @@ static bool wait_for_turn(struct journal *j, bool has_failed)
 {
     struct timespec until;
 
-    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)JOURNAL_MOVE_MS * NS_PER_MS;
     until.tv_sec += until.tv_nsec / NS_PER_S + (has_failed ? AGAIN_S : 0);
     until.tv_nsec %= NS_PER_S;
     pthread_mutex_lock(&j->lock);
     if (!j->is_ending) {
-        (void)pthread_cond_timedwait(&j->changed, &j->lock, &until);
+        (void)pthread_cond_clockwait(&j->changed, &j->lock, CLOCK_MONOTONIC, &until);
     }
     bool goes_on = !j->is_ending;
     pthread_mutex_unlock(&j->lock);

@@ -215,7 +215,8 @@ enum err pending_read(const char *path, struct buf *rethead, struct buf *retfram
     const struct ring *r = (const struct ring *)(const void *)m.p;
     uint64_t begin = atomic_load_explicit(&r->begin, memory_order_acquire);
     uint64_t end = atomic_load_explicit(&r->end, memory_order_acquire);
-    if (end < begin || end - begin > PENDING_BYTES) { /* damaged: look at all of it */
+    /* damaged: look at all of it */
+    if (end < begin || end - begin > PENDING_BYTES || end > INT64_MAX) {
         begin = 0;
         end = PENDING_BYTES;
     }

@@ -71,7 +71,7 @@ static struct slice next_word(struct slice *line)
     while (to < line->n && !is_blank(line->p[to])) {
         to++;
     }
-    struct slice word = slice_of(line->p + from, to - from);
+    struct slice word = slice_head(slice_from(*line, from), to - from);
     *line = slice_from(*line, to);
     return word;
 }
@@ -233,9 +233,11 @@ enum err users_file_compile(const struct config *c, struct slice text,
 {
     char fresh[FILE_PATH_MAX];
     struct compiling *k = calloc(1, sizeof(*k));
-    enum err e = k == NULL ? errinfo_nomem(reterr, c->state_dir)
-                           : table_path(c, ".new", fresh, reterr);
+    enum err e = table_path(c, ".new", fresh, reterr);
 
+    if (k == NULL) {
+        return errinfo_nomem(reterr, c->state_dir);
+    }
     THEN(e, file_remove_tree(fresh, reterr));
     if (e == ERR_OK) {
         *k = (struct compiling){.c = c, .on_error = on_error, .context = context};

@@ -42,7 +42,8 @@ static void test_run__when_misused__then_ex_usage(void **state)
 
 static void test_run__when_c_stands_anywhere__then_taken(void **state)
 {
-    const char *file = clirun_put("a.conf", "state_dir = \"%s/state\";\n", 0600);
+    const char *file = clirun_put(
+        "a.conf", "state_dir = \"%s/state\"; shipped_rules = false;\n", 0600);
 
     (void)state;
     assert_int_equal(CLIRUN("-c", file, "config", "dump"), 0);
@@ -101,7 +102,8 @@ static void test_config_check__when_a_type_is_unknown__then_named(void **state)
 
 static void test_config_check__when_fine__then_says_so(void **state)
 {
-    const char *file = clirun_put("a.conf", "state_dir = \"/x\";", 0600);
+    const char *file =
+        clirun_put("a.conf", "state_dir = \"/x\"; shipped_rules = false;", 0600);
 
     (void)state;
     assert_int_equal(CLIRUN("config", "check", "-c", file), 0);

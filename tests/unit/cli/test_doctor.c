@@ -20,7 +20,7 @@ static const char fake_postconf[] = "#!/bin/sh\n"
                                     "esac\n";
 
 static const char conf_text[] =
-    "state_dir = \"%s/state\"; socket = \"unix:%s/q/g/sock\";\n";
+    "state_dir = \"%s/state\"; shipped_rules = false; socket = \"unix:%s/q/g/sock\";\n";
 
 static void make_postfix(const char *main, const char *chroot, const char *options)
 {
@@ -156,11 +156,11 @@ static void test_doctor__when_sendmail_is_there__then_its_own_user_must_connect(
 
 static void test_doctor__when_allow_has_no_proof__then_warned(void **state)
 {
-    const char *conf =
-        clirun_put("a.conf",
-                   "state_dir = \"%s/state\"; socket = \"unix:%s/q/g/sock\";\n"
-                   "allow = { domains = [ \"a.example\" ]; };\n",
-                   0600);
+    const char *conf = clirun_put(
+        "a.conf",
+        "state_dir = \"%s/state\"; shipped_rules = false; socket = \"unix:%s/q/g/sock\";\n"
+        "allow = { domains = [ \"a.example\" ]; };\n",
+        0600);
 
     (void)state;
     doctor(conf);
@@ -174,7 +174,9 @@ static void test_doctor__when_a_chroot_hides_the_socket__then_setup_not_its_path
     void **state)
 {
     const char *conf = clirun_put(
-        "a.conf", "state_dir = \"%s/state\"; socket = \"unix:/run/x.sock\";\n", 0600);
+        "a.conf",
+        "state_dir = \"%s/state\"; shipped_rules = false; socket = \"unix:/run/x.sock\";\n",
+        0600);
 
     (void)state;
     make_folders();
@@ -314,11 +316,12 @@ static void test_doctor__when_the_folders_owner_may_not_read__then_fail(void **s
 
 static void test_doctor__when_lists_are_bad__then_named(void **state)
 {
-    const char *conf = clirun_put("a.conf",
-                                  "state_dir = \"%s/state\"; socket = \"unix:/x\";\n"
-                                  "lists = ( { name = \"gone\"; }, { name = \"phish\"; "
-                                  "max_age = \"1h\"; } );",
-                                  0600);
+    const char *conf = clirun_put(
+        "a.conf",
+        "state_dir = \"%s/state\"; shipped_rules = false; socket = \"unix:/x\";\n"
+        "lists = ( { name = \"gone\"; }, { name = \"phish\"; "
+        "max_age = \"1h\"; } );",
+        0600);
 
     (void)state;
     make_folders();
@@ -367,9 +370,10 @@ static void test_doctor__when_the_socket_is_inet__then_asked(void **state)
     assert_int_equal(listen(fd, 4), 0); /* any free port */
     assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
     memcpy(bytes, &a, sizeof(bytes));
-    snprintf(text, sizeof(text),
-             "socket = \"inet:%u@0.0.0.0\"; state_dir = \"%%s/state\";",
-             bytes[2] * 256U + bytes[3]);
+    snprintf(
+        text, sizeof(text),
+        "socket = \"inet:%u@0.0.0.0\"; state_dir = \"%%s/state\"; shipped_rules = false;",
+        bytes[2] * 256U + bytes[3]);
     conf = clirun_put("a.conf", text, 0600);
     doctor(conf);
     assert_has(clirun_out, "ok    socket: localhost port ");

@@ -10,7 +10,7 @@ const char *__lsan_default_suppressions(void)
     return "leak:libconfig.so";
 }
 
-enum { ROUNDS = 1500, TEXT_MAX = 1 << 16 };
+enum { ROUNDS = 600, TEXT_MAX = 1 << 16 };
 
 static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
 

@@ -15,6 +15,7 @@
 #include "core/verdict/journal/journal_file.h"
 #include "core/verdict/journal/journal_read.h"
 #include "core/verdict/journal/journal_report.h"
+#include "core/verdict/journal/pending.h"
 
 #include "tests/unit/journal/records.h"
 #include "tests/unit/tempdir.h"
@@ -371,6 +372,48 @@ static void test_journal_file__when_names_are_printed__then_they_are_read(void *
     assert_false(journal_file_read(SLICE_LIT("reports-20261123-0001"), &got));
 }
 
+enum { RING_BEGIN = 16 }; /* the end follows it */
+
+static void test_pending_read__when_its_places_are_damaged__then_frames_are_found(
+    void **state)
+{
+    static const uint64_t places[][2] = {
+        {UINT64_MAX - 9, UINT64_MAX}, {9, 8}, {0, UINT64_MAX}};
+    struct tempdir *t = *state;
+    struct pending *p = NULL;
+    const char *path = tempdir_file(t, "pending");
+    char head[JOURNAL_HEAD] = "";
+    struct errinfo why;
+
+    assert_int_equal(pending_make(path, slice_of(head, sizeof(head)), 1, &p, &why),
+                     ERR_OK);
+    struct buf frame;
+    struct example *e = calloc(1, sizeof(*e));
+    assert_non_null(e);
+    example_fill(e, 0);
+    record_print(&e->record, &frame);
+    assert_true(pending_add(p, frame.p, frame.n));
+    pending_close(&p);
+    for (size_t i = 0; i < LENGTH(places); i++) {
+        struct buf got_head;
+        struct buf got;
+        uint64_t place = 0;
+        int fd = open(path, O_RDWR);
+
+        assert_true(pwrite(fd, places[i], sizeof(places[i]), RING_BEGIN) ==
+                    sizeof(places[i]));
+        (void)close(fd);
+        buf_init(&got_head, JOURNAL_HEAD);
+        buf_init(&got, PENDING_BYTES);
+        assert_int_equal(pending_read(path, &got_head, &got, &place, &why), ERR_OK);
+        assert_int_equal(got.n, frame.n);
+        buf_fini(&got_head);
+        buf_fini(&got);
+    }
+    buf_fini(&frame);
+    free(e);
+}
+
 /* ---- people ---- */
 
 static void test_journal__when_a_person_is_forgotten__then_no_file_names_it(
@@ -461,6 +504,8 @@ int main(void)
             test_journal__when_a_file_is_cut_anywhere__then_what_is_before_is_read),
         FOLDER_TEST(test_journal__when_any_bit_flips__then_one_record_is_lost_at_most),
         FOLDER_TEST(test_journal__when_it_is_switched_off__then_its_files_go),
+        FOLDER_TEST(
+            test_pending_read__when_its_places_are_damaged__then_frames_are_found),
         FOLDER_TEST(test_journal__when_a_person_is_forgotten__then_no_file_names_it),
         FOLDER_TEST(
             test_journal__when_messages_are_reported__then_the_last_word_counts),

@@ -61,6 +61,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct bench *b = *state;
+
+    for (size_t i = 0; i < b->config.nusers; i++) {
+        for (size_t k = 0; k < b->users[i].set.n; k++) {
+            free(b->users[i].set.v[k]);
+        }
+        free(b->users[i].name);
+    }
     arena_free(&b->arena);
     return 0;
 }

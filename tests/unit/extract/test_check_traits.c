@@ -18,6 +18,10 @@ enum { ARENA = 64 << 20, TEXT_MAX = 16384 };
     "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhello\n--b\n"
 #define NAMED(name) \
     MIXED "Content-Type: application/octet-stream; name=\"" name "\"\n\nx\n--b--\n"
+#define ENCODED(type, text)                            \
+    FROM "MIME-Version: 1.0\nContent-Type: " type "\n" \
+         "Content-Transfer-Encoding: base64\n\n" text "\n"
+#define ZIP(base64) ENCODED("application/zip; name=a.zip", base64)
 #define PAGE(html)                                 \
     MIXED "Content-Type: text/html; name=a.html\n" \
           "Content-Disposition: attachment; filename=a.html\n\n" html "\n--b--\n"
@@ -29,8 +33,10 @@ enum { ARENA = 64 << 20, TEXT_MAX = 16384 };
     "Every sentence of these twelve different words stands here once more today friend"
 #define OTHER \
     "Nothing what above was written occurs below because cheap tablets ship overnight worldwide"
-#define TEN  "0123456789"
-#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define TEN     "0123456789"
+#define LINE64  "YWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJj\n"
+#define LINES64 LINE64 LINE64 LINE64 LINE64
+#define LONG    TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
 static const struct row {
     const char *trait;
@@ -75,6 +81,10 @@ static const struct row {
      "cher.com\n\n"},
     {"to_is_from", true, FROM "To: <ann@shop.com>\n\n"},
     {"to_is_from", false, FROM "To: ann@shop.org\n\n"},
+    {"from_several", true, "From: a@bank.com, b@evil.org\n\n"},
+    {"from_several", true, "From: a@bank.com\nFrom: b@evil.org\n\n"},
+    {"from_several", false, "From: a@one.com, b@mail.one.com\n\n"},
+    {"from_several", false, "\nFrom: a@one.com, b@two.com\n"},
     /* fields */
     {"date_missing", true, FROM "\n"},
     {"date_missing", false, FROM "Date: x\n\n"},
@@ -122,6 +132,11 @@ static const struct row {
     {"priority_no_mailer", true, FROM "X-Priority: 1 (Highest)\n\n"},
     {"priority_no_mailer", false, FROM "X-Priority: 1\nX-Mailer: x\n\n"},
     {"priority_no_mailer", false, FROM "X-Priority: 3\n\n"},
+    {"reply_elsewhere", true, "From: a@bank.example.com\nReply-To: b@evil.org\n\n"},
+    {"reply_elsewhere", true, "From: a@one.com\nReply-To: a@one.com, b@evil.org\n\n"},
+    {"reply_elsewhere", false, "From: a@mail.one.com\nReply-To: b@help.one.com\n\n"},
+    {"reply_elsewhere", false, FROM "\n"},
+    {"reply_elsewhere", false, "Reply-To: b@evil.org\n\n"},
     {"reply_several", true, FROM "Reply-To: a@b.com, c@d.com\n\n"},
     {"reply_several", false, FROM "Reply-To: a@b.com, c@x.b.com\n\n"},
     {"reply_fake", true, FROM "Subject: Re: your order\n\n"},
@@ -278,6 +293,36 @@ static const struct row {
     {"attachment_page_script", false, FROM HTML "\n<script>x</script>"},
     {"attachment_page_alone", true, FROM PAGE("hello")},
     {"attachment_page_alone", false, FROM NAMED("a.pdf")},
+    {"archive_encrypted", true, /* of a.txt, encrypted */
+     ZIP("UEsDBBQAAQAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS50eHR4UEsBAhQDFAABAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEudHh0UEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"archive_encrypted", false, /* of a.txt */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS50eHR4UEsBAhQDFAAAAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEudHh0UEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"archive_only_pages", true, /* of a.html */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAGAAAAYS5odG1seFBLAQIUAxQAAAAAAAAAIQCDFtyM"
+         "AQAAAAEAAAAGAAAAAAAAAAAAAACAAQAAAABhLmh0bWxQSwUGAAAAAAEAAQA0AAAAJQAAAAAA")},
+    {"archive_only_pages", false, /* of a.html and b.txt */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAGAAAAYS5odG1seFBLAwQUAAAAAAAAACEAgxbcjAEA"
+         "AAABAAAABQAAAGIudHh0eFBLAQIUAxQAAAAAAAAAIQCDFtyMAQAAAAEAAAAGAAAAAAAAAAAAAACA"
+         "AQAAAABhLmh0bWxQSwECFAMUAAAAAAAAACEAgxbcjAEAAAABAAAABQAAAAAAAAAAAAAAgAElAAAA"
+         "Yi50eHRQSwUGAAAAAAIAAgBnAAAASQAAAAAA")},
+    {"archive_runs", true, /* of a.exe */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS5leGV4UEsBAhQDFAAAAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEuZXhlUEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"archive_runs", false, /* of a.pdf */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS5wZGZ4UEsBAhQDFAAAAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEucGRmUEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"attachment_type_lies", true,
+     ENCODED("image/png; name=a.png", "UEsDBAoAAAAAAA==")},
+    {"attachment_type_lies", false,
+     ENCODED("application/octet-stream; name=a", "UEsDBAoAAAAAAA==")},
+    {"pdf_encrypted", true,
+     FROM MIXED "Content-Type: application/pdf\n\n%PDF-1.5\n"
+                "trailer<</Root 1 0 R/Encrypt 2 0 R>>\n--b--\n"},
+    {"pdf_encrypted", false,
+     FROM MIXED "Content-Type: application/pdf\n\n%PDF-1.5\n"
+                "trailer<</Root 1 0 R/Encrypted 2 0 R>>\n--b--\n"},
     {"script_obfuscated", true,
      FROM HTML "\n<script>document.write(unescape('%61'))</script>"},
     {"script_obfuscated", false,
@@ -312,6 +357,10 @@ static const struct row {
     {"text_blank_lines", false,
      FROM "\na\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\n"},
     {"text_blank_lines", false, FROM "\na\n\n\n\n\n\n\n\n\n\n\n\nb\n"},
+    {"text_folded", true, FROM "\nbuy v1agra, c1al1s and \xd0\xb5xtra now\n"},
+    {"text_folded", false, FROM "\nroom 101, the 2nd floor, at 10am\n"},
+    {"base64_needless", true, ENCODED("text/plain", LINES64 LINES64 LINES64)},
+    {"base64_needless", false, ENCODED("text/plain", LINES64 LINES64)},
     {"charset_lies", true,
      FROM
      "MIME-Version: 1.0\nContent-Type: text/plain; charset=us-ascii\n\n\xc3\xa9\n"},
@@ -352,6 +401,33 @@ static void test_traits__of_each_message__as_in_the_table(void **state)
         assert_true(trait_is_known(slice_str(rows[i].trait)));
         if (has_trait(rows[i].text, rows[i].trait, SIZE_MAX) != rows[i].has) {
             fail_msg("%s%s\n%s", rows[i].has ? "no " : "", rows[i].trait, rows[i].text);
+        }
+    }
+}
+
+static bool has_row(const char *trait, bool has)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].has == has && strcmp(rows[i].trait, trait) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Limits have tests of their own, with messages of that size. */
+static void test_traits__each_of_the_list__has_rows_of_both_kinds(void **state)
+{
+    static const char *const names[] = {
+#define TRAIT(name, help) #name,
+#include "core/message/feature/trait.def"
+#undef TRAIT
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!has_row(names[i], true) || !has_row(names[i], false)) {
+            fail_msg("%s: add a message that has the trait, and one that lacks it",
+                     names[i]);
         }
     }
 }
@@ -446,6 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_traits__of_each_message__as_in_the_table),
+        cmocka_unit_test(test_traits__each_of_the_list__has_rows_of_both_kinds),
         cmocka_unit_test(test_traits__cut_anywhere__are_the_same),
         cmocka_unit_test(test_base64__long_ascii__is_needless),
         cmocka_unit_test(test_macro__name_of_storage_anywhere__is_found),

@@ -117,6 +117,8 @@ static const struct {
      "\"no_such\" is not a feature type that is counted"},
     {ALL("{ identity = \"no_such\"; }"), "is not a word of identity"},
     {ALL("{ direction = \"up\"; }"), "\"in\" or \"out\""},
+    {ALL("{ size_least = \"10\"; }"), "here: size_least = \"10B\";"},
+    {ALL("{ counted = \"x\"; first_seen = \"900\"; }"), "here: first_seen = \"900s\";"},
     {ALL("{ size_least = \"2M\"; size_most = \"1M\"; }"), "this can never hold"},
     {ALL("{ feature = \"x\"; least = 3; most = 2; }"), "least is above most"},
     {ALL("{ feature = \"x\"; value = [ ]; }"), "an empty array of values"},

@@ -75,6 +75,11 @@ static const struct row {
     {"text_has_recipient", false, FROM "To: v@our.com\n\nDear w@our.com,\n"},
     {"from_is_recipient_domain", true, FROM "To: x@mail.shop.com\n\n"},
     {"from_is_recipient_domain", false, FROM "To: x@our.com\n\n"},
+    {"from_digits", true, "From: mary4713@a.com\n\n"},
+    {"from_digits", true, "From: mary2001x@a.com\n\n"},
+    {"from_digits", false, "From: mary471@a.com\n\n"},
+    {"from_digits", false, "From: mary1971@a2345.com\n\n"},
+    {"from_digits", false, "From: ticket_47113+b4711@a.com\n\n"},
     {"from_lookalike", true, "From: a@\xd1\x80\xd0\xb0ypal.com\n\n"},
     {"from_lookalike", false,
      "From: a@b\xc3\xbc"

@@ -111,6 +111,8 @@ static const struct {
     {ALL("{ trait = 3; }"), "rules.r.all.trait"},
     {ALL("{ trait = \"\"; }"), "write a name"},
     {ALL("{ text = \"\"; }"), "write a pattern"},
+    {ALL("{ list = \"Phish\"; }"), "write one word of a-z, 0-9, _ and -"},
+    {ALL("{ category = \"spam and phish\"; }"), "write one word of a-z, 0-9, _ and -"},
     {ALL("{ trait = \"no_such\"; }"), "\"no_such\" is not a trait"},
     {ALL("{ feature = \"no_such\"; }"), "\"no_such\" is not a feature type;"},
     {ALL("{ counted = \"no_such\"; }"),

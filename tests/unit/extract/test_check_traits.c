@@ -80,6 +80,8 @@ static const struct row {
     {"from_digits", false, "From: mary471@a.com\n\n"},
     {"from_digits", false, "From: mary1971@a2345.com\n\n"},
     {"from_digits", false, "From: ticket_47113+b4711@a.com\n\n"},
+    {"from_domain_random", true, "From: a@mail.kbhnrtzxq.com\n\n"},
+    {"from_domain_random", false, "From: a@kbhnrtzxq.shop.com\n\n"},
     {"from_lookalike", true, "From: a@\xd1\x80\xd0\xb0ypal.com\n\n"},
     {"from_lookalike", false,
      "From: a@b\xc3\xbc"

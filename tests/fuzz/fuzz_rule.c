@@ -18,7 +18,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-enum { ARENA = 1 << 26, SYMBOLS_MAX = 1024, GROUPS_MAX = 64, PATH_BYTES = 64 };
+enum { ARENA = 1 << 24, SYMBOLS_MAX = 1024, GROUPS_MAX = 64, PATH_BYTES = 64 };
 
 /* Symbols of one evaluation. */
 struct found {

@@ -1,5 +1,5 @@
-/* check_from_digits - senders with names that a program numbered: "mary4713x@". People write a year,
- * and programs of honest senders put a separator before a number. */
+/* check_from_digits - senders with names that a program numbered: "mary4713x@". People write a
+ * year, and programs of honest senders put a separator before a number. */
 #include "core/message/extract/check.h"
 #include "core/message/text/ascii.h"
 

@@ -43,11 +43,13 @@ static const struct extract_limits limits_here = {.mail = {.message_bytes = 1 <<
                                                   .recipients = 10};
 
 /* libconfig 1.5 forgets the text at which it meets a syntax error. */
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): LeakSanitizer's name */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libconfig.so";
 }
+/* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */
 
 /* ---- the configuration ---- */
 

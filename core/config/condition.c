@@ -391,6 +391,7 @@ static bool is_absent(const struct key *key, const struct config_condition *v)
 
     switch (key->row.kind) {
     case SCHEMA_TYPE:
+    case SCHEMA_CATEGORY:
     case SCHEMA_LINE:
         return *(char *const *)field == NULL;
     case SCHEMA_TEXTS:

@@ -93,12 +93,14 @@ static bool form_score(const struct schema_row *row, const char *text,
 }
 
 /* Digits and the word of a unit, of which the first letter decides; without a word the unit of
- * the key's default. */
+ * the key's default, or of the smallest value where there is no default. */
 static bool form_unit(const struct schema_row *row, const char *text,
                       char dst[FORM_MAX])
 {
+    const char *preset = row->default_text;
+    const char *smallest = row->kind == SCHEMA_SIZE ? "B" : "s";
     const char *usual =
-        row->default_text + 1 + strspn(row->default_text + 1, "0123456789");
+        *preset == '"' ? preset + 1 + strspn(preset + 1, "0123456789") : smallest;
     size_t digits = strspn(text, "0123456789");
     const char *word = text + digits + strspn(text + digits, " ");
     const char *units = row->kind == SCHEMA_SIZE ? "bkmg" : "smhdw";

@@ -67,6 +67,21 @@ void conversation_auto_submitted(struct extract *x, struct slice value)
     x->conversation.is_automatic |= !slice_eq_nocase(word, SLICE_LIT("no"));
 }
 
+void conversation_autoreply(struct extract *x, struct slice value)
+{
+    (void)value;
+    x->conversation.is_automatic = true;
+}
+
+/* A bounce, or a receipt that a mail program sends by itself to anybody who asks for one. */
+void conversation_type(struct extract *x, struct slice value)
+{
+    const struct slice type = slice_trim(slice_head(value, slice_find(value, ';')));
+
+    x->conversation.is_automatic |=
+        slice_eq_nocase(type, SLICE_LIT("multipart/report"));
+}
+
 void conversation_precedence(struct extract *x, struct slice value)
 {
     static const char *const words[] = {"bulk", "junk", "list", "auto_reply"};

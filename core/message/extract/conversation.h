@@ -12,6 +12,8 @@
 void conversation_reply_to_id(struct extract *x, struct slice value);
 void conversation_references(struct extract *x, struct slice value);
 void conversation_auto_submitted(struct extract *x, struct slice value);
+void conversation_autoreply(struct extract *x, struct slice value);
+void conversation_type(struct extract *x, struct slice value);
 void conversation_precedence(struct extract *x, struct slice value);
 void conversation_list(struct extract *x, struct slice value);
 void conversation_list_post(struct extract *x, struct slice value);

@@ -98,8 +98,9 @@ enum { EXTRACT_REFERENCES = 16 };
 /* What the header says of the messages and lists that this one belongs to; as its sender wrote it.
  * Texts are in the arena. */
 struct extract_conversation {
-    bool is_automatic; /* Auto-Submitted, or a Precedence that no person's mail has */
-    bool is_list;      /* a field of mailing lists */
+    bool
+        is_automatic; /* Auto-Submitted, a Precedence that no person's mail has, or a report */
+    bool is_list;         /* a field of mailing lists */
     bool has_unsubscribe; /* List-Unsubscribe */
     unsigned nreferences;
     struct slice

@@ -198,7 +198,7 @@ static const struct field fields[] = {
     {{"Content-Description", 19}, LINKS_MARKED, NOTED_OTHER, NULL},
     {{"Content-Location", 16}, LINKS_MARKED, NOTED_OTHER, NULL},
     {{"Content-Base", 12}, LINKS_MARKED, NOTED_OTHER, NULL},
-    {{"Content-Type", 12}, LINKS_EXTERNAL, NOTED_TYPE, NULL},
+    {{"Content-Type", 12}, LINKS_EXTERNAL, NOTED_TYPE, conversation_type},
     {{"List-Unsubscribe", 16}, LINKS_SOUGHT, NOTED_OTHER, conversation_unsubscribe},
     {{"Message-ID", 10}, LINKS_NONE, NOTED_MESSAGE_ID, on_message_id},
     {{"Authentication-Results", 22}, LINKS_NONE, NOTED_OTHER, extract_auth_field},
@@ -222,6 +222,8 @@ static const struct field fields[] = {
     {{"Importance", 10}, LINKS_NONE, NOTED_PRIORITY, NULL},
     {{"X-MimeOLE", 9}, LINKS_NONE, NOTED_MIMEOLE, NULL},
     {{"Auto-Submitted", 14}, LINKS_NONE, NOTED_OTHER, conversation_auto_submitted},
+    {{"X-Autoreply", 11}, LINKS_NONE, NOTED_OTHER, conversation_autoreply},
+    {{"X-Autorespond", 13}, LINKS_NONE, NOTED_OTHER, conversation_autoreply},
     {{"List-Post", 9}, LINKS_NONE, NOTED_OTHER, conversation_list_post},
 };
 

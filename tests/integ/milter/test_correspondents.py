@@ -81,7 +81,9 @@ class Learnt(unittest.TestCase):
 
     def test_no_person_wrote__nothing_is_learnt(self):
         rows = [{"headers": [("Auto-Submitted", "auto-replied")]}, {"headers": [("Precedence", "bulk")]},
-                {"headers": [("List-Id", "<l.our.example>")]}, {"sender": ""}, {"user": None}]
+                {"headers": [("List-Id", "<l.our.example>")]},
+                {"headers": [("Content-Type", "multipart/report; report-type=disposition-notification")]},
+                {"sender": ""}, {"user": None}]
         with Daemon(CONFIG % "spam", lists=LISTS) as d:
             for row in rows:
                 send(d, **row)

@@ -64,12 +64,25 @@ class Reload(unittest.TestCase):
         rule = 'rules = ( { name = "greets"; all = ( { feature = "subject"; pattern = "%s"; } ); } );'
         with Daemon(rule % "hello") as d:
             self.assertIn("RULE_GREETS", symbols(d))
-            for bad in ("hello(", "h*", "\\\\1"):
-                d.write(rule % bad)
+            one = 'rules = (\n{ name = "greets"; all = ( %s ); } );'
+            for bad, why in [
+                    (one % '{ feature = "subject"; pattern = "hello("; }', "pattern"),
+                    (one % '{ feature = "subject"; pattern = "h*"; }', "pattern"),
+                    (one % '{ feature = "subject"; pattern = "\\\\1"; }', "pattern"),
+                    (one % '{ text = "((a{1,900}b){1,900}c){1,900}"; }', "pattern"),
+                    (one % '{ rule = "greets"; }', "in a circle"),
+                    (one % '{ rule = "nobody"; }', "there is no such rule"),
+                    (one % '{ trait = "nothing"; }', "is not a trait"),
+                    (one % '{ feature = "subject"; set = "nothing"; }', "set"),
+                    (one % '{ list = "Not a list"; }', "one word"),
+                    (one % '{ category = "not one"; }', "one word")]:
+                d.write(bad)
                 answer = d.control("reload")
                 self.assertTrue(answer.startswith("error "), answer)
-                self.assertIn(d.conf + ":", answer)
-                self.assertIn("pattern", answer)
+                with open(d.conf, encoding="utf-8") as f:
+                    line = 1 + f.read().partition("{ name = ")[0].count("\n")
+                self.assertIn(f"{d.conf}:{line}: ", answer)
+                self.assertIn(why, answer)
                 self.assertIn("RULE_GREETS", symbols(d))
             d.write(rule % "bye")
             self.assertTrue(d.control("reload").startswith("ok reloaded"))

@@ -18,6 +18,10 @@ enum { ARENA = 64 << 20, TEXT_MAX = 16384 };
     "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhello\n--b\n"
 #define NAMED(name) \
     MIXED "Content-Type: application/octet-stream; name=\"" name "\"\n\nx\n--b--\n"
+#define ENCODED(type, text)                            \
+    FROM "MIME-Version: 1.0\nContent-Type: " type "\n" \
+         "Content-Transfer-Encoding: base64\n\n" text "\n"
+#define ZIP(base64) ENCODED("application/zip; name=a.zip", base64)
 #define PAGE(html)                                 \
     MIXED "Content-Type: text/html; name=a.html\n" \
           "Content-Disposition: attachment; filename=a.html\n\n" html "\n--b--\n"
@@ -29,8 +33,10 @@ enum { ARENA = 64 << 20, TEXT_MAX = 16384 };
     "Every sentence of these twelve different words stands here once more today friend"
 #define OTHER \
     "Nothing what above was written occurs below because cheap tablets ship overnight worldwide"
-#define TEN  "0123456789"
-#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define TEN     "0123456789"
+#define LINE64  "YWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJj\n"
+#define LINES64 LINE64 LINE64 LINE64 LINE64
+#define LONG    TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
 static const struct row {
     const char *trait;
@@ -73,6 +79,13 @@ static const struct row {
     {"text_has_recipient", false, FROM "To: v@our.com\n\nDear w@our.com,\n"},
     {"from_is_recipient_domain", true, FROM "To: x@mail.shop.com\n\n"},
     {"from_is_recipient_domain", false, FROM "To: x@our.com\n\n"},
+    {"from_digits", true, "From: mary4713@a.com\n\n"},
+    {"from_digits", true, "From: mary2001x@a.com\n\n"},
+    {"from_digits", false, "From: mary471@a.com\n\n"},
+    {"from_digits", false, "From: mary1971@a2345.com\n\n"},
+    {"from_digits", false, "From: ticket_47113+b4711@a.com\n\n"},
+    {"from_domain_random", true, "From: a@mail.kbhnrtzxq.com\n\n"},
+    {"from_domain_random", false, "From: a@kbhnrtzxq.shop.com\n\n"},
     {"from_lookalike", true, "From: a@\xd1\x80\xd0\xb0ypal.com\n\n"},
     {"from_lookalike", false,
      "From: a@b\xc3\xbc"
@@ -84,6 +97,10 @@ static const struct row {
     {"to_desk", false, "\nhello\n"},
     {"to_is_from", true, FROM "To: <ann@shop.com>\n\n"},
     {"to_is_from", false, FROM "To: ann@shop.org\n\n"},
+    {"from_several", true, "From: a@bank.com, b@evil.org\n\n"},
+    {"from_several", true, "From: a@bank.com\nFrom: b@evil.org\n\n"},
+    {"from_several", false, "From: a@one.com, b@mail.one.com\n\n"},
+    {"from_several", false, "\nFrom: a@one.com, b@two.com\n"},
     /* fields */
     {"date_missing", true, FROM "\n"},
     {"date_missing", false, FROM "Date: x\n\n"},
@@ -110,6 +127,12 @@ static const struct row {
     {"message_id_local", false, FROM "Message-ID: <a@[IPv6:::1]>\n\n"},
     {"message_id_elsewhere", true, FROM "Message-ID: <a@b.com>\n\n"},
     {"message_id_elsewhere", false, FROM "Message-ID: <a@mx.shop.com>\n\n"},
+    {"message_id_no_mailer", true,
+     FROM "Message-ID: <000a01c2$DEADBEEF$0100007f@b.com>\n\n"},
+    {"message_id_no_mailer", false,
+     FROM "Message-ID: <000a01c2$deadbeef$0100007f@b.com>\nX-Mailer: x\n\n"},
+    {"message_id_no_mailer", false,
+     FROM "Message-ID: <000a01c2$deadbee$0100007f@b.com>\n\n"},
     {"from_missing", true, "To: a@b.com\n\n"},
     {"from_missing", false, "From: x\n\n"},
     {"from_odd", true, "From: x\n\n"},
@@ -135,6 +158,11 @@ static const struct row {
     {"reply_elsewhere", false, FROM "Reply-To: My@list.com\nTo: mY@list.com\n\n"},
     {"reply_to_list", true, FROM "Reply-To: My@list.com\nTo: mY@list.com\n\n"},
     {"reply_to_list", false, FROM "Reply-To: a@list.com\nTo: b@list.com\n\n"},
+    {"reply_elsewhere", true, "From: a@bank.example.com\nReply-To: b@evil.org\n\n"},
+    {"reply_elsewhere", true, "From: a@one.com\nReply-To: a@one.com, b@evil.org\n\n"},
+    {"reply_elsewhere", false, "From: a@mail.one.com\nReply-To: b@help.one.com\n\n"},
+    {"reply_elsewhere", false, FROM "\n"},
+    {"reply_elsewhere", false, "Reply-To: b@evil.org\n\n"},
     {"reply_several", true, FROM "Reply-To: a@b.com, c@d.com\n\n"},
     {"reply_several", false, FROM "Reply-To: a@b.com, c@x.b.com\n\n"},
     {"reply_fake", true, FROM "Subject: Re: your order\n\n"},
@@ -296,6 +324,36 @@ static const struct row {
     {"attachment_page_script", false, FROM HTML "\n<script>x</script>"},
     {"attachment_page_alone", true, FROM PAGE("hello")},
     {"attachment_page_alone", false, FROM NAMED("a.pdf")},
+    {"archive_encrypted", true, /* of a.txt, encrypted */
+     ZIP("UEsDBBQAAQAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS50eHR4UEsBAhQDFAABAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEudHh0UEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"archive_encrypted", false, /* of a.txt */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS50eHR4UEsBAhQDFAAAAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEudHh0UEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"archive_only_pages", true, /* of a.html */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAGAAAAYS5odG1seFBLAQIUAxQAAAAAAAAAIQCDFtyM"
+         "AQAAAAEAAAAGAAAAAAAAAAAAAACAAQAAAABhLmh0bWxQSwUGAAAAAAEAAQA0AAAAJQAAAAAA")},
+    {"archive_only_pages", false, /* of a.html and b.txt */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAGAAAAYS5odG1seFBLAwQUAAAAAAAAACEAgxbcjAEA"
+         "AAABAAAABQAAAGIudHh0eFBLAQIUAxQAAAAAAAAAIQCDFtyMAQAAAAEAAAAGAAAAAAAAAAAAAACA"
+         "AQAAAABhLmh0bWxQSwECFAMUAAAAAAAAACEAgxbcjAEAAAABAAAABQAAAAAAAAAAAAAAgAElAAAA"
+         "Yi50eHRQSwUGAAAAAAIAAgBnAAAASQAAAAAA")},
+    {"archive_runs", true, /* of a.exe */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS5leGV4UEsBAhQDFAAAAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEuZXhlUEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"archive_runs", false, /* of a.pdf */
+     ZIP("UEsDBBQAAAAAAAAAIQCDFtyMAQAAAAEAAAAFAAAAYS5wZGZ4UEsBAhQDFAAAAAAAAAAhAIMW3IwB"
+         "AAAAAQAAAAUAAAAAAAAAAAAAAIABAAAAAGEucGRmUEsFBgAAAAABAAEAMwAAACQAAAAAAA==")},
+    {"attachment_type_lies", true,
+     ENCODED("image/png; name=a.png", "UEsDBAoAAAAAAA==")},
+    {"attachment_type_lies", false,
+     ENCODED("application/octet-stream; name=a", "UEsDBAoAAAAAAA==")},
+    {"pdf_encrypted", true,
+     FROM MIXED "Content-Type: application/pdf\n\n%PDF-1.5\n"
+                "trailer<</Root 1 0 R/Encrypt 2 0 R>>\n--b--\n"},
+    {"pdf_encrypted", false,
+     FROM MIXED "Content-Type: application/pdf\n\n%PDF-1.5\n"
+                "trailer<</Root 1 0 R/Encrypted 2 0 R>>\n--b--\n"},
     {"script_obfuscated", true,
      FROM HTML "\n<script>document.write(unescape('%61'))</script>"},
     {"script_obfuscated", false,
@@ -330,6 +388,10 @@ static const struct row {
     {"text_blank_lines", false,
      FROM "\na\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\n"},
     {"text_blank_lines", false, FROM "\na\n\n\n\n\n\n\n\n\n\n\n\nb\n"},
+    {"text_folded", true, FROM "\nbuy v1agra, c1al1s and \xd0\xb5xtra now\n"},
+    {"text_folded", false, FROM "\nroom 101, the 2nd floor, at 10am\n"},
+    {"base64_needless", true, ENCODED("text/plain", LINES64 LINES64 LINES64)},
+    {"base64_needless", false, ENCODED("text/plain", LINES64 LINES64)},
     {"charset_lies", true,
      FROM
      "MIME-Version: 1.0\nContent-Type: text/plain; charset=us-ascii\n\n\xc3\xa9\n"},
@@ -370,6 +432,33 @@ static void test_traits__of_each_message__as_in_the_table(void **state)
         assert_true(trait_is_known(slice_str(rows[i].trait)));
         if (has_trait(rows[i].text, rows[i].trait, SIZE_MAX) != rows[i].has) {
             fail_msg("%s%s\n%s", rows[i].has ? "no " : "", rows[i].trait, rows[i].text);
+        }
+    }
+}
+
+static bool has_row(const char *trait, bool has)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].has == has && strcmp(rows[i].trait, trait) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Limits have tests of their own, with messages of that size. */
+static void test_traits__each_of_the_list__has_rows_of_both_kinds(void **state)
+{
+    static const char *const names[] = {
+#define TRAIT(name, help) #name,
+#include "core/message/feature/trait.def"
+#undef TRAIT
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!has_row(names[i], true) || !has_row(names[i], false)) {
+            fail_msg("%s: add a message that has the trait, and one that lacks it",
+                     names[i]);
         }
     }
 }
@@ -464,6 +553,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_traits__of_each_message__as_in_the_table),
+        cmocka_unit_test(test_traits__each_of_the_list__has_rows_of_both_kinds),
         cmocka_unit_test(test_traits__cut_anywhere__are_the_same),
         cmocka_unit_test(test_base64__long_ascii__is_needless),
         cmocka_unit_test(test_macro__name_of_storage_anywhere__is_found),

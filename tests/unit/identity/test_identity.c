@@ -100,6 +100,7 @@ static void words_of(struct contacts *store, const struct mail *m, char ret[WORD
 
 #define AR          "Authentication-Results: mx.our.example; "
 #define FROM        "From: Bob <bob@mail.their.example>\n"
+#define PASS        "dmarc=pass header.from=mail.their.example\n"
 #define UNSUBSCRIBE "List-Unsubscribe: <https://their.example/u>\n"
 
 static void test_identity_make__header_and_results__give_the_words(void **state)
@@ -145,6 +146,12 @@ static void test_identity_make__header_and_results__give_the_words(void **state)
          "automatic"},
         {{FROM "Auto-Submitted: no\n\n", false, 0, false}, ""},
         {{FROM "Precedence: bulk\n\n", false, 0, false}, "automatic"},
+        {{FROM "X-Autoreply: yes\n\n", false, 0, false}, "automatic"},
+        {{FROM "Content-Type: Multipart/Report; report-type=disposition-notification;\n"
+               " boundary=b\n\n",
+          false, 0, false},
+         "automatic"},
+        {{FROM "Content-Type: multipart/mixed; boundary=b\n\n", false, 0, false}, ""},
         {{FROM "List-Id: <l.their.example>\n\n", false, 0, false}, "automatic"},
         /* a newsletter: proved, with a way out, and a text of this sender alone */
         {{AR "dkim=pass header.d=their.example\n" FROM UNSUBSCRIBE "\n", false, 1,
@@ -166,6 +173,115 @@ static void test_identity_make__header_and_results__give_the_words(void **state)
         words_of(NULL, &rows[i].mail, words);
         if (strcmp(words, rows[i].words) != 0) {
             fail_msg("row %zu: %s gave \"%s\"", i, rows[i].mail.text, words);
+        }
+    }
+}
+
+/* Fields that somebody else wrote, or that say less than they seem to. */
+static void test_identity_make__forged_or_odd_results__prove_nothing(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *words;
+    } rows[] = {
+        /* names that are not configured */
+        {"Authentication-Results: mx.evil.example; " PASS FROM "\n", ""},
+        {"Authentication-Results: mx.our.example.evil.example; " PASS FROM "\n", ""},
+        {"Authentication-Results: x.mx.our.example; " PASS FROM "\n", ""},
+        {"Authentication-Results: evil.example (mx.our.example); " PASS FROM "\n", ""},
+        {"Authentication-Results: evil.example mx.our.example; " PASS FROM "\n", ""},
+        {"Authentication-Results: ; mx.our.example; " PASS FROM "\n", ""},
+        {"Authentication-Results: " PASS FROM "\n", ""},
+        /* other fields, and fields of parts and of messages in the message */
+        {"X-Authentication-Results: mx.our.example; " PASS FROM "\n", ""},
+        {"ARC-Authentication-Results: i=1; mx.our.example; " PASS FROM "\n", ""},
+        {"Received-SPF: pass\nDKIM-Signature: d=mail.their.example; s=a\n" FROM "\n",
+         ""},
+        {FROM "\n" AR PASS "\n", ""},
+        {FROM "Content-Type: multipart/mixed; boundary=b\n\n--b\n" AR PASS
+              "\nx\n--b--\n",
+         ""},
+        {FROM "Content-Type: message/rfc822\n\n" AR PASS FROM "\nx\n", ""},
+        /* the first field about a method counts, in any order of others */
+        {AR "dmarc=fail\n" AR PASS FROM "\n", "results dmarc_fail"},
+        {AR "none\n" AR PASS FROM "\n", "results"},
+        {AR "dkim=fail\n" AR "dkim=pass header.d=mail.their.example\n" FROM "\n",
+         "results dkim_fail"},
+        {"Authentication-Results: mx.evil.example; " PASS AR "dmarc=fail\n" FROM "\n",
+         "results dmarc_fail"},
+        /* words in comments, quotes and reasons */
+        {AR "(dmarc=pass header.from=mail.their.example)\n" FROM "\n", "results"},
+        {AR "dmarc=fail (x; dmarc=pass header.from=mail.their.example)\n" FROM "\n",
+         "results dmarc_fail"},
+        {AR "dmarc=fail (a (b) ; " PASS FROM "\n", "results dmarc_fail"},
+        {AR "dmarc=fail reason=\"a; dmarc=pass header.from=mail.their.example\"\n" FROM
+            "\n",
+         "results dmarc_fail"},
+        {AR "dkim=fail reason=\"a\\\"; dkim=pass header.d=mail.their.example\"\n" FROM
+            "\n",
+         "results dkim_fail"},
+        {AR "spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=mail.their.example; \""
+            "@x.example\n" FROM "\n",
+         "results spf_pass"},
+        /* a pass of another domain, of none, or of a public suffix */
+        {AR "dmarc=pass header.from=evil.example\n" FROM "\n", "results dmarc_pass"},
+        {AR "dmarc=pass\n" FROM "\n", "results dmarc_pass"},
+        {AR "dmarc=passed header.from=mail.their.example\n" FROM "\n", "results"},
+        {AR "dkim=pass\n" FROM "\n", "results dkim_pass"},
+        {AR "dkim=pass header.d=example\n" FROM "\n", "results dkim_pass"},
+        {AR "dkim=pass header.d=xmail.their.example.evil.example\n" FROM "\n",
+         "results dkim_pass"},
+        {AR "dkim=pass header.d=evil.example header.i=@mail.their.example\n" FROM "\n",
+         "results dkim_pass"},
+        {AR "dkim=pass header.i=\"mail.their.example\"@evil.example\n" FROM "\n",
+         "results dkim_pass"},
+        {AR "spf=pass smtp.helo=mail.their.example\n" FROM "\n", "results spf_pass"},
+        {AR "spf=pass smtp.mailfrom=mail.their.example@evil.example\n" FROM "\n",
+         "results spf_pass"},
+        {AR "arc=pass header.oldest-pass=1; dmarc=fail\n" FROM "\n",
+         "results dmarc_fail arc_pass"},
+        /* From of two domains, however they are written */
+        {AR PASS FROM "From: x@evil.example\n\n", "results dmarc_pass"},
+        {AR PASS "From: x@evil.example\n" FROM "\n", "results dmarc_pass"},
+        {AR PASS "From: g: x@evil.example, bob@mail.their.example;\n\n",
+         "results dmarc_pass"},
+        {AR PASS "From: \"bob@mail.their.example\" <x@evil.example>\n\n",
+         "results dmarc_pass"},
+        {AR PASS "\nhello\n", "results dmarc_pass"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char words[WORDS_TEXT];
+        words_of(NULL, &(struct mail){.text = rows[i].text}, words);
+        if (strcmp(words, rows[i].words) != 0) {
+            fail_msg("row %zu: %s gave \"%s\"", i, rows[i].text, words);
+        }
+    }
+}
+
+/* The same proof in each form that a server may write. */
+static void test_identity_make__written_otherwise__is_the_same_proof(void **state)
+{
+    static const char *const rows[] = {
+        AR PASS FROM "\n",
+        "AUTHENTICATION-RESULTS: MX.Our.Example; DMARC=Pass header.From=MAIL.their.example\n" FROM
+        "\n",
+        "Authentication-Results: (a;b) mx.our.example (c) 1 (d);\n\tdmarc (e) = (f) pass\n"
+        "\theader.from (g) = mail.their.example (h)\n" FROM "\n",
+        "Authentication-Results: \"mx.our.example\"; dmarc/1=pass (p=reject) "
+        "header.from=mail.their.example.\n" FROM "\n",
+        AR "dmarc=pass policy.dmarc=none header.from=\"mail.their.example\"\n" FROM
+           "\n",
+        AR PASS "From: =?utf-8?q?x=40evil.example?= <BOB@MAIL.their.example>\n\n",
+        AR PASS "From: a@mail.their.example, b@mail.their.example\n\n",
+        "Authentication-Results: mx.evil.example; dmarc=fail\n" AR PASS FROM "\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char words[WORDS_TEXT];
+        words_of(NULL, &(struct mail){.text = rows[i]}, words);
+        if (strcmp(words, "results dmarc_pass proved =their.example") != 0) {
+            fail_msg("row %zu: %s gave \"%s\"", i, rows[i], words);
         }
     }
 }
@@ -198,6 +314,12 @@ static void test_identity_make__we_wrote_to_it__is_correspondent_and_answer(
     assert_words(s->store,
                  FROM "References: <1@x> <2@x>\n <3@x><7.q@our.example> <5@x>\n\n",
                  "correspondent answer");
+    assert_words(s->store, "From: BOB@Mail.THEIR.example\n\n", "correspondent");
+    /* an id of nothing, of another message, or beside the one that was sent */
+    assert_words(s->store, FROM "In-Reply-To: <>\n\n", "correspondent");
+    assert_words(s->store, FROM "In-Reply-To: 7.q@our.example\n\n", "correspondent");
+    assert_words(s->store, FROM "In-Reply-To: <17.q@our.example>\n\n", "correspondent");
+    assert_words(s->store, FROM "Message-ID: <7.q@our.example>\n\n", "correspondent");
     /* the address, not the domain, and only one */
     assert_words(s->store,
                  "From: carl@mail.their.example\nIn-Reply-To: <7.q@our.example>\n\n",
@@ -275,6 +397,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_identity_make__header_and_results__give_the_words),
+        cmocka_unit_test(test_identity_make__forged_or_odd_results__prove_nothing),
+        cmocka_unit_test(test_identity_make__written_otherwise__is_the_same_proof),
         TEST(test_identity_make__we_wrote_to_it__is_correspondent_and_answer),
         TEST(test_identity_make__many_references__the_last_ones_are_read),
         TEST(test_identity_learn__accepted_mail__ends_the_first_contact),

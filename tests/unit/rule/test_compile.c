@@ -31,6 +31,13 @@ static const struct {
      "vectorscan, which reads the text, refuses the pattern"},
     {"rules = ( { name = \"a\"; all = (\n{ text = \"((a{1,900}b){1,900}c){1,900}\"; } ); } );",
      2, "vectorscan"},
+    {"rules = ( { name = \"a\"; all = (\n{ text = \"(a)\\\\1\"; } ); } );", 2,
+     "vectorscan, which reads the text, refuses the pattern"},
+    {"rules = ( { name = \"a\"; all = (\n{ feature = \"subject\"; pattern = \"a{2,1}\"; } ); } );",
+     2, "the pattern is wrong"},
+    {"#\nvalue_sets = ( { name = \"s\"; file = \"/dev/zero\"; } );\nrules = ( { name = "
+     "\"a\"; all = ( { feature = \"subject\"; set = \"s\"; } ); } );",
+     2, "value_sets.s.file: /dev/zero"},
     {"#\nvalue_sets = ( { name = \"s\"; file = \"/nowhere/at/all\"; } );\nrules = ( { name = "
      "\"a\"; all = ( { feature = \"subject\"; set = \"s\"; } ); } );",
      2, "value_sets.s.file: /nowhere/at/all"},

@@ -69,7 +69,7 @@ static void add_confirmed(struct rating_sum *s, const struct rating_input *v)
 
 void rating_add(struct rating_sum *s, const struct rating_input *v)
 {
-    bool is_possible = v->answer == LIST_POSSIBLE;
+    bool is_possible = v->answer == LIST_POSSIBLE || v->answer == LIST_UNVERIFIED;
     if (v->answer == LIST_NO || v->answer == LIST_REVOKED) {
         return;
     }

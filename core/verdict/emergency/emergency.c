@@ -115,6 +115,11 @@ bool emergency_is_on(const struct emergency *e)
     return e != NULL && atomic_load_explicit(&e->is_on, memory_order_relaxed);
 }
 
+bool emergency_trusts_filters(const struct emergency *e, const struct config *config)
+{
+    return config->emergency.unverified && emergency_is_on(e);
+}
+
 bool emergency_sheds(const struct emergency *e)
 {
     bool is_on = emergency_is_on(e);

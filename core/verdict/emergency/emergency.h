@@ -55,7 +55,8 @@ void emergency_add_symbols(void *context, const struct config *config,
 
 /* Ends the entry of an escalated domain. False: there is none. */
 bool emergency_drop(struct emergency *e, struct slice domain);
-/* One line for each escalated domain: "DOMAIN nurls=20 list=phish from=UNIX until=UNIX". */
+/* One JSON object a line for each escalated domain: {domain, urls, list, category, from_s,
+ * until_s}. */
 void emergency_print(struct emergency *e, uint64_t now_s, struct buf *ret);
 
 #endif

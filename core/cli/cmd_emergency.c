@@ -9,7 +9,7 @@ enum { REQUEST_MAX = 512 };
 
 static bool is_on(const struct daemon_view *d)
 {
-    return d->is_running && stats_view_get(&d->stats, STAT_emergency) != 0;
+    return d->is_running && d->stats.value[STAT_emergency] != 0;
 }
 
 static json_t *mode_json(const struct daemon_view *d, json_t *rows)
@@ -17,10 +17,10 @@ static json_t *mode_json(const struct daemon_view *d, json_t *rows)
     const struct stats_view *s = &d->stats;
 
     return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "on", (int)is_on(d), "since_s",
-                     (json_int_t)stats_view_get(s, STAT_emergency_since_time), "rate",
-                     (json_int_t)stats_view_get(s, STAT_emergency_rate), "level",
-                     (json_int_t)stats_view_get(s, STAT_emergency_level), "mean",
-                     (json_int_t)stats_view_get(s, STAT_emergency_mean), "escalated",
+                     (json_int_t)s->value[STAT_emergency_since_time], "rate",
+                     (json_int_t)s->value[STAT_emergency_rate], "level",
+                     (json_int_t)s->value[STAT_emergency_level], "mean",
+                     (json_int_t)s->value[STAT_emergency_mean], "escalated",
                      rows);
 }
 
@@ -31,15 +31,15 @@ static void print_mode(const struct daemon_view *d)
 
     if (is_on(d)) {
         (void)printf("emergency mode is on since %s",
-                     text_time(stats_view_get(s, STAT_emergency_since_time), since));
+                     text_time(s->value[STAT_emergency_since_time], since));
     } else {
         (void)printf("emergency mode is off");
     }
     (void)printf(": %" PRIu64 " URL checks a second; it begins above %" PRIu64
                  ", the mean of seven days is %" PRIu64 "\n",
-                 stats_view_get(s, STAT_emergency_rate),
-                 stats_view_get(s, STAT_emergency_level),
-                 stats_view_get(s, STAT_emergency_mean));
+                 s->value[STAT_emergency_rate],
+                 s->value[STAT_emergency_level],
+                 s->value[STAT_emergency_mean]);
 }
 
 static void print_domain(const json_t *row)

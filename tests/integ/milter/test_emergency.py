@@ -148,11 +148,28 @@ class Emergency(unittest.TestCase):
         self.assertRegex(detail, r"url_domain=evil.example escalated from 20 URLs of list phish "
                          r"\(phish\) at 20\d\d-")
         self.assertEqual(scan(d, fresh)["score"], 6.0)
-        self.assertRegex(d.control("escalated"), "ok\nevil.example nurls=20 list=phish category=phish")
         self.assertIn("event=escalate domain=evil.example nurls=20 list=phish", d.log())
-        self.assertTrue(d.control("escalated drop other.example").startswith("error"))
-        self.assertEqual(d.control("escalated drop evil.example"), "ok\n")
+        self.check_command(d)
         self.assertEqual(symbols(scan(d, fresh)), {})
+
+    def check_command(self, d):
+        said = json.loads(gillnet("--json", "emergency", "-c", d.conf).stdout)
+        self.assertTrue(said["on"])
+        self.assertEqual(said["level"], 200)
+        row = said["escalated"][0]
+        self.assertEqual((row["domain"], row["urls"], row["list"], row["category"]),
+                         ("evil.example", 20, "phish", "phish"))
+        self.assertEqual(row["until_s"] - row["from_s"], 3600)
+        text = gillnet("emergency", "-c", d.conf).stdout
+        self.assertRegex(text, "^emergency mode is on since 20.*Z: [0-9]+ URL checks a second; it begins above 200")
+        self.assertRegex(text, r"\nevil.example until 20.*Z, since 20.*Z: 20 URLs of list phish \(phish\)\n")
+        wrong = gillnet("emergency", "lift", "other.example", "-c", d.conf, check=False)
+        self.assertEqual((wrong.returncode, wrong.stdout), (65, ""))
+        self.assertIn("other.example is not escalated", wrong.stderr)
+        bad = gillnet("emergency", "lift", "a\nreload", "-c", d.conf, check=False)
+        self.assertEqual(bad.returncode, 64)
+        self.assertEqual(gillnet("emergency", "lift", "evil.example", "-c", d.conf).stdout, "")
+        self.assertEqual(d.control("escalated"), "ok\n")
 
     def damaged(self, more):
         """gillnetd whose list has whole filters and a damaged index."""

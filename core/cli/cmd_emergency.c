@@ -16,7 +16,7 @@ static json_t *mode_json(const struct daemon_view *d, json_t *rows)
 {
     const struct stats_view *s = &d->stats;
 
-    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "on", (int)is_on(d), "since_s",
+    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "active", (int)is_on(d), "since_s",
                      (json_int_t)s->value[STAT_emergency_since_time], "rate",
                      (json_int_t)s->value[STAT_emergency_rate], "level",
                      (json_int_t)s->value[STAT_emergency_level], "mean",

@@ -43,7 +43,7 @@ static json_t *rows_json(struct slice rows)
 
 static json_t *mode_json(const struct stats_view *s, struct slice rows)
 {
-    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "on",
+    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "active",
                      s->value[STAT_emergency] != 0, "since_s",
                      (json_int_t)s->value[STAT_emergency_since_time], "rate",
                      (json_int_t)s->value[STAT_emergency_rate], "level",

@@ -154,7 +154,7 @@ class Emergency(unittest.TestCase):
 
     def check_command(self, d):
         said = json.loads(gillnet("--json", "emergency", "-c", d.conf).stdout)
-        self.assertTrue(said["on"])
+        self.assertTrue(said["active"])
         self.assertEqual(said["level"], 200)
         row = said["escalated"][0]
         self.assertEqual((row["domain"], row["urls"], row["list"], row["category"]),

@@ -16,12 +16,11 @@ static json_t *mode_json(const struct daemon_view *d, json_t *rows)
 {
     const struct stats_view *s = &d->stats;
 
-    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "active", (int)is_on(d), "since_s",
-                     (json_int_t)s->value[STAT_emergency_since_time], "rate",
+    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "active", (int)is_on(d),
+                     "since_s", (json_int_t)s->value[STAT_emergency_since_time], "rate",
                      (json_int_t)s->value[STAT_emergency_rate], "level",
                      (json_int_t)s->value[STAT_emergency_level], "mean",
-                     (json_int_t)s->value[STAT_emergency_mean], "escalated",
-                     rows);
+                     (json_int_t)s->value[STAT_emergency_mean], "escalated", rows);
 }
 
 static void print_mode(const struct daemon_view *d)
@@ -37,8 +36,7 @@ static void print_mode(const struct daemon_view *d)
     }
     (void)printf(": %" PRIu64 " URL checks a second; it begins above %" PRIu64
                  ", the mean of seven days is %" PRIu64 "\n",
-                 s->value[STAT_emergency_rate],
-                 s->value[STAT_emergency_level],
+                 s->value[STAT_emergency_rate], s->value[STAT_emergency_level],
                  s->value[STAT_emergency_mean]);
 }
 
@@ -62,8 +60,8 @@ static int show(struct cli *cli)
     struct daemon_view d;
     char first[CONTROL_FIRST_MAX];
     json_t *rows = NULL;
-    enum err e = control_ask_rows(cli->config->control_socket, "escalated", first,
-                                  &rows, &why);
+    enum err e =
+        control_ask_rows(cli->config->control_socket, "escalated", first, &rows, &why);
 
     THEN(e, daemon_look(cli->config, &d, &why));
     if (e != ERR_OK) {
@@ -102,8 +100,9 @@ static int lift(struct cli *cli, int argc, char **argv)
         control_ask(cli->config->control_socket, request, &answer, &why), &why);
     struct slice text = buf_slice(&answer);
     if (status == 0 && !slice_has_prefix(text, SLICE_LIT("ok"))) {
-        status = cli_error(EX_DATAERR, "%s is not escalated; gillnet emergency shows "
-                                       "what is",
+        status = cli_error(EX_DATAERR,
+                           "%s is not escalated; gillnet emergency shows "
+                           "what is",
                            argv[1]);
     }
     buf_fini(&answer);

@@ -221,9 +221,8 @@ static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_
         l->failed = ERR_NOMEM;
         return;
     }
-    bool is_filtered =
-        is_own && a.answer == LIST_POSSIBLE && !a.is_member &&
-        list_reader_may_hold(listset_reader(l->set, list), d);
+    bool is_filtered = is_own && a.answer == LIST_POSSIBLE && !a.is_member &&
+                       list_reader_may_hold(listset_reader(l->set, list), d);
     l->hits.v[l->hits.n] = (struct list_hit){.list = (uint16_t)list,
                                              .report_type = k->report_type,
                                              .answer = a.answer,

@@ -29,9 +29,9 @@ enum rating {
     RATING_COUNT
 };
 
-const char *rating_name(enum rating s);   /* "CLEAN", ... */
-const char *rating_when(enum rating s);   /* the mapping, for people */
-bool rating_is_given(enum rating s); /* false: reserved, never given */
+const char *rating_name(enum rating s); /* "CLEAN", ... */
+const char *rating_when(enum rating s); /* the mapping, for people */
+bool rating_is_given(enum rating s);    /* false: reserved, never given */
 
 /* Answer of one list for the value. */
 struct rating_input {

@@ -109,8 +109,8 @@ static bool may_be_allowed(const struct listset *lists, const struct list_hits *
 {
     for (size_t i = 0; i < hits->n; i++) {
         const struct list_hit *hit = &hits->v[i];
-        if (hit->answer == LIST_POSSIBLE && listset_config(lists, hit->list)->is_allow &&
-            slice_eq(hit->value, value)) {
+        if (hit->answer == LIST_POSSIBLE &&
+            listset_config(lists, hit->list)->is_allow && slice_eq(hit->value, value)) {
             return true;
         }
     }

@@ -68,7 +68,8 @@ static bool is_allowed(const struct list_watcher_view *view,
                        const struct query_result *r, struct slice url)
 {
     for (size_t i = 0; i < r->n; i++) {
-        if (r->v[i].answer == LIST_CONFIRMED && view->ask.v[r->v[i].list].voice.is_allow) {
+        if (r->v[i].answer == LIST_CONFIRMED &&
+            view->ask.v[r->v[i].list].voice.is_allow) {
             return true;
         }
     }

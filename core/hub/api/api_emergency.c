@@ -20,8 +20,11 @@ static bool ask_daemon(struct api_call *call, struct slice line, struct buf *ret
     }
     enum err e = h->ask(h->context, line, ret, &why);
     if (e != ERR_OK) {
-        api_refuse(call, e == ERR_SYNTAX ? 404 : e == ERR_TIMEOUT ? 504 : 503, "%s",
-                   why.text[0] != '\0' ? why.text : err_text(e));
+        api_refuse(call,
+                   e == ERR_SYNTAX    ? 404
+                   : e == ERR_TIMEOUT ? 504
+                                      : 503,
+                   "%s", why.text[0] != '\0' ? why.text : err_text(e));
         call->answer.retry_s = call->answer.status == 503 ? 5 : 0;
         return false;
     }
@@ -43,13 +46,12 @@ static json_t *rows_json(struct slice rows)
 
 static json_t *mode_json(const struct stats_view *s, struct slice rows)
 {
-    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "active",
-                     s->value[STAT_emergency] != 0, "since_s",
-                     (json_int_t)s->value[STAT_emergency_since_time], "rate",
-                     (json_int_t)s->value[STAT_emergency_rate], "level",
-                     (json_int_t)s->value[STAT_emergency_level], "mean",
-                     (json_int_t)s->value[STAT_emergency_mean], "escalated",
-                     rows_json(rows));
+    return json_pack(
+        "{s:b, s:I, s:I, s:I, s:I, s:o}", "active", s->value[STAT_emergency] != 0,
+        "since_s", (json_int_t)s->value[STAT_emergency_since_time], "rate",
+        (json_int_t)s->value[STAT_emergency_rate], "level",
+        (json_int_t)s->value[STAT_emergency_level], "mean",
+        (json_int_t)s->value[STAT_emergency_mean], "escalated", rows_json(rows));
 }
 
 void api_v1_emergency(struct api_call *call)

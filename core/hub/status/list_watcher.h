@@ -29,7 +29,7 @@ struct list_watcher_view {
     const struct listset *set;
     const struct hits_view *hits; /* numbers from gillnetd; NULL: none yet */
     const struct config *config;
-    struct query_lists ask; /* all of the set */
+    struct query_lists ask;               /* all of the set */
     const struct link_patterns *patterns; /* of emergency mode; NULL: it is off */
 };
 /* Never NULL. */

@@ -285,10 +285,10 @@ bool emergency_drop(struct emergency *e, struct slice domain)
 
 static void print_entry(const struct escalated *d, struct buf *ret)
 {
-    json_t *row = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I}", "domain", d->domain,
-                            "urls", (int)d->nurls, "list", d->list, "category",
-                            d->category, "from_s", (json_int_t)d->from_s, "until_s",
-                            (json_int_t)d->until_s);
+    json_t *row =
+        json_pack("{s:s, s:i, s:s, s:s, s:I, s:I}", "domain", d->domain, "urls",
+                  (int)d->nurls, "list", d->list, "category", d->category, "from_s",
+                  (json_int_t)d->from_s, "until_s", (json_int_t)d->until_s);
     char *text = row == NULL ? NULL : json_dumps(row, JSON_COMPACT);
 
     if (text != NULL) {

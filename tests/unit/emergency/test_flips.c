@@ -9,7 +9,13 @@
 
 #include "tests/unit/list/set_fixture.h"
 
-enum { MAIL_THREADS = 3, FLIPS = 200, LISTED = 2000, FLOOD = 100000, MESSAGES_LEAST = 50 };
+enum {
+    MAIL_THREADS = 3,
+    FLIPS = 200,
+    LISTED = 2000,
+    FLOOD = 100000,
+    MESSAGES_LEAST = 50
+};
 
 static struct {
     struct set_fixture *x;
@@ -107,10 +113,11 @@ static void flips_under_load(void **state, const char *options)
 
     import_range(x->f, w, 0, LISTED, 0);
     config_release(&x->config);
-    (void)snprintf(text, sizeof(text),
-                   "shipped_rules = false; lists = ( { name = \"test\"; weight = 6.0; } );"
-                   "emergency = { enter = 200.0; %s };",
-                   options);
+    (void)snprintf(
+        text, sizeof(text),
+        "shipped_rules = false; lists = ( { name = \"test\"; weight = 6.0; } );"
+        "emergency = { enter = 200.0; %s };",
+        options);
     x->config = load(x, text);
     refresh(x);
     memset(&world, 0, sizeof(world));

@@ -54,7 +54,7 @@ static void print_domain(const json_t *row)
     (void)printf(")\n");
 }
 
-static int show(struct cli *cli)
+static int show_mode(struct cli *cli)
 {
     struct errinfo why = {.code = ERR_OK};
     struct daemon_view d;
@@ -117,5 +117,5 @@ int cmd_emergency(struct cli *cli, int argc, char **argv)
         return cli_subcommand(cli, "emergency", table, LENGTH(table), argc, argv);
     }
     int status = cli_config(cli);
-    return status == 0 ? show(cli) : status;
+    return status == 0 ? show_mode(cli) : status;
 }

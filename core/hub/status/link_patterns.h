@@ -13,7 +13,7 @@
 #include "core/config/config.h"
 
 struct link_patterns;
-/* Takes long with many patterns. Rules that cannot be used are named in the log. NULL: no memory. */
+/* Takes long with many patterns. The log names rules that cannot be used. NULL: no memory. */
 struct link_patterns *link_patterns_new(const struct config *config);
 bool link_patterns_is_of(const struct link_patterns *p, const struct config *config);
 struct link_patterns *link_patterns_acquire(struct link_patterns *p); /* accepts NULL */

@@ -157,7 +157,7 @@ enum list_answer {
     LIST_REVOKED,
     LIST_POSSIBLE, /* a hit that cannot be confirmed: the index is damaged, or the filter
                        is of peers (core/list/peer_filter.h) */
-    LIST_UNVERIFIED /* one that counts all the same, as emergency.unverified asks; the
+    LIST_UNVERIFIED /* one that counts because emergency.unverified asks for it; the
                        verdict makes it of LIST_POSSIBLE */
 };
 const char *list_answer_name(enum list_answer a); /* "confirmed", "revoked", ... */

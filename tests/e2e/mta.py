@@ -326,8 +326,8 @@ class Sendmail(Mta):
     kind = "sendmail"
 
     def __init__(self, *args, retry=0, name="mx.rcpt.example", **kwargs):
-        """retry: seconds between two tries of what could not be delivered; 0: one try. name: its
-        host name; it gives no mail to a server of the same name."""
+        """retry: seconds between two tries; 0: one try. name: its host name, which no server that it
+        sends to may have."""
         super().__init__(*args, **kwargs)
         self.retry, self.name = retry, name
         self.log_file = os.path.join(self.folder, "mail.log")

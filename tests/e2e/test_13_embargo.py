@@ -1,5 +1,4 @@
-"""Embargo: 451 once, then a retry by a real Postfix or Sendmail gets through; kills between;
-recipients; whom it never meets."""
+"""Embargo: 451 once, then a retry by a real Postfix or Sendmail gets through; who is never held."""
 
 import time
 
@@ -133,7 +132,7 @@ def test_proved_domain__again_from_another_network__passes(env):
 
 
 def test_known_correspondent__never_held(env):
-    # grey in spite of what a known correspondent takes away
+    # also grey without the score that a known correspondent takes away
     with proved(env, PROVED.replace("embargo = 3.0", "embargo = 0.5")) as g, env.mta(g) as mx, other(env, mx) as theirs:
         out = message.build("our question").replace(b"alice@sender.example", BOB.encode())
         assert send_from(mx, "127.0.0.2", out, sender=BOB, rcpt=ALICE).startswith("250")

@@ -1,5 +1,5 @@
-/* test_flips - mail under load while emergency mode begins and ends many times: nothing is missed,
- * and what is not listed never counts. */
+/* test_flips - mail under load while emergency mode begins and ends many times: every listed host
+ * is found, and no other one. */
 #include <stdatomic.h>
 
 #include "core/base/clock.h"

@@ -240,6 +240,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .counts = &counts,
         .identity = &identity,
         .is_emergency = emergency_is_on(service_emergency()),
+        .trusts_filters = emergency_trusts_filters(service_emergency(), m->config),
         .evidence = emergency_add_symbols,
         .evidence_context = service_emergency(),
         .text = m->text,

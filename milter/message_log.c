@@ -29,7 +29,8 @@ static void count_action(enum action done)
 
 static void count_limits(unsigned limits)
 {
-    _Static_assert(STAT_limit_noise - STAT_limit_message_bytes == LIMIT_FLAG_COUNT - 1,
+    _Static_assert(STAT_limit_unverified - STAT_limit_message_bytes ==
+                       LIMIT_FLAG_COUNT - 1,
                    "each limit has its number, in the order of the bits");
     if (limits != 0) {
         stats_add(STAT_limits, 1);
@@ -128,6 +129,7 @@ void message_log_add_hits(const struct list_hits *hits)
             break;
         case LIST_NO:
         case LIST_POSSIBLE:
+        case LIST_UNVERIFIED:
             break;
         }
     }

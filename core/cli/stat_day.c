@@ -46,7 +46,7 @@ static bool print_day_json(const struct history_view *v,
                                  "sum_us", (json_int_t)(t->sum_ns / 1000)));
     }
     for (unsigned i = 0; ok && i < RATING_COUNT; i++) {
-        if (rating_is_from_lists((enum rating)i)) {
+        if (rating_is_given((enum rating)i)) {
             ok = json_line(json_pack("{s:s, s:s, s:I}", "type", "urls", "rating",
                                      rating_name((enum rating)i), "count",
                                      (json_int_t)v->url_checks[i]));

@@ -20,6 +20,7 @@ struct config_embargo {
 /* Many more URL checks than usual. */
 struct config_emergency {
     bool enabled;
+    bool unverified;   /* hits that cannot be confirmed count */
     double enter;      /* URL checks a second; 0: from the mean */
     unsigned escalate; /* confirmed URLs below a domain; 0: none is escalated */
     uint64_t escalate_window_s;

@@ -155,8 +155,10 @@ enum list_answer {
     LIST_FALSE_POSITIVE, /* a filter hit that the exact index does not confirm */
     LIST_CONFIRMED,
     LIST_REVOKED,
-    LIST_POSSIBLE /* a hit that cannot be confirmed: the index is damaged, or the filter
-                     is of peers (core/list/peer_filter.h) */
+    LIST_POSSIBLE, /* a hit that cannot be confirmed: the index is damaged, or the filter
+                       is of peers (core/list/peer_filter.h) */
+    LIST_UNVERIFIED /* one that counts because emergency.unverified asks for it; the
+                       verdict makes it of LIST_POSSIBLE */
 };
 const char *list_answer_name(enum list_answer a); /* "confirmed", "revoked", ... */
 

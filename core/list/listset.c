@@ -173,6 +173,7 @@ static void count_answer(struct lookup *l, size_t list, const struct reader_answ
         break;
     case LIST_NO:
     case LIST_POSSIBLE:
+    case LIST_UNVERIFIED:
     default:
         break;
     }
@@ -183,12 +184,15 @@ static void count_answer(struct lookup *l, size_t list, const struct reader_answ
 static struct reader_answer confirm(struct lookup *l, size_t list,
                                     const struct digest *d)
 {
-    struct reader_answer a = {.answer = LIST_POSSIBLE};
+    const struct list_reader *reader = listset_reader(l->set, list);
+    struct reader_answer a;
+
     if (l->deadline_mono_us != 0 && clock_mono_us() > l->deadline_mono_us) {
         l->hits.met_deadline = true;
+        list_reader_recall(reader, d, l->now_s, &a);
         return a;
     }
-    list_reader_ask(listset_reader(l->set, list), d, l->now_s, &a);
+    list_reader_ask(reader, d, l->now_s, &a);
     count_answer(l, list, &a);
     return a;
 }
@@ -217,10 +221,13 @@ static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_
         l->failed = ERR_NOMEM;
         return;
     }
+    bool is_filtered = is_own && a.answer == LIST_POSSIBLE && !a.is_member &&
+                       list_reader_may_hold(listset_reader(l->set, list), d);
     l->hits.v[l->hits.n] = (struct list_hit){.list = (uint16_t)list,
                                              .report_type = k->report_type,
                                              .answer = a.answer,
                                              .is_explicit = is_own && a.is_explicit,
+                                             .is_filtered = is_filtered,
                                              .feature = b->feature[i],
                                              .value = value};
     l->digest[l->hits.n] = *d;

@@ -44,6 +44,7 @@ struct list_hit {
     uint16_t report_type; /* feature type as shown */
     enum list_answer answer;
     bool is_explicit;   /* confirmed or revoked: a person here said so */
+    bool is_filtered;   /* possible: the filters of the local list itself say so */
     uint8_t silence;    /* enum list_suppression */
     uint32_t feature;   /* index of the feature, the first one with this value */
     struct slice value; /* the listed value: "evil.example"; lives in the arena */
@@ -54,7 +55,8 @@ struct list_hits {
     size_t keys; /* digests looked up */
     size_t filter_hits;
     bool
-        met_deadline; /* some confirmations were not made: these hits are LIST_POSSIBLE */
+        met_deadline; /* some confirmations were not made: these hits are LIST_POSSIBLE, or
+                         revoked by a recent change */
 };
 
 struct list_manager;

@@ -5,10 +5,10 @@
 
 static const struct {
     const char *name;
-    bool is_from_lists;
+    bool is_given;
     const char *when;
 } table[RATING_COUNT] = {
-#define RATING(name, from_lists, when) {#name, from_lists, when},
+#define RATING(name, is_given, when) {#name, is_given, when},
 #include "core/list/rating.def"
 #undef RATING
 };
@@ -23,9 +23,9 @@ const char *rating_when(enum rating s)
     return table[s].when;
 }
 
-bool rating_is_from_lists(enum rating s)
+bool rating_is_given(enum rating s)
 {
-    return table[s].is_from_lists;
+    return table[s].is_given;
 }
 
 /* Laplace: the chance of the next success after these. */
@@ -69,7 +69,7 @@ static void add_confirmed(struct rating_sum *s, const struct rating_input *v)
 
 void rating_add(struct rating_sum *s, const struct rating_input *v)
 {
-    bool is_possible = v->answer == LIST_POSSIBLE;
+    bool is_possible = v->answer == LIST_POSSIBLE || v->answer == LIST_UNVERIFIED;
     if (v->answer == LIST_NO || v->answer == LIST_REVOKED) {
         return;
     }

@@ -23,15 +23,15 @@
 #include "core/list/list.h"
 
 enum rating {
-#define RATING(name, from_lists, when) RATING_##name,
+#define RATING(name, is_given, when) RATING_##name,
 #include "core/list/rating.def"
 #undef RATING
     RATING_COUNT
 };
 
-const char *rating_name(enum rating s);   /* "CLEAN", ... */
-const char *rating_when(enum rating s);   /* the mapping, for people */
-bool rating_is_from_lists(enum rating s); /* false: reserved, never given */
+const char *rating_name(enum rating s); /* "CLEAN", ... */
+const char *rating_when(enum rating s); /* the mapping, for people */
+bool rating_is_given(enum rating s);    /* false: reserved, never given */
 
 /* Answer of one list for the value. */
 struct rating_input {

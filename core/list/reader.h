@@ -76,6 +76,12 @@ void list_reader_test_own(const struct list_reader *r, const struct digest *d, s
                           uint8_t *rethit);
 void list_reader_ask(const struct list_reader *r, const struct digest *d,
                      uint64_t now_s, struct reader_answer *ret);
+/* For when there is no time to ask: LIST_REVOKED if a recent change in memory says so, else
+ * LIST_POSSIBLE. Reads no file. */
+void list_reader_recall(const struct list_reader *r, const struct digest *d,
+                        uint64_t now_s, struct reader_answer *ret);
+/* The list's own filters, all whole, do not rule it out. */
+bool list_reader_may_hold(const struct list_reader *r, const struct digest *d);
 
 /* The files of one level, or a filter of peers, as they are open. */
 struct reader_part {

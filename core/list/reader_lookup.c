@@ -15,6 +15,7 @@ const char *list_answer_name(enum list_answer a)
         [LIST_CONFIRMED] = "confirmed",
         [LIST_REVOKED] = "revoked",
         [LIST_POSSIBLE] = "possible",
+        [LIST_UNVERIFIED] = "unverified",
     };
     return names[a];
 }
@@ -177,6 +178,29 @@ void list_reader_ask(const struct list_reader *r, const struct digest *d,
     struct index_record rec = {0};
     *ret = lookup_digest(r, d, now_s, &rec);
     ret->is_explicit = ret->is_known && (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
+}
+
+void list_reader_recall(const struct list_reader *r, const struct digest *d,
+                        uint64_t now_s, struct reader_answer *ret)
+{
+    struct index_record rec = {0};
+
+    *ret = (struct reader_answer){.answer = LIST_POSSIBLE};
+    if (memtable_get(&r->recent, d, &rec) == ERR_OK && rec.status == ENTRY_REVOKED) {
+        ret->answer = answer_of(&rec, now_s);
+        ret->is_known = true;
+        ret->is_explicit = (rec.flags & ENTRY_FLAG_EXPLICIT) != 0;
+    }
+}
+
+bool list_reader_may_hold(const struct list_reader *r, const struct digest *d)
+{
+    uint8_t hit = 0;
+
+    if (r->has_filters) {
+        list_reader_test_own(r, d, 1, &hit);
+    }
+    return hit != 0;
 }
 
 enum list_answer list_reader_confirm(const struct list_reader *r,

@@ -103,40 +103,101 @@ static void keep_list_hit(struct judging *j, const struct list_hit *hit)
                            list_of(j, hit)->category, hit->value};
 }
 
-/* The symbol of the i-th list, if it has a confirmed hit. */
+/* An allow list may hold the value: it could not be asked either. */
+static bool may_be_allowed(const struct listset *lists, const struct list_hits *hits,
+                           struct slice value)
+{
+    for (size_t i = 0; i < hits->n; i++) {
+        const struct list_hit *hit = &hits->v[i];
+        if (hit->answer == LIST_POSSIBLE &&
+            listset_config(lists, hit->list)->is_allow && slice_eq(hit->value, value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void list_symbols_trust_filters(const struct listset *lists, struct list_hits *hits)
+{
+    for (size_t i = 0; i < hits->n; i++) {
+        struct list_hit *hit = &hits->v[i];
+        if (hit->answer == LIST_POSSIBLE && hit->is_filtered &&
+            !listset_config(lists, hit->list)->is_allow &&
+            !may_be_allowed(lists, hits, hit->value)) {
+            hit->answer = LIST_UNVERIFIED;
+        }
+    }
+}
+
+/* What there is of one list: the first hit of each kind, and how many count. */
+struct found {
+    const struct list_hit *confirmed;
+    const struct list_hit *unverified;
+    const struct list_hit *exempt;
+    size_t n;
+};
+
+static void add_found(const struct list_hit **place, const struct list_hit *hit)
+{
+    *place = *place == NULL ? hit : *place;
+}
+
+static struct found find_hits(const struct judging *j, size_t list)
+{
+    bool is_allow = listset_config(j->lists, list)->is_allow;
+    struct found f = {.n = 0};
+
+    for (size_t k = 0; k < j->hits->n; k++) {
+        const struct list_hit *hit = &j->hits->v[k];
+        bool is_confirmed = hit->answer == LIST_CONFIRMED;
+        if (hit->list != list || (!is_confirmed && hit->answer != LIST_UNVERIFIED)) {
+            continue;
+        }
+        if (!is_allow && list_symbols_is_exempt(j, hit->value)) {
+            add_found(&f.exempt, hit);
+            continue;
+        }
+        add_found(is_confirmed ? &f.confirmed : &f.unverified, hit);
+        f.n++;
+    }
+    return f;
+}
+
+/* A hit of the filter alone: it scores, but no rule sees it. */
+static void judge_unverified(struct judging *j, size_t i, const struct found *f)
+{
+    double score = j->v->allow == NULL ? listset_config(j->lists, i)->weight : 0;
+
+    verdict_add_symbol(j->v, "LIST_", list_reader_name(listset_reader(j->lists, i)),
+                       score,
+                       make_detail(j->arena, "unverified, ", f->unverified, f->n - 1));
+    j->unverified += score;
+    j->v->limits |= LIMIT_FLAG(unverified);
+}
+
+/* The symbol of the i-th list, if it has a hit that counts. */
 static void judge_list(struct judging *j, size_t i)
 {
     const struct config_list *list = listset_config(j->lists, i);
     const char *name = list_reader_name(listset_reader(j->lists, i));
-    const struct list_hit *first = NULL;
-    const struct list_hit *first_exempt = NULL;
-    size_t count = 0;
+    const struct found f = find_hits(j, i);
+    const struct list_hit *first = f.confirmed == NULL ? f.unverified : f.confirmed;
 
-    for (size_t k = 0; k < j->hits->n; k++) {
-        const struct list_hit *hit = &j->hits->v[k];
-        if (hit->list != i || hit->answer != LIST_CONFIRMED) {
-            continue;
-        }
-        if (!list->is_allow && list_symbols_is_exempt(j, hit->value)) {
-            first_exempt = first_exempt == NULL ? hit : first_exempt;
-            continue;
-        }
-        first = first == NULL ? hit : first;
-        count++;
-    }
-    if (first == NULL && first_exempt == NULL) {
+    if (first == NULL && f.exempt == NULL) {
         return;
     }
     if (first == NULL) {
         verdict_add_symbol(j->v, "LIST_", name, 0,
-                           make_detail(j->arena, "exempt, ", first_exempt, 0));
+                           make_detail(j->arena, "exempt, ", f.exempt, 0));
     } else if (list->shadow) {
         verdict_add_symbol(j->v, "LIST_", name, 0,
-                           make_detail(j->arena, "shadow, ", first, count - 1));
+                           make_detail(j->arena, "shadow, ", first, f.n - 1));
+    } else if (f.confirmed == NULL) {
+        judge_unverified(j, i, &f);
     } else if (!list->is_allow) {
         keep_list_hit(j, first);
         verdict_add_symbol(j->v, "LIST_", name, j->v->allow == NULL ? list->weight : 0,
-                           make_detail(j->arena, "", first, count - 1));
+                           make_detail(j->arena, "", first, f.n - 1));
     } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
         keep_list_hit(j, first);
         verdict_add_symbol(j->v, "LIST_", name, 0,
@@ -144,7 +205,7 @@ static void judge_list(struct judging *j, size_t i)
                                        allow_is_exemption(first->report_type)
                                            ? "allow, "
                                            : "allow, not authenticated, ",
-                                       first, count - 1));
+                                       first, f.n - 1));
     }
 }
 

@@ -157,7 +157,7 @@ void verdict_make(const struct config *config, const struct featureset *features
         credit_judge(&j);
         judge_rules(&j);
     }
-    ret->firm = ret->score - j.unsure - j.of_judgements;
+    ret->firm = ret->score - j.unsure - j.of_judgements - j.unverified;
     if (arena_is_full(arena)) {
         ret->limits |= LIMIT_FLAG(memory);
     }
@@ -176,6 +176,9 @@ void verdict_evaluate(const struct config *config, const struct listset *set,
     enum err e = listset_lookup(set, features, deadline_mono_us, arena, rethits);
     uint64_t looked_us = clock_mono_us();
 
+    if (context->trusts_filters) {
+        list_symbols_trust_filters(set, rethits);
+    }
     timed.deadline_mono_us = deadline_mono_us;
     verdict_make(config, features, set, rethits, &timed, arena, ret);
     if (e == ERR_NOMEM) {

@@ -3,7 +3,9 @@
  *
  * A list hit that the exact index confirmed becomes the symbol LIST_NAME with the weight of the
  * list (once per list, however many hits). Possible, revoked and false positive hits are shown and
- * score 0. The harshest action whose threshold the score reaches applies. Allow rules come first; a
+ * score 0. Only where emergency.unverified says so, possible hits of a local list score too, in
+ * emergency mode: symbol and limits say "unverified", no rule sees them, and nothing learns from
+ * them. The harshest action whose threshold the score reaches applies. Allow rules come first; a
  * message that one of them accepts has score 0. A network accepts by itself, and so does a login
  * where logins are outgoing mail (outgoing). An address or a domain accepts
  * only an authenticated sender: in a trusted network, after a login, or with a pass for that domain
@@ -68,8 +70,8 @@ struct verdict {
     enum action action;
     double score;
     double
-        firm; /* of score: without rules on judgements (core/count/judged.h), and without
-                  * peers that lack a quorum */
+        firm; /* of score: without rules on judgements (core/count/judged.h), without peers
+               * that lack a quorum, and without unverified hits */
     double
         required; /* threshold of the action, of recipients who agree (user.h); 0: the site's */
     size_t nsymbols;
@@ -103,6 +105,7 @@ struct verdict_context {
     const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
     bool is_outgoing;              /* of a login or a trusted network */
     bool is_emergency;             /* rules for emergency mode hold too */
+    bool trusts_filters;           /* hits that cannot be confirmed count, unverified */
     uint64_t bytes;                /* headers and body */
     verdict_evidence_fn *evidence; /* NULL: none; not called for allowed messages */
     void *evidence_context;

@@ -18,6 +18,7 @@ struct judging {
     double unsure;        /* part of the score that lacks a quorum of peers */
     double of_counts;     /* part of the score that rules on counts gave */
     double of_judgements; /* and rules on judgements */
+    double unverified;    /* and hits that were not confirmed */
     size_t nexempt;
     struct slice exempt[VERDICT_EXEMPTIONS_MAX];
     size_t nheld;
@@ -25,7 +26,10 @@ struct judging {
     struct verdict *v;
 };
 
-/* list_symbols.c, in this order. Values that a hit on an allow list takes from the other lists. */
+/* list_symbols.c, in this order. Before the judgement, and only with trusts_filters: possible hits
+ * of our own lists become LIST_UNVERIFIED, but not those that an allow list may hold. */
+void list_symbols_trust_filters(const struct listset *lists, struct list_hits *hits);
+/* Values that a hit on an allow list takes from the other lists. */
 void list_symbols_exempt(struct judging *j);
 /* Sets v->allow and its symbol when a rule or list lets the message through. */
 void list_symbols_allow(struct judging *j);

@@ -293,7 +293,7 @@ define(`confPID_FILE', `{folder}/sendmail.pid')dnl
 define(`STATUS_FILE', `{folder}/status')dnl
 define(`HELP_FILE', `{folder}/helpfile')dnl
 define(`ALIAS_FILE', `{folder}/aliases')dnl
-define(`confDOMAIN_NAME', `mx.rcpt.example')dnl
+define(`confDOMAIN_NAME', `{name}')dnl
 define(`confTO_IDENT', `0')dnl
 define(`confDELIVERY_MODE', `i')dnl
 define(`confEIGHT_BIT_HANDLING', `pass8')dnl
@@ -325,14 +325,17 @@ MAILER(`smtp')dnl
 class Sendmail(Mta):
     kind = "sendmail"
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, retry=0, name="mx.rcpt.example", **kwargs):
+        """retry: seconds between two tries; 0: one try. name: its host name, which no server that it
+        sends to may have."""
         super().__init__(*args, **kwargs)
+        self.retry, self.name = retry, name
         self.log_file = os.path.join(self.folder, "mail.log")
         self.queue = os.path.join(self.folder, "queue")
         os.mkdir(self.queue, 0o700)
         for name in ["aliases", "helpfile", "status"]:
             write(os.path.join(self.folder, name), "", 0o600)
-        write(os.path.join(self.folder, "hosts"), "127.0.0.1 mx.rcpt.example localhost\n")
+        write(os.path.join(self.folder, "hosts"), "127.0.0.1 %s localhost\n" % name)
         self.make_config()
 
     def make_config(self):
@@ -343,7 +346,7 @@ class Sendmail(Mta):
             milter = "INPUT_MAIL_FILTER(`gillnet', `S=%s, %s')dnl" % (spec, options)
         source = os.path.join(self.folder, "sendmail.mc")
         write(source, SENDMAIL_MC.format(folder=self.folder, sink=self.sink.port, port=self.port,
-                                         milter=milter))
+                                         milter=milter, name=self.name))
         cf = program("usr/share/sendmail/cf")
         made = subprocess.run(["m4", "-D_CF_DIR_=%s/" % cf, os.path.join(cf, "m4/cf.m4"), source],
                               check=True, stdout=subprocess.PIPE,
@@ -355,9 +358,10 @@ class Sendmail(Mta):
         # Its own host name and hosts file, or it waits for a name server; no /dev/log, or its
         # log would go to the machine's.
         sendmail = program("usr/libexec/sendmail/sendmail")
-        script = ("hostname mx.rcpt.example && mount --bind %s/hosts /etc/hosts && "
+        script = ("hostname %s && mount --bind %s/hosts /etc/hosts && "
                   "{ [ ! -e /dev/log ] || mount --bind /dev/null /dev/log; } && "
-                  "exec %s -C %s/sendmail.cf -bD" % (self.folder, sendmail, self.folder))
+                  "exec %s -C %s/sendmail.cf -bD%s" % (self.name, self.folder, sendmail, self.folder,
+                                                      " -q%ds" % self.retry if self.retry else ""))
         with open(self.log_file, "ab") as log:
             self.child = proc.spawn(["unshare", "--uts", "--mount", "sh", "-c", script],
                                     stdout=log, stderr=log,

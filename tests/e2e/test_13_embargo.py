@@ -1,4 +1,6 @@
-"""Embargo: 451 once, then a retry by a real Postfix gets through; kills between; recipients."""
+"""Embargo: 451 once, then a retry by a real Postfix or Sendmail gets through; who is never held."""
+
+import time
 
 import message
 import mta as mtas
@@ -79,3 +81,81 @@ def test_clean_or_marked_or_rejected__not_held(env):
         assert mx.send(message.build()).startswith("250")
         assert mx.send(message.listed()).startswith("550")
         assert g.number("embargoed") == 0
+
+
+# ---- who the sender is; the retrying server is of the other kind than ours ----
+
+PROVED = CONFIG + """
+trusted_networks = [ "127.0.0.2/32" ];
+trusted_authserv = [ "mx.our.example" ];
+"""
+PROOF = [("Authentication-Results", "mx.our.example; dmarc=pass header.from=sender.example")]
+ALICE, BOB = "alice@sender.example", "bob@rcpt.example"
+
+
+def other(env, mx):
+    return mtas.Sendmail(sink=mx, retry=1, name="mail.sender.example") if env.is_postfix() else sender(mx)
+
+
+def proved(env, config=PROVED):
+    return env.gillnet(config=config, lists=[("grey", 4, ["domain:" + message.LISTED])])
+
+
+def send_from(mx, source, raw, **kwargs):
+    client = mx.client(source=source)
+    try:
+        return client.send(raw, **kwargs)
+    finally:
+        client.close()
+
+
+def test_first_contact__retried_by_the_other_mta__one_451(env):
+    with proved(env) as g, env.mta(g) as mx, other(env, mx) as theirs:
+        assert theirs.send(message.listed(headers=PROOF)).startswith("250")
+        raw = mx.sink.wait(BOB, timeout=60)[0]
+        assert "EMBARGOED(0.0)[came back after " in symbols(raw), symbols(raw)
+        check_lines(g, 1, 1)
+        assert (g.number("embargoed"), g.number("embargo_returned")) == (1, 1)
+
+
+def test_proved_domain__again_from_another_network__passes(env):
+    with proved(env) as g, env.mta(g) as mx:
+        raw = message.listed(headers=PROOF)
+        assert send_from(mx, "127.1.0.2", raw).startswith(TEXT)
+        assert send_from(mx, "127.2.0.2", raw).startswith("250")
+        assert "EMBARGOED(0.0)" in symbols(mx.sink.wait(BOB)[0])
+        time.sleep(2.5)  # embargo.time
+        # its kind, in another copy from a third network; without proof the network counts
+        assert send_from(mx, "127.4.0.2", message.listed(), rcpt="carol@rcpt.example").startswith(TEXT)
+        assert send_from(mx, "127.3.0.2", raw, rcpt="dave@rcpt.example").startswith("250")
+        assert g.number("embargoed") == 2
+
+
+def test_known_correspondent__never_held(env):
+    # also grey without the score that a known correspondent takes away
+    with proved(env, PROVED.replace("embargo = 3.0", "embargo = 0.5")) as g, env.mta(g) as mx, other(env, mx) as theirs:
+        out = message.build("our question").replace(b"alice@sender.example", BOB.encode())
+        assert send_from(mx, "127.0.0.2", out, sender=BOB, rcpt=ALICE).startswith("250")
+        mx.sink.wait(ALICE)
+        assert theirs.send(message.listed(headers=PROOF)).startswith("250")
+        raw = mx.sink.wait(BOB, timeout=60)[0]
+        assert "KNOWN_CORRESPONDENT" in symbols(raw) and "EMBARGO" not in symbols(raw), symbols(raw)
+        assert g.number("embargoed") == 0
+        # somebody else of that domain is a stranger
+        raw = message.listed("mallory").replace(ALICE.encode(), b"mallory@sender.example")
+        assert send_from(mx, "127.5.0.2", raw, sender="mallory@sender.example").startswith(TEXT)
+
+
+def test_proved_newsletter__never_held(env):
+    with proved(env) as g, env.mta(g) as mx, other(env, mx) as theirs:
+        body = "".join("line %d of this week's letter to all who read it\r\n" % i for i in range(30))
+        headers = PROOF + [("List-Unsubscribe", "<https://sender.example/out>")]
+        assert theirs.send(message.listed("letter", body=body, headers=headers)).startswith("250")
+        raw = mx.sink.wait(BOB, timeout=60)[0]
+        assert "LIST_GREY" in symbols(raw) and "EMBARGO" not in symbols(raw), symbols(raw)
+        assert g.number("embargoed") == 0
+        # without proof it is held
+        unproved = message.listed("letter two", body=body.replace("week", "month"),
+                                  headers=headers[1:])
+        reply = send_from(mx, "127.6.0.2", unproved)
+        assert reply.startswith(TEXT), reply

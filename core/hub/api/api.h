@@ -56,6 +56,10 @@ struct api_hooks {
     enum err (*scan)(void *context, struct slice message,
                      const struct api_envelope *envelope, struct buf *ret,
                      struct errinfo *reterr);
+    /* A request line for gillnetd's control socket; the whole answer. Errors as
+     * control_client_ask. */
+    enum err (*ask)(void *context, struct slice line, struct buf *ret,
+                    struct errinfo *reterr);
     /* Asks a feed now, or puts its former version in force. ERR_NOT_FOUND: no such feed. */
     enum err (*feed)(void *context, const char *name, bool rolls_back,
                      struct errinfo *reterr);

@@ -9,10 +9,17 @@
 #include "core/message/feature/feature_value.h"
 #include "core/telemetry/stats.h"
 
-/* Writes the answer for one value. result NULL: the value is not valid, for the reason why. */
+/* What the answer says of one value. */
+struct said {
+    const struct query_result *result; /* NULL: the value is not valid */
+    const char *why;                   /* then */
+    const char *pattern; /* rule for emergency mode that the URL fits; NULL: none */
+};
 typedef void print_fn(struct api_call *call, const struct list_watcher_view *view,
-                      struct slice value, const struct query_result *result,
-                      const char *why);
+                      struct slice value, const struct said *said);
+
+/* Nobody counted how often such a rating is right. */
+#define PATTERN_CONFIDENCE 0.5
 
 /* One value of a batch. */
 struct place {
@@ -57,6 +64,40 @@ struct run {
     uint64_t url_checks[RATING_COUNT];
 };
 
+static bool is_allowed(const struct list_watcher_view *view,
+                       const struct query_result *r, struct slice url)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->v[i].answer == LIST_CONFIRMED &&
+            view->ask.v[r->v[i].list].voice.is_allow) {
+            return true;
+        }
+    }
+    return list_is_allowed(view->config, url);
+}
+
+/* In emergency mode: a URL that no list confirms, and that a rule for the mode knows by its shape,
+ * gets that rating. The score of such rules marks no mail, so it asks for no blocking. */
+static const char *rate_pattern(struct api_call *call, const struct run *run,
+                                struct query_result *r)
+{
+    struct feature_entry e;
+    const char *found = NULL;
+
+    if (run->view->patterns == NULL || r->class_type != FEATURE_url ||
+        r->result.rating >= RATING_MALICIOUS ||
+        feature_entry_parse(r->value, run->hint, call->arena, &e, NULL) != ERR_OK ||
+        is_allowed(run->view, r, e.text)) {
+        return NULL;
+    }
+    found = link_patterns_find(run->view->patterns, e.text, call->arena);
+    if (found != NULL) {
+        r->result.rating = RATING_BLOCKED_PATTERN;
+        r->result.confidence = PATTERN_CONFIDENCE;
+    }
+    return found;
+}
+
 /* As many values as one batch takes. False: no memory. */
 static bool answer_batch(struct api_call *call, struct run *run)
 {
@@ -76,11 +117,12 @@ static bool answer_batch(struct api_call *call, struct run *run)
         if (run->done > 0) {
             buf_add_char(&call->answer.body, ',');
         }
+        struct said said = {.result = p->why == NULL ? &r : NULL, .why = p->why};
         if (p->why == NULL) {
+            said.pattern = rate_pattern(call, run, &r);
             run->url_checks[r.result.rating] += r.class_type == FEATURE_url;
         }
-        run->print(call, run->view, run->values->v[run->done],
-                   p->why == NULL ? &r : NULL, p->why);
+        run->print(call, run->view, run->values->v[run->done], &said);
     }
     return n > 0;
 }
@@ -130,12 +172,12 @@ static void answer_values(struct api_call *call, const struct api_strings *value
 /* ---- POST /check-urls ---- */
 
 static void print_url(struct api_call *call, const struct list_watcher_view *view,
-                      struct slice value, const struct query_result *r, const char *why)
+                      struct slice value, const struct said *said)
 {
     struct buf *b = &call->answer.body;
+    const struct query_result *r = said->result;
 
     (void)view;
-    (void)why;
     buf_add(b, SLICE_LIT("{\"url\":"));
     api_add_text(b, value);
     buf_add(b, SLICE_LIT(",\"status\":\""));
@@ -207,10 +249,10 @@ static void add_counts(struct api_call *call, struct slice value)
 }
 
 static void print_value(struct api_call *call, const struct list_watcher_view *view,
-                        struct slice value, const struct query_result *r,
-                        const char *why)
+                        struct slice value, const struct said *said)
 {
     struct buf *b = &call->answer.body;
+    const struct query_result *r = said->result;
     bool is_first = true;
 
     buf_add_str(b, "{\"value\":");
@@ -218,7 +260,7 @@ static void print_value(struct api_call *call, const struct list_watcher_view *v
     if (r == NULL) {
         buf_add_str(b, ",\"status\":\"INVALID\",\"requires_blocking\":false,"
                        "\"matches\":[],\"detail\":");
-        api_add_text(b, slice_str(why));
+        api_add_text(b, slice_str(said->why));
         add_counts(call, value);
         buf_add_char(b, '}');
         return;
@@ -239,6 +281,9 @@ static void print_value(struct api_call *call, const struct list_watcher_view *v
         print_match(b, &view->ask.v[r->v[i].list], &r->v[i]);
     }
     buf_add_char(b, ']');
+    if (said->pattern != NULL) {
+        add_member(b, ",\"pattern\":", said->pattern);
+    }
     add_counts(call, value);
     buf_add_char(b, '}');
 }

@@ -9,6 +9,9 @@
 /* Has gillnetd judge the body: its object becomes the answer's body. False: refused. */
 bool api_judge(struct api_call *call, const struct api_envelope *envelope);
 
+/* Logs a write: client, kind, number of values and result. */
+void api_audit(const struct api_call *call, const char *what, size_t n);
+
 #define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
     void handler(struct api_call *call);
 #include "core/hub/api/api_route.def"

@@ -13,8 +13,7 @@
 
 enum { US_PER_S = 1000000 };
 
-/* Logs a write: client, kind, number of values and result. */
-static void audit(const struct api_call *call, const char *what, size_t n)
+void api_audit(const struct api_call *call, const char *what, size_t n)
 {
     char path[LOG_STR_MAX];
 
@@ -128,7 +127,7 @@ void api_v1_revoke(struct api_call *call)
 
     answer_changes(call, 200, e, &why,
                    "nothing was changed: no list holds these values", c.rows);
-    audit(call, "revoke", values.n);
+    api_audit(call, "revoke", values.n);
 }
 
 void api_v1_allow(struct api_call *call)
@@ -155,7 +154,7 @@ void api_v1_allow(struct api_call *call)
 
     answer_changes(call, 200, e, &why,
                    "nothing was changed: the list holds them already", c.rows);
-    audit(call, "allow", values.n);
+    api_audit(call, "allow", values.n);
 }
 
 /* ---- POST /v1/report ---- */
@@ -379,7 +378,7 @@ static void act(struct api_call *call, struct slice kind,
                : "the report is kept; nothing was changed: a report of spam "
                  "lists nothing",
         c.rows);
-    audit(call, is_ham ? "ham" : "spam", values->n);
+    api_audit(call, is_ham ? "ham" : "spam", values->n);
 }
 
 static void report_message(struct api_call *call)
@@ -526,7 +525,7 @@ static void ask_feed(struct api_call *call, bool rolls_back)
                         json_pack("{s:s, s:s}", "feed", name.p, "state", "queued"));
         call->answer.status = 202;
     }
-    audit(call, rolls_back ? "feed-rollback" : "feed-update", 1);
+    api_audit(call, rolls_back ? "feed-rollback" : "feed-update", 1);
 }
 
 void api_v1_feed_update(struct api_call *call)

@@ -38,6 +38,18 @@ static enum err scan(void *context, struct slice message,
     return e;
 }
 
+static enum err ask(void *context, struct slice line, struct buf *ret,
+                    struct errinfo *reterr)
+{
+    struct hub *h = context;
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
+    enum err e = control_client_ask(v->config->control_socket, line, SLICE_NONE,
+                                    clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+
+    list_watcher_release(h->lists, &v);
+    return e;
+}
+
 /* ---- feeds ---- */
 
 static enum err ask_feed(void *context, const char *name, bool rolls_back,
@@ -61,6 +73,7 @@ void hub_api_start(struct hub *h)
                   .metrics = hub_signs_metrics,
                   .history = history,
                   .scan = scan,
+                  .ask = ask,
                   .feed = ask_feed},
     };
     struct errinfo why = {.text = ""};

@@ -172,7 +172,7 @@ static void add_url_checks(struct prom *p, const char *via,
                            const uint64_t n[RATING_COUNT])
 {
     for (unsigned i = 0; i < RATING_COUNT; i++) {
-        if (rating_is_from_lists((enum rating)i)) {
+        if (rating_is_given((enum rating)i)) {
             prom_row(p, (double)n[i], "status", rating_name((enum rating)i), "via", via,
                      PROM_END);
         }

@@ -6,8 +6,10 @@
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/list/rating_input.h"
+#include "core/telemetry/stats.h"
 
 enum {
+    US_PER_S = 1000000,
     LOOK_MS = 250, /* between looks at the lists */
     HITS_LOOKS = 8 /* looks between those at what gillnetd counted */
 };
@@ -19,11 +21,13 @@ struct lists_held {
     struct config *config;
     struct list_watcher *lists;
     struct query_list *asked;
+    struct link_patterns *patterns;
     unsigned refs; /* guarded by the mutex */
 };
 
 struct list_watcher {
     struct list_manager *hold;
+    struct link_patterns *patterns; /* the thread's; NULL: none yet */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t wake;
@@ -40,6 +44,7 @@ static void free_held(struct lists_held *h)
     list_manager_release(h->lists->hold, &h->view.set);
     config_release(&h->config);
     lookup_stats_view_free(&h->hits);
+    link_patterns_release(&h->patterns);
     free(h->asked);
     free(h);
 }
@@ -116,6 +121,31 @@ static bool fill_ask(struct lists_held *h)
     return h->asked != NULL;
 }
 
+static bool is_emergency(const struct config *config)
+{
+    char path[FILE_PATH_MAX];
+    struct stats_view stats;
+
+    return file_path(path, "%s/%s", config->state_dir, STATE_STATS_FILE) == ERR_OK &&
+           stats_read(path, &stats, NULL) == ERR_OK &&
+           stats.value[STAT_emergency] != 0 &&
+           stats_is_alive(&stats, clock_wall_us() / US_PER_S);
+}
+
+/* Compiled when the mode is seen for the first time with this configuration. */
+static struct link_patterns *patterns_now(struct list_watcher *l,
+                                          const struct config *config)
+{
+    if (!is_emergency(config)) {
+        return NULL;
+    }
+    if (!link_patterns_is_of(l->patterns, config)) {
+        link_patterns_release(&l->patterns);
+        l->patterns = link_patterns_new(config);
+    }
+    return link_patterns_acquire(l->patterns);
+}
+
 /* A view of the hold's snapshot. Takes config. NULL: no memory. */
 static struct lists_held *make_view(struct list_watcher *l, struct config *config)
 {
@@ -133,6 +163,8 @@ static struct lists_held *make_view(struct list_watcher *l, struct config *confi
     h->view.held = h;
     h->view.hits = h->hits;
     h->view.config = config;
+    h->patterns = patterns_now(l, config);
+    h->view.patterns = h->patterns;
     if (!fill_ask(h)) {
         free_held(h);
         return NULL;
@@ -263,6 +295,7 @@ void list_watcher_free(struct list_watcher **l)
     (void)pthread_mutex_unlock(&x->mutex);
     (void)pthread_join(x->thread, NULL);
     free_held(x->now);
+    link_patterns_release(&x->patterns);
     list_manager_free_retired(x->hold);
     list_manager_free(&x->hold);
     config_release(&x->config);

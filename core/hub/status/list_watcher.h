@@ -1,7 +1,8 @@
 /*
  * list_watcher - a snapshot of all lists that a thread keeps current, for the API and for metrics.
  *
- * The thread looks for changes on disk four times a second, as gillnetd does.
+ * The thread looks for changes on disk four times a second, as gillnetd does, and every two seconds
+ * whether gillnetd is in emergency mode.
  * Depends: base, config, list.   Threads: acquire and release from any.   Owns: a list_manager and
  * its thread.
  */
@@ -9,6 +10,7 @@
 #define CORE_HUB_STATUS_LIST_WATCHER_H
 
 #include "core/config/config.h"
+#include "core/hub/status/link_patterns.h"
 #include "core/list/listset.h"
 #include "core/list/lookup_stats.h"
 #include "core/list/query.h"
@@ -27,7 +29,8 @@ struct list_watcher_view {
     const struct listset *set;
     const struct hits_view *hits; /* numbers from gillnetd; NULL: none yet */
     const struct config *config;
-    struct query_lists ask; /* all of the set */
+    struct query_lists ask;               /* all of the set */
+    const struct link_patterns *patterns; /* of emergency mode; NULL: it is off */
 };
 /* Never NULL. */
 const struct list_watcher_view *list_watcher_acquire(struct list_watcher *l);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -115,6 +116,11 @@ bool emergency_is_on(const struct emergency *e)
     return e != NULL && atomic_load_explicit(&e->is_on, memory_order_relaxed);
 }
 
+bool emergency_trusts_filters(const struct emergency *e, const struct config *config)
+{
+    return config->emergency.unverified && emergency_is_on(e);
+}
+
 bool emergency_sheds(const struct emergency *e)
 {
     bool is_on = emergency_is_on(e);
@@ -204,8 +210,7 @@ static void on_new(const struct escalated *d)
     stamp(d->until_s, until);
     stats_add(STAT_escalations, 1);
     log_warn("event=escalate domain=%s nurls=%u list=%s until=%s: counts as listed "
-             "until then; end it with the request \"escalated drop %s\" on the control "
-             "socket",
+             "until then; gillnet emergency lift %s ends that",
              d->domain, d->nurls, d->list, until, d->domain);
 }
 
@@ -283,6 +288,21 @@ bool emergency_drop(struct emergency *e, struct slice domain)
     return was_there;
 }
 
+static void print_entry(const struct escalated *d, struct buf *ret)
+{
+    json_t *row =
+        json_pack("{s:s, s:i, s:s, s:s, s:I, s:I}", "domain", d->domain, "urls",
+                  (int)d->nurls, "list", d->list, "category", d->category, "from_s",
+                  (json_int_t)d->from_s, "until_s", (json_int_t)d->until_s);
+    char *text = row == NULL ? NULL : json_dumps(row, JSON_COMPACT);
+
+    if (text != NULL) {
+        buf_printf(ret, "%s\n", text);
+    }
+    free(text);
+    json_decref(row);
+}
+
 void emergency_print(struct emergency *e, uint64_t now_s, struct buf *ret)
 {
     const struct escalated *at[ESCALATION_DOMAINS_MAX];
@@ -293,10 +313,7 @@ void emergency_print(struct emergency *e, uint64_t now_s, struct buf *ret)
     pthread_mutex_lock(&e->lock);
     size_t n = escalation_list(e->domains, now_s, at, LENGTH(at));
     for (size_t i = 0; i < n; i++) {
-        buf_printf(
-            ret, "%s nurls=%u list=%s category=%s from=%" PRIu64 " until=%" PRIu64 "\n",
-            at[i]->domain, at[i]->nurls, at[i]->list, at[i]->category, at[i]->from_s,
-            at[i]->until_s);
+        print_entry(at[i], ret);
     }
     pthread_mutex_unlock(&e->lock);
 }

@@ -4,7 +4,8 @@
  * Every EMERGENCY_SAMPLE_S seconds the rate of URL checks of mail, scans and the hub's API is
  * compared with the mean of seven days (emergency_meter.h: when the mode begins and ends). Lists
  * are looked up as always, and every hit is confirmed as always: the mode changes no look-up, so
- * nothing that is listed passes while it begins, lasts or ends. While it is on,
+ * nothing that is listed passes while it begins, lasts or ends. Only what cannot be confirmed (the
+ * index is damaged, the deadline passed) counts with emergency.unverified. While it is on,
  *  - rules with emergency = true hold too (conf/rules.d/emergency.conf has patterns of links);
  *  - domains below which many URLs are confirmed count as listed for a while (escalation.h);
  *  - work that no verdict needs is left out (emergency_sheds): samples for the ham log, the most
@@ -39,6 +40,9 @@ bool emergency_is_on(const struct emergency *e);
 /* True while the mode is on; counts what was left out. */
 bool emergency_sheds(const struct emergency *e);
 
+/* The mode is on, and emergency.unverified lets hits count that cannot be confirmed. */
+bool emergency_trusts_filters(const struct emergency *e, const struct config *config);
+
 /* After the look-up of a message. */
 void emergency_note(struct emergency *e, const struct config *config,
                     const struct featureset *features, const struct listset *lists,
@@ -51,7 +55,8 @@ void emergency_add_symbols(void *context, const struct config *config,
 
 /* Ends the entry of an escalated domain. False: there is none. */
 bool emergency_drop(struct emergency *e, struct slice domain);
-/* One line for each escalated domain: "DOMAIN nurls=20 list=phish from=UNIX until=UNIX". */
+/* One JSON object a line for each escalated domain: {domain, urls, list, category, from_s,
+ * until_s}. */
 void emergency_print(struct emergency *e, uint64_t now_s, struct buf *ret);
 
 #endif

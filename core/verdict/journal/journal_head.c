@@ -26,7 +26,7 @@ static const char *name_of(enum journal_name kind, size_t i)
     case JOURNAL_LIMIT:
         return i < LIMIT_FLAG_COUNT ? limit_name((unsigned)i) : NULL;
     case JOURNAL_ANSWER:
-        return i <= LIST_POSSIBLE ? list_answer_name((enum list_answer)i) : NULL;
+        return i <= LIST_UNVERIFIED ? list_answer_name((enum list_answer)i) : NULL;
     case JOURNAL_SILENCE:
         return i <= LIST_SUPPRESSED_PROTECTED
                    ? list_suppression_name((enum list_suppression)i)

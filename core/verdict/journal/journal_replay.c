@@ -60,7 +60,8 @@ static const struct record_hit *hit_of(const struct record *record, const char *
 
     for (size_t i = 0; i < record->nhits; i++) {
         const struct record_hit *h = &record->hit[i];
-        if (h->answer == LIST_CONFIRMED && slice_eq(h->list, slice_str(name)) &&
+        bool has_scored = h->answer == LIST_CONFIRMED || h->answer == LIST_UNVERIFIED;
+        if (has_scored && slice_eq(h->list, slice_str(name)) &&
             (best == NULL || h->weight * h->factor > best->weight * best->factor)) {
             best = h;
         }

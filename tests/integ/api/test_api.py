@@ -404,6 +404,62 @@ class Api(unittest.TestCase):
         until(lambda: self.hub.get("/v1/lists").status == 401, "the former role is in force")
 
 
+class Emergency(unittest.TestCase):
+    """Emergency mode of gillnetd as the API shows it; look-ups of the API bring it about."""
+
+    def setUp(self):
+        more = (TOP / "conf/rules.d/emergency.conf").read_text() + \
+            'emergency = { enter = 1.0; escalate = 3; };\nallow = { domains = [ "mine.12345678901.tk" ]; };\n'
+        self.hub = Hub(api="values = 5000;", more=more)
+        self.addCleanup(self.hub.close)
+        self.hub.start()
+        self.hub.start_gillnetd()
+
+    def enter(self):
+        def is_on():
+            self.hub.post("/check-urls", {"urls": [f"http://h{n}.example.net/" for n in range(500)]})
+            return self.hub.get("/v1/emergency").json()["active"]
+        until(is_on, "emergency mode", seconds=60, step=0.3)
+
+    def test_patterns__only_in_the_mode__then_a_rating_and_a_counter(self):
+        urls = ["http://bit.ly/aB3dE6", "http://x.12345678901.tk/", "http://mine.12345678901.tk/",
+                "http://bit.ly/abcdefg", "http://www.evil1.example/pay?x=1"]
+        before = ["CLEAN"] * 4 + ["MALICIOUS"]
+        self.assertEqual(statuses(self.hub.post("/check-urls", {"urls": urls})), before)
+        self.assertFalse(self.hub.get("/v1/emergency").json()["active"])
+        self.enter()
+        want = ["BLOCKED_PATTERN"] * 2 + before[2:]
+        until(lambda: statuses(self.hub.post("/check-urls", {"urls": urls})) == want, "the patterns")
+        rows = self.hub.post("/v1/check", {"values": urls}).json()["results"]
+        self.assertEqual([r["status"] for r in rows], want)
+        self.assertEqual([r.get("pattern") for r in rows], ["short_bitly", "digits_tk", None, None, None])
+        self.assertEqual([r["requires_blocking"] for r in rows], [False] * 4 + [True])
+        shown = self.hub.get("/metrics").body.decode()
+        found = re.search(r'gillnet_url_checks_total{status="BLOCKED_PATTERN",via="api"} (\d+)\n', shown)
+        self.assertGreaterEqual(int(found[1]), 4)
+        self.assertIn("gillnet_emergency 1\n", shown)
+
+    def test_escalated__then_shown_and_lifted(self):
+        self.hub.run("list", "import", "phish", "-", stdin="".join(f"http://many.example/{n}\n" for n in range(9)))
+        self.enter()
+        for n in range(4):
+            self.hub.ask("POST", "/v1/scan", f"Subject: x\r\n\r\nhttp://many.example/{n}\r\n".encode(),
+                         {"Content-Type": "message/rfc822"})
+        said = self.hub.get("/v1/emergency").json()
+        self.assertTrue(said["active"])
+        self.assertEqual(said["level"], 1)
+        row = said["escalated"][0]
+        self.assertEqual((row["domain"], row["urls"], row["list"]), ("many.example", 3, "phish"))
+        self.assertEqual(row["until_s"] - row["from_s"], 3600)
+        lift = "/v1/emergency/lift"
+        self.assertEqual(self.hub.post(lift, {"domain": "many.example"}).status, 401)
+        head = {"Authorization": "Bearer " + self.hub.token("boss", "admin")}
+        until(lambda: self.hub.post(lift, {"domain": "other.example"}, head).status == 404, "the token")
+        self.assertEqual(self.hub.post(lift, {"domain": "a\nreload"}, head).status, 422)
+        self.assertEqual(self.hub.post(lift, {"domain": "many.example"}, head).json(), {"domain": "many.example", "state": "lifted"})
+        self.assertEqual(self.hub.get("/v1/emergency", head).json()["escalated"], [])
+
+
 class Openapi(unittest.TestCase):
     def test_document__names_every_route_and_no_other(self):
         text = (TOP / "core/hub/api/api_route.def").read_text()

@@ -148,11 +148,71 @@ class Emergency(unittest.TestCase):
         self.assertRegex(detail, r"url_domain=evil.example escalated from 20 URLs of list phish "
                          r"\(phish\) at 20\d\d-")
         self.assertEqual(scan(d, fresh)["score"], 6.0)
-        self.assertRegex(d.control("escalated"), "ok\nevil.example nurls=20 list=phish category=phish")
         self.assertIn("event=escalate domain=evil.example nurls=20 list=phish", d.log())
-        self.assertTrue(d.control("escalated drop other.example").startswith("error"))
-        self.assertEqual(d.control("escalated drop evil.example"), "ok\n")
+        self.check_command(d)
         self.assertEqual(symbols(scan(d, fresh)), {})
+
+    def check_command(self, d):
+        said = json.loads(gillnet("--json", "emergency", "-c", d.conf).stdout)
+        self.assertTrue(said["active"])
+        self.assertEqual(said["level"], 200)
+        row = said["escalated"][0]
+        self.assertEqual((row["domain"], row["urls"], row["list"], row["category"]),
+                         ("evil.example", 20, "phish", "phish"))
+        self.assertEqual(row["until_s"] - row["from_s"], 3600)
+        text = gillnet("emergency", "-c", d.conf).stdout
+        self.assertRegex(text, "^emergency mode is on since 20.*Z: [0-9]+ URL checks a second; it begins above 200")
+        self.assertRegex(text, r"\nevil.example until 20.*Z, since 20.*Z: 20 URLs of list phish \(phish\)\n")
+        wrong = gillnet("emergency", "lift", "other.example", "-c", d.conf, check=False)
+        self.assertEqual((wrong.returncode, wrong.stdout), (65, ""))
+        self.assertIn("other.example is not escalated", wrong.stderr)
+        bad = gillnet("emergency", "lift", "a\nreload", "-c", d.conf, check=False)
+        self.assertEqual(bad.returncode, 64)
+        self.assertEqual(gillnet("emergency", "lift", "evil.example", "-c", d.conf).stdout, "")
+        self.assertEqual(d.control("escalated"), "ok\n")
+
+    def damaged(self, more):
+        """gillnetd whose list has whole filters and a damaged index."""
+        d = Daemon(CONFIG.replace("enter = 200.0;", "enter = 200.0; " + more))
+        self.addCleanup(d.__exit__, None, None, None)
+        names = pathlib.Path(d.folder, "phish.txt")
+        names.write_text("".join(f"bad{n}.example\n" for n in range(2000)))
+        gillnet("list", "import", "phish", str(names), "-c", d.conf)
+        index = max(pathlib.Path(d.state, "lists/phish").glob("index.*[0-9]"))
+        index.write_bytes(b"x" * index.stat().st_size)
+        return d.start()
+
+    def test_index_damaged__waived__counts_in_the_mode_and_says_unverified(self):
+        d = self.damaged("unverified = true;")
+        self.assertEqual(symbols(scan(d, "http://bad7.example/")), {})
+        self.enter(d)
+        got = scan(d, "http://bad7.example/ http://good.example/")
+        self.assertEqual(symbols(got), {"LIST_PHISH": "unverified, url_domain=bad7.example"})
+        self.assertEqual((got["score"], got["limits"]), (6.0, ["unverified"]))
+        self.assertEqual([x["status"] for x in got["lists"]], ["unverified"])
+        self.assertEqual(symbols(scan(d, "http://good.example/")), {})
+        self.check_unverified_mail(d)
+
+    def check_unverified_mail(self, d):
+        m = Mta(d.target)
+        m.hello()
+        answer = m.message(body=b"see http://bad7.example/ now\r\n")
+        m.quit()
+        headers = dict(answer.headers())
+        self.assertIn("limit=unverified", headers["X-Gillnet-Status"])
+        self.assertIn("LIST_PHISH(6.0)[unverified, url_domain=bad7.example]",
+                      headers["X-Gillnet-Symbols"].replace("\n\t", " "))
+        self.assertEqual(d.wait_line(m.qid)["limits"], "unverified")
+        self.assertEqual(d.stat("limit_unverified"), 1)
+        told = gillnet("explain", m.qid, "-c", d.conf).stdout
+        self.assertIn("6.0 from LIST_PHISH (unverified, url_domain=bad7.example)", told)
+        row = json.loads(gillnet("--json", "explain", m.qid, "-c", d.conf).stdout)
+        self.assertIn("unverified", json.dumps(row))
+
+    def test_index_damaged__not_waived__nothing_counts(self):
+        d = self.damaged("")
+        self.enter(d)
+        self.assertEqual(symbols(scan(d, "http://bad7.example/")), {})
 
     def test_off__by_configuration__never_on(self):
         d = self.daemon(CONFIG.replace("enter = 200.0;", "enter = 200.0; enabled = false;"))

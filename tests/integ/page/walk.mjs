@@ -71,6 +71,22 @@ const tests = {
     await sees(it, "#health-word", "All is well");
   },
 
+  async test_overview__emergency_mode__then_it_says_so_once() {
+    const known = answers();
+    const stats = known["GET /v1/stats"];
+    Object.assign(stats.gillnetd.stats, { emergency: 1, emergency_rate: 4321, emergency_level: 200, emergency_since_time: Math.floor(Date.now() / 1000) - 600, escalated: 2 });
+    known["GET /v1/alerts"].alerts.push({ name: "GillnetEmergency", severity: "warning", firing: true, since_s: 1, value: 1, threshold: 0, message: "emergency mode: far more", action: "" });
+    const it = await visit({ answers: known });
+    await ready(it);
+    await sees(it, "#health-word", "2 things need you");
+    await sees(it, "#needs", /Emergency mode: 4,321 URL checks a second; it began above 200[^]*gillnet emergency shows it, and 2 domains that count as listed for a while/);
+    assert.doesNotMatch(await textOf(it, "#needs"), /far more/);
+    stats.gillnetd.stats.emergency = 0;
+    known["GET /v1/alerts"].alerts.pop();
+    await it.page.reload();
+    await sees(it, "#health-word", "1 thing needs you");
+  },
+
   async test_charts__pressed_and_pointed_at__then_they_tell_more() {
     const it = await visit();
     await ready(it);

@@ -83,6 +83,7 @@ static void test_listset_lookup__one_domain_under_many_hosts__one_hit(void **sta
     struct list_writer *w = open_writer(x->f);
     import_range(x->f, w, 0, 10, 0);
     refresh(x);
+    struct feature_entry revoked;
     struct featureset *fs = featureset_new(x->f->arena, 5000);
     for (unsigned i = 0; i < 1000; i++) {
         char text[64];
@@ -100,6 +101,14 @@ static void test_listset_lookup__one_domain_under_many_hosts__one_hit(void **sta
     assert_int_equal(listset_lookup(s, fs, 1, arena, &hits), ERR_OK);
     assert_true(hits.met_deadline);
     assert_int_equal(hits.v[0].answer, LIST_POSSIBLE);
+    assert_true(hits.v[0].is_filtered);
+    /* but a recent revocation is known without the index */
+    MUST(x->f, feature_entry_parse(SLICE_LIT("host-3.example"), FEATURE_NONE,
+                                   x->f->arena, &revoked, &x->f->info));
+    MUST(x->f, list_revoke(w, &revoked, SLICE_LIT("test"), &x->f->info));
+    assert_int_equal(listset_lookup(s, fs, 1, arena, &hits), ERR_OK);
+    assert_int_equal(hits.v[0].answer, LIST_REVOKED);
+    assert_false(hits.v[0].is_filtered);
     /* an arena without room: fewer hits and the reason */
     struct arena *tiny = arena_new(256);
     assert_int_equal(listset_lookup(s, fs, 0, tiny, &hits), ERR_NOMEM);

@@ -145,7 +145,7 @@ static void test_rating__for_answers__then_word_and_confidence(void **state)
             r.confidence > table[i].confidence + 1e-9) {
             fail_msg("%s: %s %.6f", table[i].what, rating_name(r.rating), r.confidence);
         }
-        assert_true(rating_is_from_lists(r.rating));
+        assert_true(rating_is_given(r.rating));
     }
 }
 

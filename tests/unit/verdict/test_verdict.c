@@ -154,6 +154,63 @@ static void test_evaluate__lookup__then_judged(void **state)
     assert_true(b->v.limits & LIMIT_FLAG(memory));
 }
 
+/* Four hits that the index could not confirm: of a filter, of none, of an allow list's value, and
+ * the latter's own. */
+static void look_up_unconfirmed(struct bench *b)
+{
+    add_list("phish", 8);
+    add_list("friends", 0)->is_allow = true;
+    add_hit(b, 0, FEATURE_url, "evil.example/x");
+    add_hit(b, 0, FEATURE_url, "peer.example/x");
+    add_hit(b, 0, FEATURE_url, "friend.example/x");
+    add_hit(b, 1, FEATURE_url, "friend.example/x");
+    for (size_t i = 0; i < b->found.n; i++) {
+        b->hits[i].answer = LIST_POSSIBLE;
+        b->hits[i].is_filtered = i != 1;
+    }
+    lookup_hits = b->found;
+}
+
+static void evaluate(struct bench *b)
+{
+    struct list_hits hits;
+
+    verdict_evaluate(&b->config, &lists, b->features, &b->context, 0, b->arena, &b->v,
+                     &hits);
+}
+
+static void test_evaluate__possible_hits__then_nothing(void **state)
+{
+    struct bench *b = *state;
+
+    look_up_unconfirmed(b);
+    evaluate(b);
+    assert_int_equal(b->v.nsymbols, 0);
+    assert_int_equal(b->v.limits, 0);
+}
+
+static void test_evaluate__possible_hits_and_trust__then_filters_count_and_say_so(
+    void **state)
+{
+    struct bench *b = *state;
+
+    look_up_unconfirmed(b);
+    b->context.trusts_filters = true;
+    evaluate(b);
+    assert_int_equal(b->v.nsymbols, 1);
+    has_symbol(b, 0, "LIST_PHISH", 8, "unverified, url=evil.example/x");
+    assert_int_equal(b->v.limits, LIMIT_FLAG(unverified));
+    assert_int_equal(b->v.action, ACTION_HEADER);
+    assert_true(b->v.firm == 0); /* teaches nothing */
+    /* what is confirmed stays as it is, and alone is shown */
+    b->hits[1].answer = LIST_CONFIRMED;
+    b->hits[0].answer = LIST_POSSIBLE;
+    evaluate(b);
+    has_symbol(b, 0, "LIST_PHISH", 8, "url=peer.example/x (+1 more)");
+    assert_int_equal(b->v.limits, 0);
+    assert_true(b->v.firm == 8);
+}
+
 static void test_extract_limits__config__then_all_are_taken(void **state)
 {
     struct bench *b = *state;
@@ -241,6 +298,8 @@ int main(void)
         TEST(test_make__limits__then_in_verdict),
         TEST(test_make__degraded_lists__then_in_verdict),
         TEST(test_evaluate__lookup__then_judged),
+        TEST(test_evaluate__possible_hits__then_nothing),
+        TEST(test_evaluate__possible_hits_and_trust__then_filters_count_and_say_so),
         TEST(test_extract_limits__config__then_all_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

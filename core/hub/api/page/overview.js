@@ -15,9 +15,21 @@ const sumOf = (buckets, name) => buckets.reduce((n, b) => n + b[name], 0);
 
 // ---- health ----
 
+// Emergency mode, from gillnetd's own numbers: the alert of it comes later and knows less. Null: off.
+function emergency(daemon) {
+  const it = daemon?.running ? daemon.stats : null;
+  if (!it || amount(it.emergency) === 0) return null;
+  const domains = amount(it.escalated);
+  return { key: "emergency", severity: "warning", since: it.emergency_since_time,
+    message: `Emergency mode: ${count(amount(it.emergency_rate))} URL checks a second; it began above ${count(amount(it.emergency_level))}`,
+    action: `gillnet emergency shows it${domains > 0 ? `, and ${plural(domains, "domain")} that ${domains === 1 ? "counts" : "count"} as listed for a while` : ""}` };
+}
+
 // Reasons against "all is well": firing alerts and faults of gillnetd.
 function needs(data) {
-  const found = list(data.alerts?.alerts).filter((a) => a.firing).map((a) => ({
+  const mode = emergency(data.stats?.gillnetd);
+  const isNews = (a) => a.firing && !(mode && a.name === "GillnetEmergency");
+  const found = list(data.alerts?.alerts).filter(isNews).map((a) => ({
     key: `alert ${a.name}`, severity: a.severity === "critical" ? "critical" : "warning", message: text(a.message || a.name),
     action: a.action ?? "", since: a.since_s,
   }));
@@ -29,6 +41,7 @@ function needs(data) {
   for (const fault of Array.isArray(daemon?.faults) ? daemon.faults : []) {
     found.push({ key: `fault ${fault}`, severity: "warning", message: text(fault), action: "gillnet doctor says what to do", since: 0 });
   }
+  if (mode) found.push(mode);
   return found.sort((a, b) => (a.severity > b.severity) - (a.severity < b.severity));
 }
 

@@ -441,7 +441,7 @@ int cmd_replay(struct cli *cli, int argc, char **argv)
         CLI_FORM("replay", table, 0, 0, "it takes options only: --set KEY=VALUE"),
         &argc, argv);
 
-    THEN(status, cli_rules(cli));
+    THEN(status, cli_config(cli));
     THEN(status, journal_period(since, until, &q));
     struct replaying *p = status == 0 ? calloc(1, sizeof(*p)) : NULL;
     if (p == NULL) {

@@ -122,7 +122,7 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     int status = cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"),
                                &argc, argv);
 
-    THEN(status, cli_rules(cli));
+    THEN(status, cli_config(cli));
     THEN(status, journal_period(since, NULL, &q));
     if (status != 0) {
         return status;

@@ -72,7 +72,7 @@ struct replay_result {
 void replay_judge(const struct replay *r, const struct record *record,
                   const struct journal_names *names, struct replay_result *ret);
 
-/* The symbol of a rule: BULK_NAME, TRAIT_NAME or RULE_NAME. */
+/* The symbol of a rule: BULK_NAME, TRAIT_NAME, RULE_NAME or BLOCKED_PATTERN_NAME. */
 void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]);
 
 /* replay_rule.c: whether a rule's counts were met, by the counts of the record. */

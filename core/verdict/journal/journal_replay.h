@@ -3,11 +3,10 @@
  *
  * Settings: thresholds.ACTION, bulk_alone, limits.score, lists.NAME.{weight, shadow, enabled},
  * rules.NAME.{count, networks, senders, recipients, score, shadow, enabled}; the four numbers of
- * rules without conditions. A setting that no record
- * can answer is refused with the reason. A single message that cannot answer is undecided, and
- * never counts as unchanged; so is one that got no verdict, because of an error or a limit. Outgoing
- * mail is never judged: leave it out. Without settings each message gets the action that it got: all parts
- * of the score that no setting touches are those of the record.
+ * rules without conditions. A setting that no record can answer is refused with the reason. A
+ * single message that cannot answer, or that was not examined, is undecided, and never counts as
+ * unchanged. Outgoing mail is never judged: leave it out. Without settings each message gets the
+ * action that it got: all parts of the score that no setting touches are those of the record.
  * Counts are those of the sketch, which are never below the true ones; a message that they decide
  * is an estimate.
  * Threads: one object, one thread.   Owns: the settings.   ADR 0064.

@@ -34,7 +34,6 @@ static inline void example_fill(struct example *e, uint64_t i)
     r->case_id = (UINT64_C(122163200) << 28) + i;
     r->queue_id = slice_str(e->queue_id);
     r->message_id = i * 7919 + 1;
-    r->unjudged = i % 5 == 4 ? SLICE_LIT("memory") : SLICE_NONE;
     r->has_addr = i % 2 == 0;
     r->addr[15] = (uint8_t)i;
     r->bytes = 1000 + i;

@@ -267,6 +267,9 @@ static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
     struct verdict verdict;
     const char *trouble = NULL;
     enum outgoing_answer answer = OUTGOING_PASS;
+
+    m->case_id = case_id_next(clock_wall_us() / US_PER_S);
+    case_id_print(m->case_id, m->case_text);
     if (m->is_outgoing) {
         end_headers(m);
         answer = outgoing_learn(m);
@@ -283,8 +286,6 @@ static void finish_message(SMFICTX *ctx, struct session *s, struct outcome *ret)
     } else if (trouble) {
         reply_trouble(ctx, s, trouble, ret);
     } else {
-        m->case_id = case_id_next(clock_wall_us() / US_PER_S);
-        case_id_print(m->case_id, m->case_text);
         reply_verdict(ctx, s, &verdict, ret);
     }
     message_log_write(s, reason ? NULL : &verdict, reason, ret,

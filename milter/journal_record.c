@@ -1,4 +1,4 @@
-/* journal_record - a judged message for the journal. */
+/* journal_record - a message for the journal. */
 #include <stdatomic.h>
 
 #include "core/base/clock.h"
@@ -62,36 +62,65 @@ static struct slice without_brackets(struct slice address)
 
 static void add_addresses(const struct message *m, struct record *r)
 {
-    const struct slice *rcpt = NULL;
-    size_t n = extract_recipients(m->extract, &rcpt);
+    const struct slice *rcpt = m->rcpt; /* not normalised: better than none */
+    size_t n = m->nrcpt < SESSION_RCPTS ? m->nrcpt : SESSION_RCPTS;
 
+    if (m->extract != NULL) {
+        n = extract_recipients(m->extract, &rcpt);
+    }
     r->from = without_brackets(m->mail_from);
     r->ntexts_rcpt = n < RECORD_RCPTS ? n : RECORD_RCPTS;
     for (size_t i = 0; i < r->ntexts_rcpt; i++) {
-        r->rcpt[i] = rcpt[i];
+        r->rcpt[i] = without_brackets(rcpt[i]);
+    }
+}
+
+static void add_message(const struct session *s, const struct outcome *o, uint64_t us,
+                        struct record *r)
+{
+    const struct message *m = &s->message;
+
+    r->time_us = clock_wall_us();
+    r->case_id = m->case_id;
+    r->is_outgoing = m->is_outgoing;
+    r->is_authenticated = m->is_authenticated;
+    r->has_addr = s->has_addr;
+    memcpy(r->addr, s->addr, sizeof(r->addr));
+    r->queue_id = slice_str(m->queue_id);
+    r->bytes = m->bytes;
+    if (m->extract != NULL) {
+        r->message_id = journal_message_id(&kept.key, extract_message_id(m->extract));
+        r->bytes = extract_message_bytes(m->extract);
+    }
+    r->us = us;
+    r->nrcpt = m->nrcpt;
+    r->wanted = (uint8_t)o->wanted;
+    r->done = (uint8_t)o->done;
+    r->config_id = id_of(m);
+    if (m->config->journal.addresses) {
+        add_addresses(m, r);
     }
 }
 
 void journal_record_message(const struct session *s, const struct verdict *v,
-                            const struct outcome *o, uint64_t us)
+                            const char *reason, const struct outcome *o, uint64_t us)
 {
     const struct message *m = &s->message;
+    struct record room;
     struct record *r = m->record;
 
-    if (r == NULL) {
+    if (kept.journal == NULL || !journal_is_on(kept.journal)) {
         return;
     }
-    r->time_us = clock_wall_us();
-    r->case_id = m->case_id;
-    r->queue_id = slice_str(m->queue_id);
-    r->message_id = journal_message_id(&kept.key, extract_message_id(m->extract));
-    r->bytes = extract_message_bytes(m->extract);
-    r->us = us;
-    r->nrcpt = m->nrcpt;
-    if (m->config->journal.addresses) {
-        add_addresses(m, r);
+    if (r == NULL) { /* it was not read, or there is no memory */
+        record_init(&room, RECORD_MESSAGE);
+        r = &room;
     }
-    journal_gather_verdict(m->config, v, o->done, r);
-    r->config_id = id_of(m);
+    add_message(s, o, us, r);
+    if (v != NULL) {
+        journal_gather_verdict(m->config, v, r);
+    } else {
+        journal_gather_unjudged(m->config, slice_str(reason), r);
+    }
     (void)journal_add(kept.journal, r);
 }

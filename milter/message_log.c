@@ -105,9 +105,7 @@ void message_log_write(const struct session *s, const struct verdict *v,
                        const char *reason, const struct outcome *o, uint64_t us)
 {
     uint64_t size = count_outcome(&s->message, v, o, us);
-    if (v) {
-        journal_record_message(s, v, o, us);
-    }
+    journal_record_message(s, v, reason, o, us);
     history_record_message(&s->message, v, o, size, us);
     log_message(s, v, reason, o, size, us);
 }

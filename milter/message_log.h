@@ -37,11 +37,12 @@ void ham_record_message(const struct featureset *features, const struct verdict 
 void journal_record_use(struct journal *j, const struct hashkey *key);
 /* Another configuration is in force. */
 void journal_record_configure(const struct config *config);
-/* An examined message, while its lists are pinned. */
+/* A message that was read, while the lists of its case are pinned. */
 void journal_record_evidence(struct message *m, const struct journal_case *c);
-/* The same message before its answer: from here on its record survives the end of the process. */
+/* Any message before its answer: from here on its record survives the end of the process. v NULL:
+ * it has no verdict, for this reason. */
 void journal_record_message(const struct session *s, const struct verdict *v,
-                            const struct outcome *o, uint64_t us);
+                            const char *reason, const struct outcome *o, uint64_t us);
 
 /* ---- the page of history (core/telemetry/history.h) ---- */
 

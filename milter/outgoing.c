@@ -8,6 +8,7 @@
 #include "core/verdict/account/account.h"
 #include "core/verdict/identity/proof.h"
 
+#include "milter/message_log.h"
 #include "milter/service.h"
 
 #define FAULT_CONTACTS "correspondents"
@@ -142,8 +143,9 @@ static void learn_recipients(const struct message *m, const struct recipients *r
     }
 }
 
-static void count_apart(const struct message *m, const struct featureset *features)
+static void count_apart(struct message *m, const struct featureset *features)
 {
+    static const struct list_hits none = {.n = 0};
     const struct keyring *keys;
     const struct count_port *port = service_counts(&keys);
     struct message_facts facts = {.ndeliveries = m->nrcpt, .prefix = OUTGOING_PREFIX};
@@ -151,6 +153,9 @@ static void count_apart(const struct message *m, const struct featureset *featur
 
     facts.nrcpt = extract_recipients(m->extract, &facts.rcpt);
     count_message(port, keys, m->config, features, &facts, false, m->arena, &counts);
+    const struct verdict_context context = {.counts = &counts};
+    const struct journal_case c = {m->config, features, NULL, &none, &context, NULL};
+    journal_record_evidence(m, &c);
 }
 
 enum outgoing_answer outgoing_learn(struct message *m)

@@ -120,6 +120,15 @@ static void set_reply(SMFICTX *ctx, bool is_reject, char *text)
                   is_reject ? reject_status : defer_status, text);
 }
 
+/* A message without a verdict: no template, but a case id. */
+static void defer_with_case(SMFICTX *ctx, const struct session *s, const char *why)
+{
+    char text[REPLYTEXT_REPLY_MAX];
+
+    (void)snprintf(text, sizeof(text), "%s, case %s", why, s->message.case_text);
+    set_reply(ctx, false, text);
+}
+
 /* Accepts with what the action calls for; falls back to milder ones. */
 static void deliver(SMFICTX *ctx, const struct session *s, const struct verdict *v,
                     struct outcome *ret)
@@ -195,8 +204,8 @@ void reply_outgoing(SMFICTX *ctx, struct session *s, enum outgoing_answer answer
 {
     *ret = (struct outcome){.done = ACTION_ACCEPT, .code = SMFIS_CONTINUE};
     if (answer == OUTGOING_DEFER) {
-        char text[] = "too many new recipients today, ask your administrator";
-        set_reply(ctx, false, text);
+        defer_with_case(ctx, s,
+                        "too many new recipients today, ask your administrator");
         ret->done = ret->wanted = ACTION_DEFER;
         ret->code = SMFIS_TEMPFAIL;
         return;
@@ -215,15 +224,14 @@ void reply_trouble(SMFICTX *ctx, struct session *s, const char *reason,
     *ret =
         (struct outcome){.done = on_error, .wanted = on_error, .code = SMFIS_CONTINUE};
     if (on_error == ACTION_DEFER) {
-        char text[] = "message could not be examined, try again later";
-        set_reply(ctx, false, text);
+        defer_with_case(ctx, s, "message could not be examined, try again later");
         ret->code = SMFIS_TEMPFAIL;
         return;
     }
     strip_forged(ctx, s, ret);
     if (s->options.actions & SMFIF_ADDHDRS) {
         char value[REPLYTEXT_HEADER_SIZE];
-        replytext_unchecked(reason, value);
+        replytext_unchecked(reason, s->message.case_text, value);
         insert_header(ctx, header_status, value);
     }
 }

@@ -130,9 +130,10 @@ void replytext_status(const struct verdict *v, enum action done, double required
     replytext_fold(value, ret);
 }
 
-void replytext_unchecked(const char *reason, char *ret)
+void replytext_unchecked(const char *reason, const char *case_id, char *ret)
 {
-    snprintf(ret, REPLYTEXT_HEADER_SIZE, "unchecked, reason=%s", reason);
+    snprintf(ret, REPLYTEXT_HEADER_SIZE, "unchecked, reason=%s case=%s", reason,
+             case_id);
 }
 
 void replytext_score(const struct verdict *v, char *ret)

@@ -31,8 +31,8 @@ struct replytext_names {
  * verdict_required. Each ret is REPLYTEXT_HEADER_SIZE bytes, folded. */
 void replytext_status(const struct verdict *v, enum action done, double required,
                       const char *case_id, char *ret);
-/* "unchecked, reason=memory" */
-void replytext_unchecked(const char *reason, char *ret);
+/* "unchecked, reason=memory case=d3k7p0vq9x2m" */
+void replytext_unchecked(const char *reason, const char *case_id, char *ret);
 void replytext_score(const struct verdict *v, char *ret);
 /* "LIST_PHISH(6.0)[url_domain=evil.example], ..."; the number of symbols that do not fit stands at
  * the end. */

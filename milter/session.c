@@ -127,6 +127,8 @@ void session_begin_message(struct session *s, const char *mail_from,
         m->own[i].name = own_names[i];
     }
     m->skip = reason_to_skip(s, m->config, is_authenticated);
+    m->is_outgoing =
+        (m->skip == SKIP_LOGIN || m->skip == SKIP_NETWORK) && m->config->outgoing;
     m->arena = arenapool_take((size_t)m->config->limits.memory);
     if (!m->arena) {
         m->trouble = "memory";
@@ -134,8 +136,6 @@ void session_begin_message(struct session *s, const char *mail_from,
     }
     m->mail_from = arena_copy(m->arena, slice_str(mail_from));
     m->user = arena_copy(m->arena, slice_head(slice_str(user), SESSION_TEXT_MAX));
-    m->is_outgoing =
-        (m->skip == SKIP_LOGIN || m->skip == SKIP_NETWORK) && m->config->outgoing;
     if (m->skip == SKIP_NONE || m->is_outgoing) {
         begin_extract(s, m);
     }

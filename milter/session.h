@@ -77,9 +77,9 @@ struct message {
     size_t nothers;
     bool has_more_forged; /* more than SESSION_FORGED_NAMES names */
     char queue_id[SESSION_QUEUE_ID_MAX];
-    uint64_t case_id;             /* 0: not judged */
-    char case_text[CASE_ID_SIZE]; /* empty: not judged */
-    struct record *record;        /* for the journal, in the arena; NULL: none */
+    uint64_t case_id; /* set at the end of the message, as is its text */
+    char case_text[CASE_ID_SIZE];
+    struct record *record; /* for the journal, in the arena; NULL: none */
 };
 
 struct session {

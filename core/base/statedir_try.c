@@ -68,6 +68,22 @@ static bool is_below(const char *path, const char *dir)
     return strncmp(path, dir, n) == 0 && path[n] == '/';
 }
 
+/* The group that lets the user in: that of the state folder, if the user is in it, so that the same
+ * command helps both services; otherwise its own. */
+static gid_t group_of(const struct statedir_use *use)
+{
+    struct stat st;
+
+    if (stat(use->dir, &st) == 0) {
+        for (int i = 0; i < use->user.ngroups; i++) {
+            if (use->user.groups[i] == st.st_gid) {
+                return st.st_gid;
+            }
+        }
+    }
+    return use->user.gid;
+}
+
 static void say_mend(const struct trying *t, const struct trial_finding *f,
                      char dst[MEND_MAX])
 {
@@ -89,7 +105,7 @@ static void say_mend(const struct trying *t, const struct trial_finding *f,
     }
     if (!is_below(f->row, t->use->dir)) {
         (void)snprintf(dst, MEND_MAX, "chgrp %s %s && chmod g+rX %s",
-                       group_name(o.gid, group), f->path, f->path);
+                       group_name(group_of(t->use), group), f->path, f->path);
         return;
     }
     statedir_owner(t->use->dir, below, &o);

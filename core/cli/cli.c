@@ -244,6 +244,39 @@ int cli_help(const struct cli_command *command)
     return CLI_CLEAN;
 }
 
+/* Whether a line of a synopsis, such as "list stat|verify [LIST...]", is of the subcommand. */
+static bool is_form_of(struct slice line, struct slice word)
+{
+    (void)slice_cut(&line, ' ');
+    for (struct slice names = slice_cut(&line, ' '); names.n > 0;) {
+        if (slice_eq(slice_cut(&names, '|'), word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cli_help_form(const struct cli_command *command, const char *word)
+{
+    bool is_found = false;
+
+    for (struct slice rest = slice_str(command->synopsis); rest.n > 0;) {
+        struct slice line = slice_cut(&rest, '\n');
+        if (is_form_of(line, slice_str(word))) {
+            (void)printf("%s gillnet [-c FILE] [--json] %.*s\n",
+                         is_found ? "      " : "usage:", SLICE_ARGS(line));
+            is_found = true;
+        }
+    }
+    if (!is_found) {
+        (void)cli_error(EX_USAGE, "%s has no subcommand %.60s", command->name, word);
+        print_synopsis(stderr, command);
+        return EX_USAGE;
+    }
+    (void)printf("gillnet(1) explains the options.\n");
+    return CLI_CLEAN;
+}
+
 static int bad_usage(const char *why)
 {
     return cli_error(EX_USAGE, "%s\nTry `gillnet --help`.", why);

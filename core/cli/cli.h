@@ -143,6 +143,8 @@ const struct cli_command *cli_command(const char *name);
 const struct cli_command *cli_command_next(const struct cli_command *command);
 /* Prints the help of a command, or of the program for NULL; returns 0. */
 int cli_help(const struct cli_command *command);
+/* One subcommand of it. EX_USAGE: it has none of that name. */
+int cli_help_form(const struct cli_command *command, const char *word);
 
 #define CLI_COMMAND(name, synopsis, help) cli_run_fn cmd_##name;
 #include "core/cli/commands.def"

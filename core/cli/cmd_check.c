@@ -192,7 +192,15 @@ static int explain_outcome(const struct check *c, const struct journal_case *fou
     }
     record_init(r, RECORD_MESSAGE);
     journal_gather(found, arena, r);
-    journal_gather_verdict(found->config, found->verdict, found->verdict->action, r);
+    journal_gather_verdict(found->config, found->verdict, r);
+    r->done = r->wanted;
+    r->bytes = m->bytes;
+    r->nrcpt = (uint32_t)m->nrcpt;
+    r->from = slice_str(c->envelope.from);
+    r->has_addr = found->context->client_addr != NULL;
+    if (r->has_addr) {
+        memcpy(r->addr, found->context->client_addr, sizeof(r->addr));
+    }
     return explain_print(c->sources, &e);
 }
 

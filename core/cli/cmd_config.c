@@ -2,6 +2,8 @@
 #include <sysexits.h>
 
 #include "core/base/buf.h"
+#include "core/base/dir_walk.h"
+#include "core/base/file.h"
 #include "core/cli/cli.h"
 #include "core/cli/print.h"
 #include "core/config/advice.h"
@@ -19,11 +21,38 @@ static void print_advice(const struct config *c)
     }
 }
 
+/* To standard error: files beside those of conf.d that are not read. */
+static enum err say_ignored(const struct config *c, struct errinfo *reterr)
+{
+    const char *slash = strrchr(c->file, '/');
+    char dir[FILE_PATH_MAX];
+    enum err e = path_make(dir, reterr, "%.*sconf.d",
+                           slash == NULL ? 0 : (int)(slash - c->file) + 1, c->file);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    struct dir_walk w = dir_walk_begin(dir, DIR_OPTIONAL);
+
+    while (dir_walk_next(&w)) {
+        if (!config_reads_file(w.name)) {
+            cli_say("warning: %s/%s is not read; the name of a file in conf.d begins "
+                    "with no dot and ends in .conf",
+                    dir, w.name);
+        }
+    }
+    return dir_walk_end(&w, ERR_OK, reterr);
+}
+
 static int check_config_file(struct cli *cli)
 {
     const struct config *c = cli->config;
+    struct errinfo why = {.code = ERR_OK};
 
     print_advice(c);
+    if (*c->file != '\0' && say_ignored(c, &why) != ERR_OK) {
+        return cli_fail(&why);
+    }
     if (cli->json) {
         return json_status(json_pack("{s:s, s:b}", "file", c->file, "ok", 1));
     }

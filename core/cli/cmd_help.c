@@ -1,4 +1,4 @@
-/* cmd_help - `gillnet help [COMMAND|KEY]`. */
+/* cmd_help - `gillnet help [COMMAND [SUBCOMMAND]|KEY]`. */
 #include <sysexits.h>
 
 #include "core/base/buf.h"
@@ -45,6 +45,9 @@ static bool help_keys(struct slice name)
 int cmd_help(struct cli *cli, int argc, char **argv)
 {
     (void)cli;
+    if (argc == 3 && cli_command(argv[1]) != NULL) {
+        return cli_help_form(cli_command(argv[1]), argv[2]);
+    }
     if (argc > 2) {
         return cli_usage("help", "name one command or key");
     }

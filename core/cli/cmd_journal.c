@@ -113,12 +113,20 @@ static bool list_record(void *context, const struct record *r,
     text_time(r->time_us / US_PER_S, when);
     if (l->is_json) {
         l->is_bad = !json_line(
-            json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "case", id, "time", when,
-                      "action", action_name((enum action)r->done), "score", r->score,
-                      "queue_id", json_text(r->queue_id), "from", json_text(r->from)));
+            json_pack("{s:s, s:s, s:s, s:o, s:b, s:o*, s:o, s:o}", "case", id, "time",
+                      when, "action", action_name((enum action)r->done), "score",
+                      r->unjudged.n > 0 ? json_null() : json_real(r->score), "outgoing",
+                      (int)r->is_outgoing, "reason",
+                      r->unjudged.n > 0 ? json_text(r->unjudged) : NULL, "queue_id",
+                      json_text(r->queue_id), "from", json_text(r->from)));
         return !l->is_bad;
     }
-    printf("%s %s %-10s %6.1f ", when, id, action_name((enum action)r->done), r->score);
+    printf("%s %s %-10s ", when, id, action_name((enum action)r->done));
+    if (r->unjudged.n > 0) {
+        printf("%6s ", r->is_outgoing ? "out" : "-");
+    } else {
+        printf("%6.1f ", r->score);
+    }
     text_print(stdout, r->queue_id, EVIDENCE_SHOWN);
     (void)putchar(' ');
     text_print(stdout, r->from, EVIDENCE_SHOWN);

@@ -38,6 +38,7 @@ struct replaying {
     struct journal_reports reports;
     uint64_t moved[ACTION_COUNT][ACTION_COUNT]; /* from, to */
     uint64_t messages;
+    uint64_t outgoing;  /* besides */
     uint64_t estimates; /* changed ones that the sketch's counts decide */
     uint64_t undecided;
     struct {
@@ -119,6 +120,10 @@ static bool replay_record(void *context, const struct record *r,
     struct replay_result result;
 
     if (r->kind != RECORD_MESSAGE) {
+        return true;
+    }
+    if (r->is_outgoing) {
+        p->outgoing++;
         return true;
     }
     replay_judge(&p->settings, r, names, &result);
@@ -242,6 +247,10 @@ static void print_text(const struct replaying *p)
     for (size_t i = 0; i < REASONS && p->reason[i].n > 0; i++) {
         printf("  %" PRIu64 " messages are left out: %s\n", p->reason[i].n,
                p->reason[i].why);
+    }
+    if (p->outgoing > 0) {
+        printf("  besides %" PRIu64 " outgoing messages, which are never marked\n",
+               p->outgoing);
     }
     if (p->reports.n == 0) {
         puts("nobody has reported a message, so precision and recall are not known");
@@ -368,8 +377,9 @@ static json_t *replay_json(const struct replaying *p)
         (void)json_object_set_new(reasons, p->reason[i].why,
                                   json_integer((json_int_t)p->reason[i].n));
     }
-    return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "messages",
-                     (json_int_t)p->messages, "changed", (json_int_t)changed_of(p),
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "messages", (json_int_t)p->messages, "outgoing",
+                     (json_int_t)p->outgoing, "changed", (json_int_t)changed_of(p),
                      "estimates", (json_int_t)p->estimates, "undecided",
                      (json_int_t)p->undecided, "undecided_by_reason", reasons,
                      "actions", actions_json(p), "senders", senders_json(p), "before",
@@ -429,7 +439,7 @@ int cmd_replay(struct cli *cli, int argc, char **argv)
         CLI_FORM("replay", table, 0, 0, "it takes options only: --set KEY=VALUE"),
         &argc, argv);
 
-    THEN(status, cli_rules(cli));
+    THEN(status, cli_config(cli));
     THEN(status, journal_period(since, until, &q));
     struct replaying *p = status == 0 ? calloc(1, sizeof(*p)) : NULL;
     if (p == NULL) {

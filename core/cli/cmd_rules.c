@@ -21,7 +21,8 @@ struct tally {
     const struct journal_reports *reports;
     struct row *v;
     size_t n;
-    uint64_t messages;
+    uint64_t messages; /* that were judged */
+    uint64_t others;
 };
 
 /* Whether another symbol than this one raised the score. */
@@ -52,6 +53,10 @@ static bool tally_record(void *context, const struct record *r,
 
     (void)names;
     if (r->kind != RECORD_MESSAGE) {
+        return true;
+    }
+    if (r->unjudged.n > 0) {
+        t->others++;
         return true;
     }
     t->messages++;
@@ -85,9 +90,11 @@ static int print_tally(const struct cli *cli, const struct tally *t)
     bool ok = true;
 
     if (!cli->json) {
-        printf("%" PRIu64 " messages\n%-24s %-6s %6s %9s %9s %9s %9s %9s\n",
-               t->messages, "rule", "state", "score", "hits", "scored", "alone", "spam",
-               "ham");
+        printf(
+            "%" PRIu64 " judged messages; %" PRIu64
+            " more are outgoing or were not examined\n%-24s %-6s %6s %9s %9s %9s %9s %9s\n",
+            t->messages, t->others, "rule", "state", "score", "hits", "scored", "alone",
+            "spam", "ham");
     }
     for (size_t i = 0; ok && i < t->n; i++) {
         const struct row *row = &t->v[i];
@@ -115,7 +122,7 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     int status = cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"),
                                &argc, argv);
 
-    THEN(status, cli_rules(cli));
+    THEN(status, cli_config(cli));
     THEN(status, journal_period(since, NULL, &q));
     if (status != 0) {
         return status;

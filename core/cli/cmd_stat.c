@@ -277,6 +277,7 @@ static int show_stat(struct cli *cli, const struct daemon_view *d, bool is_known
         status = show_json(cli, &f);
     } else {
         int opened = look_at_lists(cli, &lists);
+        lists.status = opened > lists.status ? opened : lists.status;
         status = show_text(cli, &f, wants_all);
         status = opened != 0 ? opened : status;
     }

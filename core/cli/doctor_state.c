@@ -55,13 +55,16 @@ static void check_rights(struct doctor *d, const char *path, bool is_secret)
 static void check_keys_group(struct doctor *d, const struct stat *folder,
                              const char *path)
 {
+    char advice[FILE_PATH_MAX + 128];
     struct stat st;
 
     if (lstat(path, &st) == 0 && st.st_gid == folder->st_gid &&
         (st.st_mode & S_IWGRP) != 0) {
-        doctor_say(d, DOCTOR_WARN, "rights",
-                   "give it to a group of gillnetd and gillnet-hub alone, as "
-                   "gillnet.tmpfiles does: chgrp -R _gillnet-keys",
+        (void)snprintf(advice, sizeof(advice),
+                       "give it to a group of gillnetd and gillnet-hub alone, as "
+                       "gillnet.tmpfiles does: chgrp -R _gillnet-keys %s",
+                       path);
+        doctor_say(d, DOCTOR_WARN, "rights", advice,
                    "everyone in the group of the state folder may replace the keys in "
                    "%s",
                    path);

@@ -172,6 +172,30 @@ static void add_cause(struct explain_sources *s, const struct record *r,
     }
 }
 
+/* Why a message has no score. */
+static void add_unjudged(const struct record *r, struct buf *ret)
+{
+    const char *whose =
+        r->is_authenticated ? "of a login" : "from a network of trusted_networks";
+
+    if (r->is_outgoing) {
+        buf_printf(ret, "outgoing mail %s is never judged", whose);
+    } else if (slice_eq(r->unjudged, SLICE_LIT("sessions"))) {
+        buf_add_str(ret, "it was not examined, because limits.sessions was met");
+    } else if (r->is_authenticated || slice_eq(r->unjudged, SLICE_LIT("network"))) {
+        buf_printf(ret, "mail %s is not examined (outgoing = false)", whose);
+    } else {
+        buf_printf(ret, "it was not examined (%.*s), so on_error decided",
+                   SLICE_ARGS(r->unjudged));
+    }
+    if (r->wanted > ACTION_ACCEPT && r->is_outgoing) {
+        buf_add_str(ret, "; the login wrote to more strangers than account.recipients");
+    }
+    if (r->done != r->wanted) {
+        buf_printf(ret, "; the MTA could not %s", action_name((enum action)r->wanted));
+    }
+}
+
 static void make_sentence(struct explain_sources *s, const struct record *r,
                           struct buf *ret)
 {
@@ -179,6 +203,10 @@ static void make_sentence(struct explain_sources *s, const struct record *r,
     const struct record_symbol *symbol = NULL;
 
     buf_printf(ret, "%s: ", past_of(r->done));
+    if (r->unjudged.n > 0) {
+        add_unjudged(r, ret);
+        return;
+    }
     if (r->allow.n > 0) {
         buf_printf(ret, "let through by allow (%.*s); its score does not count",
                    SLICE_ARGS(r->allow));
@@ -226,7 +254,7 @@ static void each_change(const struct record *r, change_fn *fn, void *context)
 {
     char text[NOTE];
 
-    if (r->allow.n > 0) {
+    if (r->allow.n > 0 || r->unjudged.n > 0) {
         return;
     }
     for (size_t i = 0; i < r->nsymbols; i++) {
@@ -411,8 +439,10 @@ static void print_explained(struct explain_sources *s, const struct explained *e
     if (r->is_cut) {
         puts("  more evidence than a record holds");
     }
-    puts("what would change the verdict:");
-    each_change(r, print_change, NULL);
+    if (r->unjudged.n == 0) {
+        puts("what would change the verdict:");
+        each_change(r, print_change, NULL);
+    }
 }
 
 /* ---- JSON ---- */
@@ -528,8 +558,11 @@ static json_t *explained_json(struct explain_sources *s, const struct explained 
         json_text(r->subject), "to", rcpt, "bytes", (json_int_t)r->bytes, "reported",
         opinion_name(e->reported));
     buf_fini(&sentence);
-    return json_with(o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "symbols",
-                                  symbols_json(r), "lists", record_hits_json(s, e),
+    return json_with(o, json_pack("{s:o, s:o, s:b, s:o*, s:o, s:o, s:o, s:o, s:o}",
+                                  "symbols", symbols_json(r), "lists",
+                                  record_hits_json(s, e), "outgoing",
+                                  (int)r->is_outgoing, "reason",
+                                  r->unjudged.n > 0 ? json_text(r->unjudged) : NULL,
                                   "traits", traits_json(e), "identity",
                                   bits_json(e, JOURNAL_IDENTITY, r->identity), "limits",
                                   bits_json(e, JOURNAL_LIMIT, r->limits), "counts",

@@ -70,7 +70,11 @@ static void print_head(const struct daemon_view *d, unsigned n)
                      text_time(d->stats.value[STAT_start_time], when));
         return;
     }
-    if (n == 0) {
+    if (n == 0 && d->stats.value[STAT_sessions] == 0) {
+        (void)fputs("at work, but no MTA has connected yet (`gillnet doctor` tries the "
+                    "socket as the MTA's user)",
+                    stdout);
+    } else if (n == 0) {
         (void)fputs("all is well", stdout);
     } else {
         (void)printf("NOT WELL: %u %s below", n, n == 1 ? "thing" : "things");
@@ -100,7 +104,7 @@ static void print_lists(const struct state_lists *lists)
         (void)printf("lists: %zu with %s entries, last changed %s", lists->nown,
                      humanize_count(entries, number), text_time(changed_s, when));
     } else if (lists->status != 0) {
-        (void)fputs("lists: none can be opened", stdout);
+        (void)fputs("lists: not known, none can be opened", stdout);
     } else if (followed > 0) {
         (void)fputs("lists: none of our own", stdout);
     } else {
@@ -162,8 +166,10 @@ static void print_others(const struct cli *cli)
     struct origins o;
     unsigned n = 0;
 
-    if (origins_read(cli->config->state_dir, &o, NULL) != ERR_OK) {
-        (void)puts("peers: none");
+    enum err e = origins_read(cli->config->state_dir, &o, NULL);
+
+    if (e != ERR_OK) {
+        (void)puts(e == ERR_NOT_FOUND ? "peers: none" : "peers: not known");
         return;
     }
     for (unsigned i = 0; i < o.n; i++) {

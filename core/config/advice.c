@@ -1,6 +1,9 @@
 #include "core/config/advice.h"
 
+#include <math.h>
+
 #include "core/base/clock.h"
+#include "core/config/config_internal.h"
 
 /* An allowed sender counts once somebody proved it: a server that we trust, or a login. */
 static bool allow_is_idle(const struct config *c)
@@ -20,6 +23,21 @@ static bool is_resting(const struct config_rule *rule)
            clock_wall_us() / 1000000 >= rule->until_s;
 }
 
+/* A default threshold above one that the administrator set for a harsher action. */
+static bool is_idle(const struct config *c, enum action a)
+{
+    bool is_default = config_key_source(c, offsetof(struct config, threshold) +
+                                               (size_t)a * sizeof(c->threshold[0]))
+                          .file == 0;
+
+    for (enum action harsher = a + 1; is_default && harsher < ACTION_COUNT; harsher++) {
+        if (c->threshold[harsher] < c->threshold[a] && c->threshold[a] < HUGE_VAL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
 {
     if (allow_is_idle(c) && i-- == 0) {
@@ -31,6 +49,16 @@ bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
             "rule the host's name) into trusted_authserv; gillnet setup postfix or gillnet "
             "setup sendmail does the latter"};
         return true;
+    }
+    for (enum action a = ACTION_HEADER; a < ACTION_COUNT; a++) {
+        if (is_idle(c, a) && i-- == 0) {
+            *ret = (struct config_advice){
+                "thresholds.", action_name(a),
+                "its default never applies, because a harsher action has a lower "
+                "threshold",
+                "set it below that one, or to \"off\""};
+            return true;
+        }
     }
     for (size_t k = 0; k < c->nlists; k++) {
         if (never_ages(&c->lists[k]) && i-- == 0) {

@@ -196,6 +196,8 @@ struct config_types {
 /* Loads file (and its conf.d); names of feature types that types denies are errors (NULL: any
  * name may stand there). On ERR_OK *ret is one reference, which the caller owns; on
  * failure reterrors holds every error found (at least one) and must be freed. */
+/* Whether a file of this name in conf.d is read: it ends in ".conf" and begins with no dot. */
+bool config_reads_file(const char *name);
 enum err config_load(const char *file, const struct config_types *types,
                      struct config **ret, struct config_errors *reterrors);
 

@@ -143,11 +143,16 @@ static void load_file(struct load *l, const char *path)
     buf_fini(&text);
 }
 
+bool config_reads_file(const char *name)
+{
+    size_t n = strlen(name);
+
+    return *name != '.' && n > 5 && strcmp(name + n - 5, ".conf") == 0;
+}
+
 static int is_conf(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-
-    return e->d_name[0] != '.' && n > 5 && strcmp(e->d_name + n - 5, ".conf") == 0;
+    return config_reads_file(e->d_name);
 }
 
 /* Order by bytes, whatever the locale. */

@@ -1,5 +1,5 @@
 /*
- * journal - one record for each judged message, for explanations, replays and later learning.
+ * journal - one record for each message, for explanations, replays and later learning.
  *
  * gillnetd adds a record before it answers the MTA (pending.h), so a case id that a client has seen
  * can be explained after kill -9. The thread of this module moves records into the files of the

@@ -151,13 +151,7 @@ void journal_gather(const struct journal_case *c, struct arena *arena,
 {
     const struct verdict_context *context = c->context;
 
-    ret->is_outgoing = context->is_outgoing;
-    ret->is_authenticated = context->is_authenticated;
     ret->identity = context->identity == NULL ? 0 : context->identity->words;
-    if (context->client_addr != NULL) {
-        ret->has_addr = true;
-        memcpy(ret->addr, context->client_addr, sizeof(ret->addr));
-    }
     gather_features(c, ret);
     gather_hits(c, arena, ret);
     if (context->counts != NULL) {
@@ -201,18 +195,29 @@ static void gather_symbols(const struct config *config, const struct verdict *v,
     }
 }
 
-void journal_gather_verdict(const struct config *config, const struct verdict *v,
-                            enum action done, struct record *ret)
+static void gather_scale(const struct config *config, struct record *ret)
 {
     struct verdict_scale scale;
 
     verdict_scale_of(config, &scale);
-    ret->wanted = (uint8_t)v->action;
-    ret->done = (uint8_t)done;
     ret->bulk_alone = (uint8_t)scale.bulk_alone;
+    memcpy(ret->threshold, scale.threshold, sizeof(ret->threshold));
+}
+
+void journal_gather_unjudged(const struct config *config, struct slice reason,
+                             struct record *ret)
+{
+    gather_scale(config, ret);
+    ret->unjudged = reason;
+}
+
+void journal_gather_verdict(const struct config *config, const struct verdict *v,
+                            struct record *ret)
+{
+    gather_scale(config, ret);
+    ret->wanted = (uint8_t)v->action;
     ret->fault = (uint32_t)v->fault;
     gather_score(v, ret);
-    memcpy(ret->threshold, scale.threshold, sizeof(ret->threshold));
     ret->is_of_users = v->required > 0;
     if (v->required > 0) {
         ret->threshold[v->action == ACTION_ACCEPT ? ACTION_HEADER : v->action] =

@@ -1,8 +1,8 @@
 /*
- * journal_gather - the evidence of a judged message as a record.
+ * journal_gather - the evidence of a message as a record.
  *
  * Of each counted type the record has the features with the highest counts, one for each window.
- * The caller adds envelope and answer.
+ * The caller adds envelope, answer and config_id, which takes long to compute.
  * Threads: pure.   Allocates: names from the arena.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_GATHER_H
@@ -23,9 +23,11 @@ struct journal_case {
 /* Fills a record of record_init; texts are borrowed from the message. */
 void journal_gather(const struct journal_case *c, struct arena *arena,
                     struct record *ret);
-/* After the answer: the verdict, the action that was taken, and details of symbols. The caller sets
- * config_id, which takes long to compute. */
+/* The verdict and details of symbols. */
 void journal_gather_verdict(const struct config *config, const struct verdict *v,
-                            enum action done, struct record *ret);
+                            struct record *ret);
+/* In place of a verdict: why there is none, such as "login" or "memory". */
+void journal_gather_unjudged(const struct config *config, struct slice reason,
+                             struct record *ret);
 
 #endif

@@ -387,6 +387,11 @@ void replay_judge(const struct replay *r, const struct record *record,
                                   .after = before,
                                   .score_before = record->score,
                                   .score_after = record->score};
+    if (record->unjudged.n > 0) {
+        ret->undecided =
+            "they were not examined, after an error or above limits.sessions";
+        return;
+    }
     if (record->allow.n > 0) {
         return; /* nothing changes what an allow rule let through */
     }

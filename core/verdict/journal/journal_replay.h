@@ -3,10 +3,10 @@
  *
  * Settings: thresholds.ACTION, bulk_alone, limits.score, lists.NAME.{weight, shadow, enabled},
  * rules.NAME.{count, networks, senders, recipients, score, shadow, enabled}; the four numbers of
- * rules without conditions. A setting that no record
- * can answer is refused with the reason. A single message that cannot answer is undecided, and
- * never counts as unchanged. Without settings each message gets the action that it got: all parts
- * of the score that no setting touches are those of the record.
+ * rules without conditions. A setting that no record can answer is refused with the reason. A
+ * single message that cannot answer, or that was not examined, is undecided, and never counts as
+ * unchanged. Outgoing mail is never judged: leave it out. Without settings each message gets the
+ * action that it got: all parts of the score that no setting touches are those of the record.
  * Counts are those of the sketch, which are never below the true ones; a message that they decide
  * is an estimate.
  * Threads: one object, one thread.   Owns: the settings.   ADR 0064.
@@ -71,7 +71,7 @@ struct replay_result {
 void replay_judge(const struct replay *r, const struct record *record,
                   const struct journal_names *names, struct replay_result *ret);
 
-/* The symbol of a rule: BULK_NAME, TRAIT_NAME or RULE_NAME. */
+/* The symbol of a rule: BULK_NAME, TRAIT_NAME, RULE_NAME or BLOCKED_PATTERN_NAME. */
 void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]);
 
 /* replay_rule.c: whether a rule's counts were met, by the counts of the record. */

@@ -92,6 +92,8 @@ struct record {
     bool is_of_users; /* settings of its recipients decided it */
     bool has_addr;
     uint8_t addr[16];
+    struct slice
+        unjudged; /* why there was no verdict, as in the log; empty: there was */
     struct slice queue_id;
     uint64_t message_id; /* keyed digest; 0: none */
     uint64_t bytes;

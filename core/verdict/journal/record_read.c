@@ -124,6 +124,9 @@ static void parse_message(struct cursor *c, struct record *r)
     r->nrcpt = (uint32_t)get_varint(c);
     r->identity = get_varint(c);
     r->limits = get_varint(c);
+    if (c->rest.n > 0) { /* an older version wrote none */
+        r->unjudged = get_bytes(c, RECORD_NAME_MAX);
+    }
 }
 
 static void parse_verdict(struct cursor *c, struct record *r)

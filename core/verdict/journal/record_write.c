@@ -90,6 +90,7 @@ static void print_message(const struct record *r, struct buf *b)
     put_varint(b, r->nrcpt);
     put_varint(b, r->identity);
     put_varint(b, r->limits);
+    put_name(b, r->unjudged);
 }
 
 static void print_verdict(const struct record *r, struct buf *b)

@@ -71,9 +71,10 @@ static bool is_brief(const struct config_rule *rule)
 
 void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME])
 {
-    symbol_of(!is_brief(rule)       ? "RULE_"
-              : *rule->type != '\0' ? "BULK_"
-                                    : "TRAIT_",
+    symbol_of(rule->only_in_emergency ? "BLOCKED_PATTERN_"
+              : !is_brief(rule)       ? "RULE_"
+              : *rule->type != '\0'   ? "BULK_"
+                                      : "TRAIT_",
               rule->name, ret);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 /* One level while its words are read. Senders: the first hit in this order decides. */
+enum { NAME_SHOWN = 40 /* as many bytes of a name as a symbol has at most */ };
 enum { BY_ALLOW_ADDRESS, BY_BLOCK_ADDRESS, BY_ALLOW_DOMAIN, BY_BLOCK_DOMAIN, BY_COUNT };
 
 struct level {
@@ -170,22 +171,22 @@ void user_settings_end(struct user_settings *s)
 /* Whether the symbol is of that rule or list; its name is a prefix and the name in upper case. */
 static bool is_about(const struct user_change *c, const struct symbol *symbol)
 {
-    static const char *const others[] = {"ALLOW_", "LIMIT_"};
+    static const char *const of_rules[] = {"RULE_", "BULK_", "TRAIT_",
+                                           "BLOCKED_PATTERN_"};
+    static const char *const of_lists[] = {"LIST_"};
+    const char *const *prefixes = c->is_list ? of_lists : of_rules;
+    size_t n = c->is_list ? LENGTH(of_lists) : LENGTH(of_rules);
     char name[VERDICT_SYMBOL_NAME];
-    const char *rest = strchr(symbol->name, '_');
-    bool is_list = strncmp(symbol->name, "LIST_", sizeof "LIST_" - 1) == 0;
 
-    for (size_t i = 0; i < LENGTH(others); i++) {
-        if (strncmp(symbol->name, others[i], strlen(others[i])) == 0) {
-            return false;
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(name, sizeof(name), "%s%.*s", prefixes[i],
+                       SLICE_ARGS(slice_head(c->name, NAME_SHOWN)));
+        verdict_symbol_name(name);
+        if (strcmp(symbol->name, name) == 0) {
+            return true;
         }
     }
-    if (rest == NULL || is_list != c->is_list) {
-        return false;
-    }
-    (void)snprintf(name, sizeof(name), "%.*s", SLICE_ARGS(slice_head(c->name, 40)));
-    verdict_symbol_name(name);
-    return strcmp(rest + 1, name) == 0;
+    return false;
 }
 
 /* The score of the configuration, and whether the rule or list is in shadow there. */

@@ -147,6 +147,15 @@ class Words(unittest.TestCase):
         self.assertEqual(len(re.findall(r"^thresholds\.", group, re.M)), 6)
         self.assertEqual(run("help", "no.such.key").returncode, 64)
 
+    def test_help__takes_a_subcommand(self):
+        done = run("help", "list", "import")
+        self.assertEqual((done.returncode, done.stdout.count("usage:"), done.stdout.count("gillnet [-c")), (0, 1, 1))
+        self.assertIn("list import LIST FILE|-", done.stdout)
+        self.assertIn("list stat|verify", run("help", "list", "verify").stdout)
+        done = run("help", "list", "nothing")
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("list has no subcommand nothing", done.stderr)
+
     def test_config_dump__takes_keys_and_groups(self):
         one = run("-c", "/dev/null", "config", "dump", "limits.parts")
         self.assertNotEqual(one.returncode, 0)  # no regular file

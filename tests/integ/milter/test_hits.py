@@ -26,6 +26,7 @@ class Hits(unittest.TestCase):
 
     def test_each_outcome__counted_and_shown(self):
         with Daemon(lists={"phish": ["evil.example", "back.example"]}) as d:
+            self.assertRegex(gillnet("stat", "-c", d.conf).stdout, r"\Aat work, but no MTA has connected yet \(")
             gillnet("list", "revoke", "phish", "back.example", "-c", d.conf)
             self.assertEqual(self.send(d, ["evil.example"]).status()[:3], "Yes")
             self.send(d, ["good.example", "back.example"])

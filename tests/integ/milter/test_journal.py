@@ -13,6 +13,7 @@ import unittest
 
 from daemon import BUILD, Daemon, gillnet
 from mta import Closed, Mta
+from test_correspondents import play
 
 ROUNDS = int(os.environ.get("GILLNET_ROUNDS", "30"))
 SEED = int(os.environ.get("GILLNET_SEED", str(random.randrange(1 << 30))))
@@ -172,6 +173,84 @@ class Journal(unittest.TestCase):
             answers = some_mail(d, 5)
             self.assertTrue(all(a.case() for _, a, _ in answers))
             self.assertFalse([n for n in os.listdir(f"{d.state}/journal") if n.startswith("messages")])
+
+
+class Unjudged(unittest.TestCase):
+    """Outgoing mail, and mail that was not examined."""
+
+    LIMITS = 'account = { recipients = 1; action = "defer"; };\ntrusted_networks = [ "198.51.100.0/24" ];\n'
+
+    def outgoing(self, d, i, user="ann", address="192.0.2.10"):
+        m = Mta(d.target)
+        m.hello(address=address)
+        answer = play(m, "ann@our.example", [f"p{i}@s{i}.example"],
+                      [("From", "ann@our.example"), ("Message-ID", f"<out{i}@our.example>")],
+                      b"http://evil.example/a\r\n", user)
+        qid = m.qid
+        m.quit()
+        return answer, qid
+
+    def test_outgoing__is_explained_and_never_counts_as_judged(self):
+        with Daemon(CONFIG + self.LIMITS, lists=LISTS) as d:
+            for user, address, whose in [("ann", "192.0.2.10", "of a login"),
+                                         (None, "198.51.100.7", "from a network of trusted_networks")]:
+                answer, qid = self.outgoing(d, 1, user, address)
+                self.assertEqual((answer.code, answer.headers()), ("c", []))
+                line = d.wait_line(qid)
+                for name in (line["case"], qid):
+                    found = explain(d, name)
+                    self.assertEqual((found["case"], found["outgoing"], found["action"]), (line["case"], True, "accept"))
+                    self.assertEqual(found["sentence"], f"Accepted: outgoing mail {whose} is never judged")
+                    self.assertEqual((found["to"], found["from"]), (["p1@s1.example"], "ann@our.example"))
+                    self.assertEqual((found["changes"], found["symbols"]), ([], []))
+                    self.assertNotEqual(found["counts"], [])
+            self.assertEqual(explain(d, "out1@our.example")["case"], line["case"])
+            answer, qid = self.outgoing(d, 2)
+            answer, qid = self.outgoing(d, 3)
+            self.assertEqual(answer.code, "y")
+            self.assertIn("too many new recipients", answer.text)
+            self.assertEqual(explain(d, answer.case())["sentence"],
+                             "Deferred: outgoing mail of a login is never judged; the login wrote to more strangers than "
+                             "account.recipients")
+            got = json.loads(ask(d, "--json", "replay", "--set", "thresholds.header=0.01").stdout)
+            self.assertEqual((got["messages"], got["changed"], got["undecided"], got["outgoing"]), (0, 0, 0, 4))
+            self.assertIn("besides 4 outgoing messages", ask(d, "replay").stdout)
+            self.assertTrue(ask(d, "rules").stdout.startswith("0 judged messages; 4 more are outgoing or "))
+            shown = [json.loads(line) for line in ask(d, "--json", "journal", "list").stdout.splitlines()]
+            self.assertEqual([(row["outgoing"], row["score"]) for row in shown], [(True, None)] * 4)
+
+    def test_limit__the_message_is_explained_and_not_replayed(self):
+        with Daemon(CONFIG + "limits = { sessions = 1; };\n", lists=LISTS) as d:
+            first, m = Mta(d.target), Mta(d.target)
+            first.hello()
+            m.hello()
+            answer = send(m, 1, b"http://evil.example/a\r\n")
+            self.assertEqual((answer.code, answer.headers()), ("c", []))
+            found = explain(d, d.wait_line(m.qid)["case"])
+            self.assertEqual(found["sentence"], "Accepted: it was not examined, because limits.sessions was met")
+            self.assertEqual((found["reason"], found["from"], found["outgoing"]), ("sessions", "a1@sender.example", False))
+            m.quit()
+            first.quit()
+            got = json.loads(ask(d, "--json", "replay", "--set", "thresholds.header=0.01").stdout)
+            self.assertEqual((got["messages"], got["changed"], got["undecided"]), (1, 0, 1))
+            self.assertEqual(got["actions"]["accept"], {"before": 0, "after": 0})
+            self.assertIn("not examined", list(got["undecided_by_reason"])[0])
+
+    def test_fault__the_message_has_a_case_and_is_explained(self):
+        hosts = [f"h{i}.example" for i in range(500)]
+        config = ('thresholds = { header = 50.0; };\ndeadline = "1ms";\non_error = "defer";\n'
+                  'lists = ( { name = "test"; weight = 3.0; shadow = true; } );\n')
+        with Daemon(config, lists={"test": hosts}) as d:
+            m = Mta(d.target)
+            m.hello()
+            answer = send(m, 1, b"".join(f"http://{host}/a\r\n".encode() for host in hosts))
+            self.assertIn("could not be examined", answer.text)
+            found = explain(d, answer.case())
+            self.assertEqual(d.wait_line(m.qid)["case"], answer.case())
+            m.quit()
+            self.assertEqual(found["sentence"], "Deferred: it was not examined (deadline), so on_error decided")
+            self.assertEqual(found["action"], "defer")
+            self.assertEqual(explain(d, "1@sender.example")["case"], found["case"])
 
 
 class Killed(unittest.TestCase):

@@ -112,6 +112,23 @@ static void test_config_check__when_fine__then_says_so(void **state)
     assert_has(clirun_out, "\"ok\":true");
 }
 
+static void test_config_check__when_something_has_no_effect__then_warns(void **state)
+{
+    const char *file = clirun_put("a.conf", "thresholds = { reject = 3.0; };", 0600);
+
+    (void)state;
+    mkdir(clirun_path("conf.d"), 0700);
+    clirun_put("conf.d/a.conf.bak", "no configuration", 0600);
+    clirun_put("conf.d/b.conf", "state_dir = \"/x\";", 0600);
+    assert_int_equal(CLIRUN("config", "check", "-c", file), 0);
+    assert_has(clirun_err, "warning: thresholds.header: its default never applies");
+    assert_has(clirun_err, "/conf.d/a.conf.bak is not read; ");
+    assert_null(strstr(clirun_err, "b.conf"));
+    file = clirun_put("a.conf", "thresholds = { header = 2.0; reject = 3.0; };", 0600);
+    assert_int_equal(CLIRUN("config", "check", "-c", file), 0);
+    assert_null(strstr(clirun_err, "thresholds"));
+}
+
 static void test_config_dump__when_json__then_each_line_parses(void **state)
 {
     const char *file =
@@ -185,6 +202,7 @@ int main(void)
         TEST(test_config_check__when_file_is_missing__then_ex_config),
         TEST(test_config_check__when_a_type_is_unknown__then_named),
         TEST(test_config_check__when_fine__then_says_so),
+        TEST(test_config_check__when_something_has_no_effect__then_warns),
         TEST(test_config_dump__when_json__then_each_line_parses),
         TEST(test_manual__when_read__then_every_command_and_option),
 #undef TEST

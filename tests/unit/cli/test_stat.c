@@ -116,6 +116,22 @@ static void test_stat__when_a_list_is_broken__then_its_fault_and_the_others(
     assert_has(clirun_out, "; fault: CURRENT is damaged");
 }
 
+/* As for a user who may not look into the folder. */
+static void test_stat__when_lists_cannot_be_seen__then_it_does_not_say_none(
+    void **state)
+{
+    const char *conf = clirun_put("a.conf", "state_dir = \"%s/state\";", 0600);
+
+    (void)state;
+    liststate_make(clirun_path("state"), "phish");
+    assert_int_equal(rename(clirun_path("state/lists"), clirun_path("state/was")), 0);
+    clirun_put("state/lists", "in the way", 0600);
+    assert_int_not_equal(CLIRUN("stat", "-c", conf), 0);
+    assert_has(clirun_out, "lists: not known, none can be opened\n");
+    assert_has(clirun_out, "fault: some lists cannot be opened");
+    assert_null(strstr(clirun_out, "none yet"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +141,7 @@ int main(void)
         TEST(test_stat__when_json__then_each_line_parses),
         TEST(test_stat__when_a_list_is_old__then_marked),
         TEST(test_stat__when_a_list_is_broken__then_its_fault_and_the_others),
+        TEST(test_stat__when_lists_cannot_be_seen__then_it_does_not_say_none),
 #undef TEST
     };
 

@@ -20,6 +20,7 @@ static void assert_same(const struct record *a, const struct record *b)
     assert_int_equal(a->time_us, b->time_us);
     assert_int_equal(a->case_id, b->case_id);
     assert_slices(a->queue_id, b->queue_id);
+    assert_slices(a->unjudged, b->unjudged);
     assert_int_equal(a->message_id, b->message_id);
     assert_int_equal(a->has_addr, b->has_addr);
     assert_true(!a->has_addr || memcmp(a->addr, b->addr, 16) == 0);
@@ -63,6 +64,7 @@ static void test_record__when_it_is_written__then_it_is_read_back(void **state)
     (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         example_fill(&e, i);
+        e.record.unjudged = i % 5 == 4 ? SLICE_LIT("memory") : SLICE_NONE;
         e.record.score = i % 4 == 0 ? 1.0 / 3 : i % 4 == 1 ? -2.125 : e.record.score;
         record_print(&e.record, &frame);
         record_number(frame.p, i + 1);

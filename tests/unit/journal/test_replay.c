@@ -113,6 +113,8 @@ static void test_replay__without_settings__then_nothing_changes(void **state)
         assert_null(got.undecided);
         assert_int_equal(got.after, got.before);
         assert_true(got.score_after == got.score_before);
+        example.record.unjudged = SLICE_LIT("memory");
+        assert_non_null(judge(NULL, 0, &example.record).undecided);
     }
 }
 

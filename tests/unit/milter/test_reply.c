@@ -151,19 +151,24 @@ static void test_trouble__on_error__accept_with_header_or_defer(void **state)
     static struct fake_ctx f;
     struct session s;
     struct outcome o;
+    static const char id[CASE_ID_SIZE] = "d3k7p0vq9x2m";
     prepare(&s, &f, all);
+    memcpy(s.message.case_text, id, sizeof(id));
     config.on_error = ACTION_ACCEPT;
     reply_trouble(fake_smfi(&f), &s, "memory", &o);
     assert_int_equal(o.code, SMFIS_CONTINUE);
-    assert_string_equal(f.log, "ins 1 X-Gillnet-Status: unchecked, reason=memory\n");
+    assert_string_equal(
+        f.log, "ins 1 X-Gillnet-Status: unchecked, reason=memory case=d3k7p0vq9x2m\n");
     prepare(&s, &f, 0);
     reply_trouble(fake_smfi(&f), &s, "memory", &o);
     assert_int_equal(o.code, SMFIS_CONTINUE);
     assert_string_equal(f.log, "");
     config.on_error = ACTION_DEFER;
+    memcpy(s.message.case_text, id, sizeof(id));
     reply_trouble(fake_smfi(&f), &s, "memory", &o);
     assert_int_equal(o.code, SMFIS_TEMPFAIL);
     assert_non_null(strstr(f.log, "reply 451 4.7.1 "));
+    assert_non_null(strstr(f.log, ", case d3k7p0vq9x2m"));
     config.on_error = ACTION_ACCEPT;
 }
 

@@ -203,6 +203,10 @@ static void test_one__rules_and_lists__other_scores(void **state)
         {"lists.phish.weight=3", 2 + 2}, /* a hit of a part of the weight of 6 */
         {"lists.phish.enabled=false", 2},
         {"lists.other.enabled=false", 6},
+        {"lists.replica.enabled=false", 6}, /* a rule of that name */
+        {"rules.cash.score=0", 6 - 0.5},
+        {"rules.urgent.enabled=false", 6 - 0.25},
+        {"rules.pattern_urgent.score=9", 6},
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -214,9 +218,11 @@ static void test_one__rules_and_lists__other_scores(void **state)
         scores(b, 4);
         verdict_add_symbol(&b->v, "TRAIT_", "replica", 2, SLICE_NONE);
         verdict_add_symbol(&b->v, "TRAIT_", "quiet", 0, SLICE_LIT("shadow"));
+        verdict_add_symbol(&b->v, "RULE_", "cash", 0.5, SLICE_NONE);
+        verdict_add_symbol(&b->v, "BLOCKED_PATTERN_", "urgent", 0.25, SLICE_NONE);
         judge_with(b, NULL);
-        if (fabs(b->v.score - rows[i].score) > 1e-9) {
-            fail_msg("%s: %g, not %g", rows[i].words, b->v.score, rows[i].score);
+        if (fabs(b->v.score - rows[i].score - 0.75) > 1e-9) {
+            fail_msg("%s: %g, not %g", rows[i].words, b->v.score, rows[i].score + 0.75);
         }
     }
 }

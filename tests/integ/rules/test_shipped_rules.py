@@ -23,9 +23,11 @@ import datafolder  # noqa: E402
 
 GILLNET = os.environ.get("GILLNET", str(TOP / "build/release/gillnet"))
 HEADER = 5.0
-# Least share of spam and largest share of ham that the shipped scores mark, by family of sources: a few
-# points below and above what was measured (ADR 0069).
-SPAM_LEAST = {"sa-spam": 0.55, "glitchy-2023": 0.25, "phishing": 0.65}
+TAKEN = 1.5  # that a rule may take away
+# Least share of spam and largest share of ham that is marked, by family of sources: with the shipped scores,
+# and with scores that were fitted to the other sources.
+SHIPPED = {"sa-spam": 0.6, "glitchy-2023": 0.5, "phishing": 0.68, "other-spam": 0.5}
+LEFT_OUT = {"sa-spam": 0.5, "glitchy-2023": 0.5, "phishing": 0.5, "other-spam": 0.5}
 HAM_MOST = {"easy-ham": 0.001, "hard-ham": 0.01, "real": 0.01, "synthetic": 0.01}
 
 
@@ -49,7 +51,7 @@ def test_form():
     rules, caps = tuner.read_rules(str(TOP / "conf/rules.d"))
     check(len(rules) >= 100, f"{len(rules)} rules were read, at least 100 were expected")
     for rule in rules.values():
-        check(0 <= rule.score < HEADER, f"rule {rule.name} alone scores {rule.score}")
+        check(-TAKEN <= rule.score < HEADER, f"rule {rule.name} alone scores {rule.score}")
         check(rule.group in caps, f"rule {rule.name}: no cap for group {rule.group}")
     for group, cap in caps.items():
         check(0 < cap < HEADER, f"group {group} alone scores {cap}")
@@ -66,26 +68,26 @@ def test_form():
     check(answer["action"] == "accept", f"a plain message: {answer['action']} with {answer['symbols']}")
 
 
-def measure(data):
+def measure(data, of, *options):
     """{family: (spam, messages, marked, rejected)} by contrib/tune-rules."""
     tuner = str(TOP / "contrib/tune-rules")
-    run = subprocess.run([sys.executable, tuner, "--gillnet", GILLNET, "--shipped", "--json", str(data)],
+    run = subprocess.run([sys.executable, tuner, "--gillnet", GILLNET, "--json", *options, str(data)],
                          stdout=subprocess.PIPE, check=True, text=True)
     print(run.stdout[:run.stdout.rindex("\n{")])
     families = {}
-    for source, r in json.loads(run.stdout.splitlines()[-1])["all"].items():
+    for source, r in json.loads(run.stdout.splitlines()[-1])[of].items():
         family = source.split("/")[0]
         spam, *sums = families.get(family, (r["spam"], 0, 0, 0))
         families[family] = (spam, *(a + r[k] for a, k in zip(sums, ("messages", "marked", "rejected"))))
     return families
 
 
-def assert_figures(families):
+def assert_figures(families, least):
     """The figures hold for the families that are there."""
     for family, (spam, messages, hits, rejected) in families.items():
-        if spam and family in SPAM_LEAST:
-            check(hits >= SPAM_LEAST[family] * messages, f"{family}: {hits} of {messages} spam messages marked")
-        if not spam:
+        if spam:
+            check(hits >= least[family] * messages, f"{family}: {hits} of {messages} spam messages marked")
+        else:
             check(hits <= HAM_MOST[family] * messages, f"{family}: {hits} of {messages} ham messages marked")
             check(rejected == 0, f"{family}: {rejected} ham messages would be rejected")
 
@@ -102,9 +104,9 @@ def test_corpus():
             place.mkdir(parents=True)
             for group in groups:
                 (place / ("sa-" + group)).symlink_to(corpus / group)
-        families = measure(folder)
+        families = measure(folder, "all", "--shipped")
     check(len(families) == 3, f"the corpus has sources {sorted(families)}")
-    assert_figures(families)
+    assert_figures(families, SHIPPED)
 
 
 def test_data():
@@ -113,7 +115,10 @@ def test_data():
     if data is None:
         print("no data folder")
         return
-    assert_figures(measure(data))
+    with tempfile.TemporaryDirectory() as folder:
+        hits = ("--hits", str(pathlib.Path(folder, "hits")))
+        assert_figures(measure(data, "left_out", *hits), LEFT_OUT)
+        assert_figures(measure(data, "all", "--shipped", *hits), SHIPPED)
 
 
 if __name__ == "__main__":

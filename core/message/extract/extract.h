@@ -35,8 +35,8 @@ enum {
 };
 
 /* A piece of the text of a part that a mail program shows: whole lines and blocks, in UTF-8 as far
- * as the message is right. After the last one on_text_end is called, once: by extract_finish or
- * extract_drop. */
+ * as the message is right. Before the first of a part on_text_part is called. After the last one
+ * on_text_end is called, once: by extract_finish or extract_drop. */
 typedef void shown_text_fn(void *context, struct slice piece);
 
 struct extract_limits {
@@ -52,7 +52,8 @@ struct extract_limits {
     unsigned archive_ratio;
     unsigned archive_depth; /* archives in archives that are looked into */
     uint64_t cpu_us; /* 0: no bound; shared out as core/message/extract/share.h says */
-    shown_text_fn *on_text; /* the text as shown; NULL: nobody wants it */
+    shown_text_fn *on_text;              /* the text as shown; NULL: nobody wants it */
+    void (*on_text_part)(void *context); /* all three or none */
     void (*on_text_end)(void *context);
     void *text_context;
     struct fingerprint_options imprint; /* of zero bytes: no keyed fingerprints */

@@ -42,6 +42,9 @@ void extract_shown_begin(struct extract *x, const struct mail_part *part)
         group = x->kind == TEXT_HTML ? FINGERPRINT_HTML : FINGERPRINT_PLAIN;
     }
     fingerprint_part(x->imprint, group);
+    if (x->limits.on_text != NULL) {
+        x->limits.on_text_part(x->limits.text_context);
+    }
     x->facts.has_html = x->facts.has_html || x->kind == TEXT_HTML;
     x->facts.has_plain = x->facts.has_plain || x->kind != TEXT_HTML;
 }

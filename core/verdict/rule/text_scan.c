@@ -158,6 +158,17 @@ static void end_scan(void *context)
     }
 }
 
+/* Each part has its top, and a stream of its own, which tells the first match of a pattern: of two
+ * alternatives a reader sees one. */
+static void begin_part(void *context)
+{
+    struct rule_text *t = context;
+
+    end_scan(t);
+    t->is_below_top = false;
+    t->is_space = true;
+}
+
 struct rule_text *rule_text_new(const struct ruleset *s, struct arena *arena,
                                 struct extract_limits *limits)
 {
@@ -172,6 +183,7 @@ struct rule_text *rule_text_new(const struct ruleset *s, struct arena *arena,
         t->set = s->config->ruleset;
         t->is_space = true;
         limits->on_text = scan_piece;
+        limits->on_text_part = begin_part;
         limits->on_text_end = end_scan;
         limits->text_context = t;
     }

@@ -103,15 +103,21 @@ static inline void ruled_feature(enum feature_type type, const char *value)
     featureset_add(ruled.features, type, slice_str(value));
 }
 
-/* The text of the message, in pieces of n bytes (0: one). */
-static inline void ruled_text(const char *text, size_t n)
+/* A part of the text, n bytes at a time; 0: at once. */
+static inline void ruled_part(const char *text, size_t n)
 {
     struct slice rest = slice_str(text);
 
     assert_non_null(ruled.limits.on_text);
+    ruled.limits.on_text_part(ruled.limits.text_context);
     for (size_t step = n > 0 ? n : rest.n; rest.n > 0; rest = slice_from(rest, step)) {
         ruled.limits.on_text(ruled.limits.text_context, slice_head(rest, step));
     }
+}
+
+static inline void ruled_text(const char *text, size_t n)
+{
+    ruled_part(text, n);
     ruled.limits.on_text_end(ruled.limits.text_context);
 }
 

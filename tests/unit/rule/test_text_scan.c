@@ -84,6 +84,26 @@ static void test_text__a_match_at_every_offset__then_found(void **state)
     free(text);
 }
 
+/* 4,096 bytes of it, in each part anew. */
+static void test_text__at_the_top__then_not_below(void **state)
+{
+    char text[8000];
+
+    (void)state;
+    ruled_load(ALL("{ text = \"free\"; top = true; }"));
+    for (size_t at = 4080; at < 4110; at++) {
+        memset(text, 'x', at);
+        memcpy(text + at, " free ", 7);
+        ruled_message();
+        ruled_text(text, 0);
+        assert_int_equal(ruled_holds(), at + strlen(" free") <= 4096);
+        ruled_message();
+        ruled_part(text, 0);
+        ruled_text("free", 0);
+        assert_true(ruled_holds());
+    }
+}
+
 static void test_text__blocks__then_white_space_between_them(void **state)
 {
     (void)state;
@@ -116,6 +136,7 @@ int main(void)
         TEST(test_text__each_row__then_as_it_says),
         TEST(test_text__padding_of_megabytes__then_hides_nothing),
         TEST(test_text__a_match_at_every_offset__then_found),
+        TEST(test_text__at_the_top__then_not_below),
         TEST(test_text__blocks__then_white_space_between_them),
         TEST(test_text__nobody_read_it__then_undecided),
         TEST(test_text__no_rule_asks__then_it_is_not_read),

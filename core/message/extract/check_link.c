@@ -3,19 +3,17 @@
 #include "core/message/trait/look.h"
 #include "core/message/url/host.h"
 
-static bool is_of_sender(const struct facts *facts, struct slice domain)
-{
-    const struct feature *from = facts_first(facts, FEATURE_from_domain);
-    return from != NULL && (look_is_same_owner(from->text, domain) ||
-                            featureset_has(facts->set, FEATURE_from_domain, domain));
-}
-
 /* Documents name these as the names of their forms; they are no links. */
 static bool is_of_schema(struct slice domain)
 {
     static const char *const domains[] = {"w3.org", "microsoft.com",
                                           "openxmlformats.org", "purl.org"};
     return name_index(domain, domains, LENGTH(domains)) >= 0;
+}
+
+static bool has_own_link(const struct facts *facts)
+{
+    return facts->has_html ? facts->has_own_link_in_html : facts->has_own_link_in_plain;
 }
 
 /* How many domains and addresses the links lead to; 0 if one of them is the sender's, or there is
@@ -30,10 +28,13 @@ static size_t count_elsewhere(const struct facts *facts)
     for (size_t i = 0; has_domain && i < featureset_count(facts->set); i++) {
         const struct feature *f = featureset_at(facts->set, i);
         if (f->type == FEATURE_url_domain && !is_of_schema(f->text)) {
-            if (is_of_sender(facts, f->text)) {
+            if (!facts_is_of_sender(facts->set, f->text)) {
+                n++;
+            } else if (has_own_link(facts)) {
                 return 0;
+            } else {
+                /* it is nowhere to be seen */
             }
-            n++;
         }
     }
     return n;
@@ -70,7 +71,7 @@ bool check_form_elsewhere(const struct facts *facts)
         const struct feature *f = featureset_at(facts->set, i);
         if (f->type == FEATURE_form_host) {
             struct slice domain = host_registrable(f->text);
-            if (domain.n == 0 || !is_of_sender(facts, domain)) {
+            if (domain.n == 0 || !facts_is_of_sender(facts->set, domain)) {
                 return true;
             }
         }

@@ -292,12 +292,24 @@ static void add_mismatch(struct extract *x, struct slice shown, struct slice tar
     featureset_add(x->set, FEATURE_link_mismatch, slice_of(p, shown.n + 1 + target.n));
 }
 
+/* A link that nobody sees costs its sender nothing, so it does not count. */
+static void note_own_link(struct extract *x, struct slice value)
+{
+    struct url target;
+    if (!x->facts.has_own_link_in_html && read_target(x, value, &target)) {
+        extract_note_own_link(x, &target);
+    }
+}
+
 static void on_link(void *context, const struct shown_link *link)
 {
     struct extract *x = context;
     struct shown_url shown = {.x = x};
     struct url target;
     extract_cpu_step(x, link->text.n + link->target.n);
+    if (!x->stopped && x->is_shown && slice_trim(link->text).n > 0) {
+        note_own_link(x, link->target);
+    }
     if (x->stopped || slice_find(link->text, '.') == link->text.n ||
         slice_eq(link->text, link->target)) {
         return;
@@ -433,7 +445,9 @@ static void on_text(void *context, const struct shown_text *text)
         }
     } else {
         /* seen or not: another reader may show it */
+        x->is_seen = x->is_shown && text->where == SHOWN_BODY && text->flags == 0;
         extract_links_of_tag(x, text->text);
+        x->is_seen = false;
     }
     if (text->where == SHOWN_BODY && text->flags == 0) {
         extract_shown_text(x, text->text);

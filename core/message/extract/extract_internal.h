@@ -46,6 +46,7 @@
 #include "core/message/text/enriched.h"
 #include "core/message/text/unfold.h"
 #include "core/message/trait/trait.h"
+#include "core/message/url/url.h"
 
 enum {
     EXTRACT_FEATURES_LAST =
@@ -124,6 +125,7 @@ struct extract {
     bool is_enriched;
     bool drops_nul;
     bool is_shown;              /* a reader sees it */
+    bool is_seen;               /* the text at hand, which has links */
     enum office_kind office;    /* of the zip file that is read */
     unsigned alternative_depth; /* of the multipart/alternative we are in, plus one */
     struct slice charset;
@@ -226,6 +228,8 @@ void extract_numbers_in(struct extract *x, struct slice text);
 
 /* The registrable domain, or the host where it has none. */
 struct slice extract_domain_of(const struct host *host);
+/* Notes a link that a reader sees, if it leads to a domain of From, by a redirector or not. */
+void extract_note_own_link(struct extract *x, const struct url *url);
 
 /* extract_html.c */
 /* Makes x->html and x->shown for a part. False: there is no memory for them. */

@@ -78,10 +78,16 @@ struct facts {
     char
         text_end; /* the last byte, if the last token of HTML but comments is text; or 0 */
     bool is_split; /* a comment stands behind a letter */
+    /* a link to a domain of From that a reader sees; of two alternatives he sees HTML */
+    bool has_own_link_in_html;
+    bool has_own_link_in_plain;
 };
 
 /* Looks through set, which has all features now. */
 void facts_close(struct facts *facts, const struct featureset *set);
+/* The domain is one of From, or that of From under another suffix or in short: fool.com of
+ * motleyfool.com. */
+bool facts_is_of_sender(const struct featureset *set, struct slice domain);
 /* The first feature of a type, or NULL. */
 const struct feature *facts_first(const struct facts *facts, enum feature_type type);
 /* How many features of a type there are. */

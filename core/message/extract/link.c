@@ -207,6 +207,41 @@ void extract_link(struct extract *x, struct slice url)
     (void)extract_try_link(x, url);
 }
 
+static bool is_own(const struct extract *x, const struct host *host)
+{
+    return facts_is_of_sender(x->set, extract_domain_of(host));
+}
+
+void extract_note_own_link(struct extract *x, const struct url *url)
+{
+    struct unwrap_target targets[UNWRAP_TARGETS_MAX];
+    bool is_cut = false;
+    bool leads_home = is_own(x, &url->host);
+    size_t n = !leads_home && unwrap_may_carry(url->canonical, url->host.text)
+                   ? unwrap_url(x->scratch, url->canonical, targets, &is_cut)
+                   : 0;
+    for (size_t i = 0; i < n && !leads_home; i++) {
+        struct url target;
+        leads_home = url_parse(x->scratch, targets[i].url, &target) == ERR_OK &&
+                     is_own(x, &target.host);
+    }
+    bool *has = x->kind == TEXT_HTML ? &x->facts.has_own_link_in_html
+                                     : &x->facts.has_own_link_in_plain;
+    *has = *has || leads_home;
+}
+
+/* Once the reader has seen such a link, no other is looked at. */
+static void note_seen(struct extract *x, struct slice text)
+{
+    struct url url;
+    bool has = x->kind == TEXT_HTML ? x->facts.has_own_link_in_html
+                                    : x->facts.has_own_link_in_plain;
+    if (x->is_seen && !has && url_parse(x->scratch, text, &url) == ERR_OK) {
+        extract_note_own_link(x, &url);
+    }
+    arena_reset(x->scratch);
+}
+
 static void add_text_address(struct extract *x, struct slice text)
 {
     struct address address;
@@ -291,6 +326,7 @@ static void on_found(void *context, const struct find *find)
     if (find->kind == FIND_URL) {
         if (extract_try_link(x, find->text)) {
             add_find_traits(x, find->flags);
+            note_seen(x, find->text);
         }
     } else if (find->kind == FIND_ADDRESS) {
         add_text_address(x, find->text);

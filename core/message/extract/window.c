@@ -142,7 +142,9 @@ static void scan_window(struct extract *x, size_t n)
     } else if (x->kind == TEXT_SCRIPT && !x->stopped) {
         extract_code_text(x, text, x->text_at);
     } else if (!x->stopped) {
+        x->is_seen = x->is_shown;
         extract_links_in(x, text, x->text_at);
+        x->is_seen = false;
         extract_shown_text(x, text);
     } else {
         /* for skimming only */

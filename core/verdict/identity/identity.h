@@ -5,7 +5,8 @@
  * trusted server a message has neither dmarc_pass nor dmarc_fail.
  * Files in reading order: proof (the domain of From, by Authentication-Results), contacts (the
  * store of correspondents), identity (the words).
- * Example of a change: a new word is a row of identity.def and a line of identity_make.
+ * Example of a change: a new word is a row of identity.def and a line of identity_make;
+ * gillnet(1) and gillnet.conf(5) list the words.
  * Depends: base, url, feature, extract, count, filter, store.   Threads: any; the store has a lock.
  * Allocates: nothing.   ADR 0062.
  */

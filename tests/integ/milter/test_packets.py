@@ -72,7 +72,7 @@ class Odd(unittest.TestCase):
                             self.play(d, data, cuts)
                             n += 1
                             d.wait_for(lambda: d.stat("packets_refused") == n, "the count")
-                self.assertIn(f"event=packet_refused fault={fault} ", d.log())
+                d.wait_for(lambda: f"event=packet_refused fault={fault} " in d.log(), "the line")
                 self.assertEqual(other.message(body=BODY).status()[:3], "Yes")
             self.assertEqual(d.log().count("event=packet_refused"), len(ODD), "one of a kind a minute")
             other.quit()

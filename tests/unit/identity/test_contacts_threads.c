@@ -99,6 +99,8 @@ static void test_contacts__threads_learn_while_it_folds__nothing_is_missed(void 
     for (unsigned i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
     }
+    assert_int_equal(contacts_fold(store, NULL), ERR_OK);
+    assert_true(is_known(0, 0)); /* opens what was folded */
     contacts_numbers(store, &numbers);
     assert_true(numbers.folded > 0);
     contacts_close(&store);

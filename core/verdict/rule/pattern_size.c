@@ -15,7 +15,7 @@ struct measure {
     struct level levels[DEPTH_MAX];
 };
 
-static unsigned capped(uint64_t n)
+static unsigned bound_size(uint64_t n)
 {
     return n < PATTERN_SIZE_BEYOND ? (unsigned)n : PATTERN_SIZE_BEYOND;
 }
@@ -32,7 +32,7 @@ static void add_item(struct measure *m, unsigned size)
 {
     struct level *l = &m->levels[m->depth];
 
-    l->done = capped((uint64_t)l->done + l->last);
+    l->done = bound_size((uint64_t)l->done + l->last);
     l->last = size;
     m->narrow += size == 1;
 }
@@ -75,7 +75,7 @@ static unsigned number(struct slice *s)
     unsigned n = 0;
 
     for (; s->n > 0 && *s->p >= '0' && *s->p <= '9'; *s = slice_from(*s, 1)) {
-        n = capped((uint64_t)n * 10 + (unsigned)(*s->p - '0'));
+        n = bound_size((uint64_t)n * 10 + (unsigned)(*s->p - '0'));
     }
     return n;
 }
@@ -100,7 +100,7 @@ static void repeat_last(struct measure *m)
     }
     if (s.n > 0 && *s.p == '}') {
         m->rest = slice_from(s, 1);
-        l->last = capped((uint64_t)l->last * (most > 0 ? most : 1));
+        l->last = bound_size((uint64_t)l->last * (most > 0 ? most : 1));
     } else {
         add_item(m, 1);
     }
@@ -135,7 +135,7 @@ static void add_escape(struct measure *m)
 
 static unsigned size_of_level(const struct level *l)
 {
-    return capped((uint64_t)l->done + l->last);
+    return bound_size((uint64_t)l->done + l->last);
 }
 
 static void close_group(struct measure *m)

@@ -26,6 +26,7 @@ enum {
     RESULT_MAX = 64 * 1024,
     LOAD_NICE = 10,           /* of a load that left idle priority */
     LOAD_PATIENCE_MS = 10000, /* with idle priority */
+    LOAD_END_MS = 500,        /* that the end of the process waits for a load */
     LOAD_TELL_MS = 30000      /* between log lines about a slow load */
 };
 #define RESTART_FAULT "restart"
@@ -52,13 +53,14 @@ struct load {
 
 static struct {
     pthread_mutex_t
-        lock; /* guards: asked, done, result, code, is_ending, load.is_done */
+        lock; /* guards: asked, done, result, code, is_ending, is_left, load.is_done */
     pthread_cond_t changed;
     uint64_t asked; /* reloads asked for */
     uint64_t done;  /* asked for before the last one that was done began */
     struct buf result;
     enum err code;
     bool is_ending;
+    bool is_left;    /* a load is, at the end of the process */
     bool is_started; /* main thread only, as all below */
     pthread_t thread;
     const char *config_file;
@@ -304,7 +306,10 @@ static void *run_load(void *context)
 
     yield_to_mail();
     l->code = ruleset_load(watch.config_file, &l->fresh, &l->errors);
-    if (l->code == ERR_OK) {
+    pthread_mutex_lock(&watch.lock);
+    bool is_kept = l->code == ERR_OK && !watch.is_ending;
+    pthread_mutex_unlock(&watch.lock);
+    if (is_kept) {
         watch_keep_rules(l->fresh);
     }
     pthread_mutex_lock(&watch.lock);
@@ -337,10 +342,11 @@ static void look_at_load(struct load *l)
     raise_load(l);
     l->tell_us = now_us + LOAD_TELL_MS * UINT64_C(1000);
     s = (unsigned)((now_us - l->begin_us) / 1000000);
-    (void)snprintf(text, sizeof(text),
-                   "the rules are still being compiled after %u s, because the "
-                   "processor is busy; the configuration in force stays until then",
-                   s);
+    (void)snprintf(
+        text, sizeof(text),
+        "the rules are still being compiled after %u s, because the "
+        "processor is busy or patterns are many or large; the configuration in force stays until then",
+        s);
     log_warn("event=reload state=compiling seconds=%u: %s", s, text);
     stats_fault(RELOAD_FAULT, text);
 }
@@ -385,24 +391,44 @@ static void begin_reload(void)
     }
 }
 
-/* At the end of the process, which waits for it. */
-static void drop_load(void)
-{
-    if (watch.load.is_running) {
-        raise_load(&watch.load);
-        (void)pthread_join(watch.load.thread, NULL);
-        watch.load.is_running = false;
-        config_errors_free(&watch.load.errors);
-        config_release(&watch.load.fresh);
-    }
-}
-
 static void time_after_ms(unsigned ms, struct timespec *ret)
 {
     clock_gettime(CLOCK_MONOTONIC, ret);
     ret->tv_nsec += (long)(ms % 1000) * 1000000;
     ret->tv_sec += ms / 1000 + ret->tv_nsec / 1000000000;
     ret->tv_nsec %= 1000000000;
+}
+
+/* At the end of the process, which waits for it a little. A thread that still compiles is left to
+ * the system: it touches nothing but its own load and the lock. */
+static void drop_load(void)
+{
+    struct load *l = &watch.load;
+    struct timespec until;
+    bool is_done = false;
+    int e = 0;
+
+    if (!l->is_running) {
+        return;
+    }
+    raise_load(l);
+    time_after_ms(LOAD_END_MS, &until);
+    pthread_mutex_lock(&watch.lock);
+    while (e != ETIMEDOUT && !l->is_done) {
+        e = pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
+    }
+    is_done = l->is_done;
+    watch.is_left = !is_done;
+    pthread_mutex_unlock(&watch.lock);
+    if (!is_done) {
+        (void)pthread_detach(l->thread);
+        log_info("event=stop state=compiling: the rules that are compiled are dropped");
+        return;
+    }
+    (void)pthread_join(l->thread, NULL);
+    l->is_running = false;
+    config_errors_free(&l->errors);
+    config_release(&l->fresh);
 }
 
 enum wake { WAKE_LOOK, WAKE_RELOAD, WAKE_LOADED, WAKE_END };
@@ -535,7 +561,9 @@ void watch_stop(void)
     config_release(&watch.started);
     watch.ring_file[0] = '\0';
     buf_fini(&watch.result);
-    pthread_cond_destroy(&watch.changed);
+    if (!watch.is_left) { /* the thread that is left still tells of its end */
+        pthread_cond_destroy(&watch.changed);
+    }
 }
 
 void watch_ask_reload(void)

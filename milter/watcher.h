@@ -6,7 +6,8 @@
  * configuration apart and compiles its rules, and this one publishes it whole. Where that takes
  * longer than 10 s, because the processor is busy, the thread goes on with nice 10, and the log and
  * a fault say so until the rules are ready. A configuration with errors changes nothing; every
- * error is logged and returned to the client. The thread also detects a new digest key, and updates
+ * error is logged and returned to the client. A stop waits half a second for a load, at most.
+ * The thread also detects a new digest key, and updates
  * the sign of life and the memory of gillnetd on the statistics page.
  * Threads: watch_start makes one, and each reload one; the rest from any thread.
  */

@@ -31,6 +31,27 @@ const struct config_types *rule_config_types(void)
     return &types;
 }
 
+static bool has_condition(const struct config_conditions *c,
+                          const struct config_condition *v)
+{
+    return (uintptr_t)v >= (uintptr_t)c->v && (uintptr_t)v < (uintptr_t)(c->v + c->n);
+}
+
+/* The rule that has the condition. */
+static const char *rule_name(const struct atoms *a, const struct config_condition *v)
+{
+    for (size_t i = 0; i < a->config->nrules; i++) {
+        const struct config_rule *r = &a->config->rules[i];
+        const struct config_condition *brief = &a->set->brief[2 * i];
+
+        if (v == brief || v == brief + 1 || has_condition(&r->all, v) ||
+            has_condition(&r->any, v) || has_condition(&r->none, v)) {
+            return r->name;
+        }
+    }
+    return "";
+}
+
 void atoms_refuse(struct atoms *a, const struct config_condition *v, const char *format,
                   ...)
 {
@@ -40,7 +61,8 @@ void atoms_refuse(struct atoms *a, const struct config_condition *v, const char 
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    config_refuse(a->config, a->errors, v->file, v->line, "rules: %s = \"%.80s\": %s",
+    config_refuse(a->config, a->errors, v->file, v->line,
+                  "rules.%s: %s = \"%.80s\": %s", rule_name(a, v),
                   condition_kind_name(v->kind),
                   v->word != NULL      ? v->word
                   : v->pattern != NULL ? v->pattern
@@ -317,7 +339,7 @@ static void on_refused(void *context, size_t i, const char *why)
     const struct config_condition *v = s->a->set->atoms[s->atoms[i]].from;
 
     config_refuse(s->a->config, s->a->errors, v->file, v->line,
-                  "rules: %s = \"%.80s\": %s",
+                  "rules.%s: %s = \"%.80s\": %s", rule_name(s->a, v),
                   v->kind == CONDITION_TEXT ? "text" : "pattern", v->pattern, why);
 }
 

@@ -100,9 +100,8 @@ static bool refuse_circle(struct compiling *k, uint32_t rule,
     if (!is_ranked(k, rule, v)) {
         atoms_refuse(
             &k->atoms, v,
-            "rules.%s is in a circle, or waits for one; a rule may not lead back "
-            "to itself",
-            k->config->rules[rule].name);
+            "the rule is in a circle, or waits for one; a rule may not lead back "
+            "to itself");
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "core/base/le.h"
 #include "core/base/utf8.h"
 #include "core/base/version.h"
+#include "core/verdict/rule/pattern_size.h"
 #include "core/verdict/rule/rule.h"
 
 enum {
@@ -115,6 +116,7 @@ struct making {
     pattern_refuse_fn *refuse;
     void *context;
     bool is_refused;
+    unsigned sizes; /* of the patterns that go to vectorscan */
     struct pattern_set *set;
     size_t n; /* of the arrays, which go to vectorscan */
     const char **texts;
@@ -173,6 +175,32 @@ static void add_slow(struct making *m, size_t i, const char *reason)
     s->slow[s->nslow++] = (struct slow){code, (uint32_t)i};
 }
 
+/* vectorscan would compile it for minutes. */
+static bool is_unbounded(struct making *m, size_t i)
+{
+    unsigned size = pattern_size(slice_str(m->sources[i].text));
+    bool is_large = size > PATTERN_SIZE_MAX;
+    char why[WHY_MAX];
+
+    if (!is_large && m->sizes + size <= PATTERN_SIZES_MAX) {
+        m->sizes += size;
+        return false;
+    }
+    if (is_large && !m->set->is_text) {
+        add_slow(m, i, "");
+        return true;
+    }
+    (void)snprintf(
+        why, sizeof(why),
+        "%s too large with %u of at most %u characters, after each x{m,n} is "
+        "written out (a . counts 4, a \\p 80); write fewer or shorter {m,n}",
+        is_large ? "the pattern is" : "all such patterns together are",
+        is_large ? size : m->sizes + size,
+        is_large ? PATTERN_SIZE_MAX : PATTERN_SIZES_MAX);
+    refuse_pattern(m, i, why);
+    return true;
+}
+
 /* To vectorscan, to PCRE2, or refused. */
 static void sort_out(struct making *m, size_t i)
 {
@@ -180,6 +208,9 @@ static void sort_out(struct making *m, size_t i)
     hs_compile_error_t *error = NULL;
     const char *text = m->sources[i].text;
 
+    if (is_unbounded(m, i)) {
+        return;
+    }
     if (hs_expression_info(text, fast_flags, &info, &error) != HS_SUCCESS) {
         add_slow(m, i, error != NULL ? error->message : "no memory");
     } else if (info->min_width == 0) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/telemetry/stats.h"
@@ -22,7 +23,7 @@
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
-enum { SLOW_RULES = 80, PATIENCE_MS = 100 };
+enum { SLOW_RULES = 80, SLOWEST_RULES = 400, PATIENCE_MS = 100 };
 
 static char file[TEMPDIR_PATH];
 static struct list_manager *lists;
@@ -184,13 +185,13 @@ static unsigned count_idle_threads(void)
 }
 
 /* Rules that take seconds to compile. */
-static void write_slow_rules(const struct tempdir *t)
+static void write_slow_rules(const struct tempdir *t, unsigned n)
 {
     struct buf b;
 
     buf_init(&b, 1 << 20);
     buf_add_str(&b, "rules = (\n");
-    for (unsigned i = 0; i < SLOW_RULES; i++) {
+    for (unsigned i = 0; i < n; i++) {
         buf_printf(&b,
                    "%s{ name = \"slow%u\"; score = 0.1; all = ( { text = "
                    "\"word%u.{0,60}end%u\"; } ); }",
@@ -243,7 +244,7 @@ static void test_reload__slow__told_and_idle_priority_is_left(void **state)
     assert_int_equal(stats_open(page, NULL), ERR_OK);
     watch_set_patience(PATIENCE_MS);
     begin(t);
-    write_slow_rules(t);
+    write_slow_rules(t, SLOW_RULES);
     watch_ask_reload();
     assert_true(geteuid() != 0 || await(is_idle, page));
     assert_true(await(has_reload_fault, page));
@@ -253,6 +254,20 @@ static void test_reload__slow__told_and_idle_priority_is_left(void **state)
     assert_false(has_reload_fault(page));
     end();
     stats_close();
+}
+
+/* The thread is left with its work, so this is the last test of the process. */
+static void test_stop__while_rules_are_compiled__then_at_once(void **state)
+{
+    const struct tempdir *t = *state;
+
+    begin(t);
+    write_slow_rules(t, SLOWEST_RULES);
+    watch_ask_reload();
+    assert_true(geteuid() != 0 || await(is_idle, ""));
+    uint64_t begin_us = clock_mono_us();
+    end();
+    assert_true(clock_mono_us() - begin_us < 2000000);
 }
 
 static void *ask(void *context)
@@ -379,6 +394,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reload__many_ask_at_once__each_is_answered,
                                         tempdir_setup, tempdir_teardown),
         cmocka_unit_test(test_signals__hup_usr1_and_term__reload_and_stop_once),
+        cmocka_unit_test_setup_teardown(
+            test_stop__while_rules_are_compiled__then_at_once, tempdir_setup,
+            tempdir_teardown),
     };
     assert_int_equal(base_init(), ERR_OK);
     log_set_level(LOG_LEVEL_ERROR);

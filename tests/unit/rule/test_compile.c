@@ -12,7 +12,7 @@ static const struct {
     {"rules = (\n{ name = \"a\"; all = ( { rule = \"b\"; } ); },\n{ name = \"b\"; none = ( { "
      "rule = \"c\"; } ); trait = \"html_form\"; },\n{ name = \"c\"; any = ( { rule = \"a\"; } ); "
      "} );",
-     4, "rules.c is in a circle"},
+     4, "rules.c: rule = \"a\": the rule is in a circle"},
     {"rules = (\n{ name = \"a\"; trait = \"html_form\"; group = \"g\"; } );", 2,
      "there is no group \"g\""},
     {"value_sets = ( { name = \"frequent\"; values = [ \"x\" ]; } );\nrules = ( { name = "
@@ -30,7 +30,12 @@ static const struct {
     {"rules = ( { name = \"a\"; all = (\n{ text = \"(?<=a)b\"; } ); } );", 2,
      "vectorscan, which reads the text, refuses the pattern"},
     {"rules = ( { name = \"a\"; all = (\n{ text = \"((a{1,900}b){1,900}c){1,900}\"; } ); } );",
-     2, "vectorscan"},
+     2, "rules.a: text = \"((a{1,900}b){1,900}c){1,900}\": the pattern is too large"},
+    {"rules = ( { name = \"a\"; all = (\n{ text = \"foo.{0,900}bar.{0,900}baz\"; } ); } );",
+     2, "the pattern is too large with 7200 of at most 400"},
+    {"rules = ( { name = \"a\"; all = (\n{ text = \".*foo.*bar.{0,900}baz.{0,900}\"; } ); } "
+     ");",
+     2, "write fewer or shorter {m,n}"},
     {"rules = ( { name = \"a\"; all = (\n{ text = \"(a)\\\\1\"; } ); } );", 2,
      "vectorscan, which reads the text, refuses the pattern"},
     {"rules = ( { name = \"a\"; all = (\n{ feature = \"subject\"; pattern = \"a{2,1}\"; } ); } );",
@@ -77,7 +82,7 @@ static void test_compile__when_several_are_wrong__then_all_in_one_run(void **sta
     assert_int_equal(ruleset_load(confdir_path("gillnet.conf"), &c, &errors),
                      ERR_SYNTAX);
     for (unsigned line = 2; line <= 6; line++) {
-        assert_true(confdir_has_error(&errors, line, "rules: "));
+        assert_true(confdir_has_error(&errors, line, "rules.a: "));
     }
     assert_int_equal(errors.n, 5);
     config_errors_free(&errors);

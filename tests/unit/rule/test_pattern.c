@@ -1,5 +1,6 @@
 /* test_pattern - patterns: what they see, and what bounds them. */
 #include "core/verdict/rule/pattern.h"
+#include "core/verdict/rule/pattern_size.h"
 
 #include "tests/unit/rule/ruled.h"
 
@@ -103,6 +104,64 @@ static void test_pattern__a_long_value__then_its_begin_is_seen(void **state)
     assert_false(ruled_holds());
 }
 
+static void test_size__repeats__then_written_out(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned size;
+    } rows[] = {
+        {"", 0},
+        {"foo", 0},
+        {"^fo+(a|b)*$", 0},
+        {"a.{0,100}bcdefgh", 400},
+        {"a.{0,100}b{2}", 401},
+        {"(a.{0,9}b){3}", 112},
+        {"((a{1,900}b){1,900}c){1,900}", PATTERN_SIZE_BEYOND},
+        {"[a-z]{3,}[^a]{2}[\\D]\\W", 3 + 8 + 4 + 4},
+        {"[]{9}]{2}", 1},
+        {"\\p{Greek}{0,4}x", 320},
+        {"\\Q[(.{9}\\E.{0,10}", 40},
+        {"(a(.{0,10}", 40},
+        {"a{x}{,3}\\", 0},
+        {"\\x{e4}{5}.{99999999999}", PATTERN_SIZE_BEYOND},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        unsigned size = pattern_size(slice_str(rows[i].text));
+
+        if (size != rows[i].size) {
+            fail_msg("%s: %u, not %u", rows[i].text, size, rows[i].size);
+        }
+    }
+    assert_int_equal(pattern_size(slice_str(repeat('(', 100))), PATTERN_SIZE_BEYOND);
+}
+
+/* The worst that may pass compile in a second; a feature's larger pattern is PCRE2's. */
+static void test_size__of_patterns_that_pass__then_soon_compiled(void **state)
+{
+    static const char *const rows[] = {
+        "{ text = \"foo.{0,100}bar\"; }",
+        "{ text = \"foo.{0,50}bar.{0,50}baz\"; }",
+        "{ text = \"(.{1,3}[ab]){30}z\"; }",
+        "{ text = \"foo\\\\pL{0,4}bar\"; }",
+        "{ feature = \"subject\"; pattern = \"foo.{0,900}bar.{0,900}baz\"; }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char text[500];
+        struct ruleset_stat stat;
+        uint64_t begin_us = clock_cpu_us();
+
+        snprintf(text, sizeof(text), ALL("%s"), rows[i]);
+        ruled_load(text);
+        assert_true(clock_cpu_us() - begin_us < 5000000);
+        ruleset_stat(ruled.config->ruleset, &stat);
+        assert_int_equal(stat.slow_patterns, i + 1 == LENGTH(rows));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +169,8 @@ int main(void)
         TEST(test_pcre2__many_hostile_values__then_it_rests),
         TEST(test_pattern__bytes_that_are_no_utf8__then_replaced),
         TEST(test_pattern__a_long_value__then_its_begin_is_seen),
+        TEST(test_size__repeats__then_written_out),
+        TEST(test_size__of_patterns_that_pass__then_soon_compiled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

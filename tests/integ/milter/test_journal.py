@@ -123,7 +123,7 @@ class Journal(unittest.TestCase):
             for change, why in (("rules.nosuch.score=1", "no rule of this name"), ("rules.reply.pattern=x", "need the message"),
                                 ("rules.reply.count=3", "conditions of this rule are not in it"),
                                 ("lists.phish.types=url", "look-ups of another key"), ("trusted_networks=[]", "cannot tell"),
-                                ("thresholds.header=nan", "0.01 to 100000"), ("thresholds.header", "KEY=VALUE")):
+                                ("thresholds.header=nan", "0.01 to 100000"), ("thresholds.reject=1", "is below thresholds.header (5)"), ("thresholds.header", "KEY=VALUE")):
                 p = ask(d, "replay", "--set", change, check=False)
                 self.assertGreaterEqual(p.returncode, 64, change)
                 self.assertIn(why, p.stderr)

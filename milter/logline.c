@@ -214,10 +214,10 @@ static json_t *json_object_of(const struct logline *l, size_t max)
         "{s:s, s:s, s:s, s:s, s:f, s:o, s:I, s:o, s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:o, s:I, s:I}",
         "event", "message", "level", "info", "queue_id", "", "action",
         action_name(l->done), "score", v ? v->score : 0.0, "required", required,
-        "nsymbols", (json_int_t)nsymbols, "symbols", symbols,
-        "client", l->client_address, "client_name", json_head_of(l->client_name, max),
-        "helo", json_head_of(l->helo, max), "from", from, "nrcpt", (json_int_t)l->nrcpt,
-        "to", json_to(l, max), "mid", json_head_of(l->message_id, max), "size",
+        "nsymbols", (json_int_t)nsymbols, "symbols", symbols, "client",
+        l->client_address, "client_name", json_head_of(l->client_name, max), "helo",
+        json_head_of(l->helo, max), "from", from, "nrcpt", (json_int_t)l->nrcpt, "to",
+        json_to(l, max), "mid", json_head_of(l->message_id, max), "size",
         (json_int_t)l->size, "limits", json_limits(v ? v->limits : 0), "config",
         (json_int_t)l->generation, "us", (json_int_t)l->us);
     if (o) {

@@ -221,6 +221,9 @@ static const struct bad bad_rows[] = {
     {"users = ( { name = \"a@b.example\"; set = [ \"thresholds.header=3\", "
      "\"thresholds.header=4\" ]; } );",
      "thresholds.header: is set twice"},
+    {"rules = ( { name = \"q\"; all = ( { judged = \"url_domain\"; window = \"1d\"; "
+     "least = 5; bad_share = 0.4; good_share = 0.2; } ); score = 1.0; } );",
+     "bad_share or good_share, not both"},
     {"block_score = -1;", "from 0 to 1000"},
     {"bulk_alone = \"accept\";", "\"reject\" or \"discard\""},
     {"rules = { name = \"a\"; };", "write rules = ("},

@@ -576,8 +576,7 @@ int main(void)
         TEST(test_several__more_than_are_known__nothing_is_lost),
         TEST(test_table__replaced__followed_and_pinned),
         TEST(test_file__wrong_lines__all_named_and_nothing_made),
-        TEST(
-            test_file__thresholds_out_of_order__refused_with_what_is_inherited),
+        TEST(test_file__thresholds_out_of_order__refused_with_what_is_inherited),
         TEST(test_file__changed__the_rest_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

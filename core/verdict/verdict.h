@@ -20,7 +20,8 @@
  * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
  * action needs a score that reaches it without them.
  * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
- * (known senders), peers (quorum and weight), shown (what headers and log lines show), rule/ (rules), identity/ (words about the sender),
+ * (known senders), peers (quorum and weight), verdict_shown (what headers and log lines show),
+ * rule/ (rules), identity/ (words about the sender),
  * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before

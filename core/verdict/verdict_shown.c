@@ -1,4 +1,4 @@
-/* shown - the symbols that people see, the most important first. */
+/* verdict_shown - the symbols that people see, the most important first. */
 #include <math.h>
 
 #include "core/verdict/verdict.h"

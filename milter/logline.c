@@ -45,14 +45,15 @@ static void add_symbol(struct buf *b, const struct symbol *s)
 static void add_symbols(struct buf *b, const struct verdict *v)
 {
     size_t start = b->n;
-    size_t n = v ? v->nsymbols : 0;
+    const struct symbol *shown[VERDICT_SYMBOLS_MAX];
+    size_t n = v ? verdict_shown(v, shown) : 0;
     for (size_t i = 0; i < n; i++) {
         buf_add_str(b, i > 0 ? "," : "");
         if (b->n - start > LOGLINE_SYMBOLS) {
             buf_printf(b, "+%zu", n - i);
             return;
         }
-        add_symbol(b, &v->symbols[i]);
+        add_symbol(b, shown[i]);
     }
     if (n == 0) {
         buf_add_char(b, '-');
@@ -154,12 +155,15 @@ static json_t *json_head_of(struct slice s, size_t max)
     return s.n > 0 ? json_text(slice_head(s, max)) : json_null();
 }
 
-/* max: bytes of each value; small, to make a long line fit, also few symbols. */
-static json_t *json_symbols(const struct verdict *v, size_t max)
+/* max: bytes of each value; small, to make a long line fit, also few symbols. *retn: of all. */
+static json_t *json_symbols(const struct verdict *v, size_t max, size_t *retn)
 {
+    const struct symbol *shown[VERDICT_SYMBOLS_MAX];
+    size_t n = v ? verdict_shown(v, shown) : 0;
     json_t *all = json_array();
-    for (size_t i = 0; v && i < v->nsymbols && i < max; i++) {
-        const struct symbol *s = &v->symbols[i];
+    *retn = n;
+    for (size_t i = 0; i < n && i < max; i++) {
+        const struct symbol *s = shown[i];
         (void)json_array_append_new(all, json_pack("{s:s, s:f, s:o}", "name", s->name,
                                                    "score", s->score, "detail",
                                                    json_head_of(s->detail, max)));
@@ -203,15 +207,17 @@ static json_t *json_object_of(const struct logline *l, size_t max)
 {
     const struct verdict *v = l->verdict;
     json_t *required = isfinite(l->required) ? json_real(l->required) : json_null();
+    size_t nsymbols = 0;
+    json_t *symbols = json_symbols(v, max, &nsymbols);
     json_t *from = json_head_of(l->has_addresses ? l->from : SLICE_NONE, max);
     json_t *o = json_pack(
         "{s:s, s:s, s:s, s:s, s:f, s:o, s:I, s:o, s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:o, s:I, s:I}",
         "event", "message", "level", "info", "queue_id", "", "action",
         action_name(l->done), "score", v ? v->score : 0.0, "required", required,
-        "nsymbols", (json_int_t)(v ? v->nsymbols : 0), "symbols", json_symbols(v, max),
-        "client", l->client_address, "client_name", json_head_of(l->client_name, max),
-        "helo", json_head_of(l->helo, max), "from", from, "nrcpt", (json_int_t)l->nrcpt,
-        "to", json_to(l, max), "mid", json_head_of(l->message_id, max), "size",
+        "nsymbols", (json_int_t)nsymbols, "symbols", symbols, "client",
+        l->client_address, "client_name", json_head_of(l->client_name, max), "helo",
+        json_head_of(l->helo, max), "from", from, "nrcpt", (json_int_t)l->nrcpt, "to",
+        json_to(l, max), "mid", json_head_of(l->message_id, max), "size",
         (json_int_t)l->size, "limits", json_limits(v ? v->limits : 0), "config",
         (json_int_t)l->generation, "us", (json_int_t)l->us);
     if (o) {

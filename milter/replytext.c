@@ -141,7 +141,7 @@ void replytext_score(const struct verdict *v, char *ret)
     snprintf(ret, REPLYTEXT_HEADER_SIZE, "%.1f", v->score);
 }
 
-/* One symbol with its detail, or without where the detail does not fit. */
+/* One symbol. False: it does not fit. */
 static bool add_symbol(struct text *t, const struct symbol *s)
 {
     enum { DETAIL_MAX = 160 };
@@ -159,17 +159,19 @@ void replytext_symbols(const struct verdict *v, char *ret)
     enum { MORE = 32 }; /* kept free for the number of symbols left out */
     char value[REPLYTEXT_VALUE_MAX + 1] = "";
     struct text t = {.p = value, .max = REPLYTEXT_VALUE_MAX - MORE};
+    const struct symbol *shown[VERDICT_SYMBOLS_MAX];
+    size_t n = verdict_shown(v, shown);
     size_t i = 0;
-    while (i < v->nsymbols && add_symbol(&t, &v->symbols[i])) {
+    while (i < n && add_symbol(&t, shown[i])) {
         i++;
     }
-    if (i < v->nsymbols) {
+    if (i < n) {
         char more[MORE];
-        snprintf(more, sizeof(more), " (+%zu more)", v->nsymbols - i);
+        snprintf(more, sizeof(more), " (+%zu more)", n - i);
         t.max = REPLYTEXT_VALUE_MAX;
         text_add_str(&t, more);
     }
-    if (v->nsymbols == 0) {
+    if (n == 0) {
         text_add_str(&t, "-");
     }
     replytext_fold(value, ret);
@@ -178,11 +180,13 @@ void replytext_symbols(const struct verdict *v, char *ret)
 void replytext_symbol_names(const struct verdict *v, char *ret, size_t size)
 {
     struct text t = {.p = ret, .max = size - 1};
+    const struct symbol *shown[VERDICT_SYMBOLS_MAX];
+    size_t n = verdict_shown(v, shown);
     ret[0] = '\0';
-    for (size_t i = 0; i < v->nsymbols; i++) {
+    for (size_t i = 0; i < n; i++) {
         char one[VERDICT_SYMBOL_NAME + 32];
-        snprintf(one, sizeof(one), "%s%s(%.1f)", i ? "," : "", v->symbols[i].name,
-                 v->symbols[i].score);
+        snprintf(one, sizeof(one), "%s%s(%.1f)", i ? "," : "", shown[i]->name,
+                 shown[i]->score);
         if (!text_add_str(&t, one)) {
             break;
         }

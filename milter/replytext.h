@@ -34,11 +34,13 @@ void replytext_status(const struct verdict *v, enum action done, double required
 /* "unchecked, reason=memory case=d3k7p0vq9x2m" */
 void replytext_unchecked(const char *reason, const char *case_id, char *ret);
 void replytext_score(const struct verdict *v, char *ret);
-/* "LIST_PHISH(6.0)[url_domain=evil.example], ..."; the number of symbols that do not fit stands at
+/* verdict_shown:
+ * "LIST_PHISH(6.0)[url_domain=evil.example], ..."; the number of symbols that do not fit stands at
  * the end. */
 void replytext_symbols(const struct verdict *v, char *ret);
 
-/* Symbols in short, for SMTP replies, quarantine reasons and log lines: "LIST_PHISH(6.0),X(1.0)",
+/* The same symbols in short,
+ * for SMTP replies, quarantine reasons and log lines: "LIST_PHISH(6.0),X(1.0)",
  * or "-". Cut at a symbol. */
 void replytext_symbol_names(const struct verdict *v, char *ret, size_t size);
 

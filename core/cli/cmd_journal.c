@@ -30,7 +30,10 @@ int journal_period(const char *since, const char *until, struct journal_query *r
         return cli_error(EX_USAGE, "--since and --until take a time before now with a "
                                    "unit, such as 7d or 12h");
     }
-    return 0;
+    return ret->until_us != 0 && ret->since_us > ret->until_us
+               ? cli_error(EX_USAGE, "--since is later than --until; no message is "
+                                     "between them")
+               : 0;
 }
 
 void journal_say_damage(const struct journal_numbers *n)

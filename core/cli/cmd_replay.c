@@ -450,6 +450,10 @@ int cmd_replay(struct cli *cli, int argc, char **argv)
         struct errinfo why = {.code = ERR_OK};
         status = cli_status(replay_set(&p->settings, settings.v[i], &why), &why);
     }
+    if (status == 0) {
+        struct errinfo why = {.code = ERR_OK};
+        status = cli_status(replay_check(&p->settings, &why), &why);
+    }
     THEN(status, run_replay(cli, p, &q, is_plot));
     free(p);
     return status;

@@ -278,6 +278,17 @@ static void warn_if_stale(const struct user_work *w)
     }
 }
 
+/* anna+shop@example.org has the settings of anna@example.org. */
+static void drop_extension(char *name)
+{
+    char *plus = strchr(name, '+');
+    const char *domain = strrchr(name, '@');
+
+    if (plus != NULL && plus != name && plus < domain) {
+        memmove(plus, domain, strlen(domain) + 1);
+    }
+}
+
 static int show(struct cli *cli, int argc, char **argv)
 {
     struct user_work w;
@@ -292,6 +303,7 @@ static int show(struct cli *cli, int argc, char **argv)
     if (wrong != NULL) {
         return cli_error(EX_DATAERR, "%s: %s", argv[1], wrong);
     }
+    drop_extension(name);
     const char *const names[] = {strrchr(name, '@'), name, NULL};
     status = begin(cli, false, &w);
     THEN(status, print_settings(&w, names));

@@ -199,10 +199,12 @@ static void add_unjudged(const struct record *r, struct buf *ret)
 static void make_sentence(struct explain_sources *s, const struct record *r,
                           struct buf *ret)
 {
-    double required = required_of(r);
+    bool is_held = explain_is_embargoed(r);
+    /* the record has no threshold of embargo: that of the configuration */
+    double required = is_held ? s->cli->config->embargo.threshold : required_of(r);
     const struct record_symbol *symbol = NULL;
 
-    buf_printf(ret, "%s: ", past_of(r->done));
+    buf_printf(ret, "%s: ", is_held ? "Embargoed" : past_of(r->done));
     if (r->unjudged.n > 0) {
         add_unjudged(r, ret);
         return;
@@ -230,59 +232,8 @@ static void make_sentence(struct explain_sources *s, const struct record *r,
     if (nth_symbol(r, 0) == NULL) {
         buf_add_str(ret, "; nothing scored");
     }
-    if (r->done != r->wanted) {
+    if (r->done != r->wanted && !is_held) {
         buf_printf(ret, "; the MTA could not %s", action_name((enum action)r->wanted));
-    }
-}
-
-/* ---- what would change it ---- */
-
-static enum action action_without(const struct record *r, const struct record_symbol *s)
-{
-    struct verdict_scale scale = {.bulk_alone = (enum action)r->bulk_alone};
-
-    memcpy(scale.threshold, r->threshold, sizeof(scale.threshold));
-    return verdict_action(&scale, r->score - s->score,
-                          r->sure - (s->part == SYMBOL_UNSURE ? 0 : s->score),
-                          r->firm - (s->part == SYMBOL_FIRM ? s->score : 0));
-}
-
-typedef void change_fn(void *context, const char *what);
-
-/* Calls fn with "without LIST_PHISH (12.0): accept" for each change that gives another action. */
-static void each_change(const struct record *r, change_fn *fn, void *context)
-{
-    char text[NOTE];
-
-    if (r->allow.n > 0 || r->unjudged.n > 0) {
-        return;
-    }
-    for (size_t i = 0; i < r->nsymbols; i++) {
-        const struct record_symbol *s = &r->symbol[i];
-        enum action a = action_without(r, s);
-        if (s->score != 0 && a != r->wanted) {
-            (void)snprintf(text, sizeof(text), "without %.*s (%.1f): %s",
-                           SLICE_ARGS(s->name), s->score, action_name(a));
-            fn(context, text);
-        }
-    }
-    for (unsigned a = ACTION_HEADER; a < ACTION_COUNT; a++) {
-        double threshold = r->threshold[a];
-        if (isfinite(threshold) && a == r->wanted) {
-            (void)snprintf(text, sizeof(text),
-                           "with thresholds.%s above %.2f: a milder action",
-                           action_name((enum action)a), r->score);
-            fn(context, text);
-        } else if (isfinite(threshold) && a > r->wanted && threshold > r->score) {
-            (void)snprintf(text, sizeof(text), "%.2f more: %s", threshold - r->score,
-                           action_name((enum action)a));
-            fn(context, text);
-        } else if (isfinite(threshold) && a > r->wanted) {
-            (void)snprintf(text, sizeof(text),
-                           "with bulk_alone = \"%s\", or the same score from lists: %s",
-                           action_name((enum action)a), action_name((enum action)a));
-            fn(context, text);
-        }
     }
 }
 
@@ -328,9 +279,10 @@ static void print_envelope(const struct explained *e)
         text_print(stdout, r->queue_id, EVIDENCE_SHOWN);
         printf(", %" PRIu64 " us\n", r->us);
     }
-    printf("  client %s, %s%s, %" PRIu64 " bytes, %u recipients\n",
+    printf("  client %s, %s%s, %" PRIu64 " bytes, %u recipient%s\n",
            address_of(r, address), r->is_outgoing ? "outgoing" : "incoming",
-           r->is_authenticated ? ", logged in" : "", r->bytes, (unsigned)r->nrcpt);
+           r->is_authenticated ? ", logged in" : "", r->bytes, (unsigned)r->nrcpt,
+           r->nrcpt == 1 ? "" : "s");
     print_text("  envelope sender ", r->from);
     print_text("  From ", r->header_from);
     for (size_t i = 0; i < r->ntexts_rcpt; i++) {
@@ -441,7 +393,7 @@ static void print_explained(struct explain_sources *s, const struct explained *e
     }
     if (r->unjudged.n == 0) {
         puts("what would change the verdict:");
-        each_change(r, print_change, NULL);
+        explain_each_change(s, r, print_change, NULL);
     }
 }
 
@@ -543,7 +495,7 @@ static json_t *explained_json(struct explain_sources *s, const struct explained 
 
     buf_init(&sentence, TEXT_LINE_MAX);
     make_sentence(s, r, &sentence);
-    each_change(r, change_json, changes);
+    explain_each_change(s, r, change_json, changes);
     for (size_t i = 0; i < r->ntexts_rcpt; i++) {
         (void)json_array_append_new(rcpt, json_text(r->rcpt[i]));
     }

@@ -33,6 +33,13 @@ struct explained {
 /* Prints it, as text or one JSON object. Returns an exit status. */
 int explain_print(struct explain_sources *s, const struct explained *e);
 
+/* explain_change.c: whether the message was answered 451 as a first contact. */
+bool explain_is_embargoed(const struct record *r);
+/* Calls fn with "without LIST_PHISH (12.0): accept" for each change that gives another action. */
+typedef void explain_change_fn(void *context, const char *what);
+void explain_each_change(const struct explain_sources *sources, const struct record *r,
+                         explain_change_fn *fn, void *context);
+
 /* Prints the messages of files as if they came now (cmd_check.c). */
 int explain_files(struct cli *cli, char **paths);
 

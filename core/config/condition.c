@@ -227,8 +227,8 @@ static const char *contradiction(const struct config_condition *v, uint64_t give
     if (v->kind == CONDITION_JUDGED && v->bad_share + v->good_share <= 0) {
         return "write bad_share = 0.99; or good_share";
     }
-    if (v->bad_share + v->good_share > 1) {
-        return "bad_share and good_share are above 1 together: this can never hold";
+    if (v->bad_share > 0 && v->good_share > 0) {
+        return "write bad_share or good_share, not both";
     }
     if (v->kind == CONDITION_SIZE && v->size_least > v->size_most) {
         return "size_least is above size_most: this can never hold";

@@ -9,7 +9,8 @@
  * structs); schema.def, feed.def, subscribe.def, condition.def, user.def and schema (the table of
  * keys); family (groups with names); load, shipped, precheck, mistake*, apply, finish,
  * config_feeds, config_subscribe, config_users, finish_rules (a load step by step,
- * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting, condition
+ * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting,
+ * user_thresholds, condition
  * (one value in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is

@@ -262,6 +262,17 @@ enum err user_setting_check(const struct config *c, const struct user_setting *s
                       : ERR_OK;
 }
 
+enum err user_setting_check_twice(struct slice word, struct slice other,
+                                  struct errinfo *reterr)
+{
+    struct slice key = slice_cut(&word, '=');
+
+    return slice_eq(key, slice_cut(&other, '='))
+               ? refuse_setting(reterr, ERR_SYNTAX, key,
+                                "is set twice; write each key once")
+               : ERR_OK;
+}
+
 /* ---- names ---- */
 
 const char *user_name_tidy(struct slice text, char ret[USER_NAME_MAX + 1])

@@ -53,6 +53,10 @@ enum err user_setting_parse(struct slice text, struct user_setting *ret,
 enum err user_setting_check(const struct config *c, const struct user_setting *s,
                             struct errinfo *reterr);
 
+/* ERR_SYNTAX: both words, which are settings, have the same key. */
+enum err user_setting_check_twice(struct slice word, struct slice other,
+                                  struct errinfo *reterr);
+
 /* USER@DOMAIN or @DOMAIN, as they are stored: ASCII letters in lower case, the domain as A-labels.
  * NULL, or what is wrong. */
 const char *user_name_tidy(struct slice text, char ret[USER_NAME_MAX + 1]);

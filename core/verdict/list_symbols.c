@@ -74,17 +74,17 @@ void list_symbols_allow(struct judging *j)
 
     if (rule != NULL) {
         j->v->allow = rule;
-        verdict_add_symbol(j->v, "ALLOW_", rule, 0,
-                           arena_copy(j->arena, slice_head(value, DETAIL_VALUE_MAX)));
+        verdict_add_word(j->v, "ALLOW_", rule,
+                         arena_copy(j->arena, slice_head(value, DETAIL_VALUE_MAX)));
         return;
     }
     for (size_t i = 0; i < j->hits->n; i++) {
         const struct list_hit *hit = &j->hits->v[i];
         if (is_allowing(j, hit) && allow_by_hit(&j->facts, hit)) {
             j->v->allow = "list";
-            verdict_add_symbol(j->v, "ALLOW_",
-                               list_reader_name(listset_reader(j->lists, hit->list)), 0,
-                               make_detail(j->arena, "", hit, 0));
+            verdict_add_word(j->v, "ALLOW_",
+                             list_reader_name(listset_reader(j->lists, hit->list)),
+                             make_detail(j->arena, "", hit, 0));
             return;
         }
     }

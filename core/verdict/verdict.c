@@ -17,6 +17,8 @@ static struct symbol *next_symbol(struct verdict *v)
     }
     struct symbol *last = &v->symbols[VERDICT_SYMBOLS_MAX - 1];
     last->detail = SLICE_LIT("several symbols");
+    last->is_word = false;
+    last->is_helper = false;
     (void)snprintf(last->name, sizeof(last->name), "OTHERS");
     return last;
 }
@@ -46,6 +48,15 @@ void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
     (void)snprintf(s->name, sizeof(s->name), "%s%s", prefix, name);
     s->detail = detail;
     verdict_symbol_name(s->name);
+}
+
+void verdict_add_word(struct verdict *v, const char *prefix, const char *name,
+                      struct slice detail)
+{
+    bool is_last = v->nsymbols == VERDICT_SYMBOLS_MAX;
+
+    verdict_add_symbol(v, prefix, name, 0, detail);
+    v->symbols[v->nsymbols - 1].is_word = !is_last;
 }
 
 /* A limit that honest mail never meets is evidence. However many are met, it is one trick. */
@@ -81,8 +92,12 @@ static void keep_hit(struct judging *j, const struct rule_symbol *s)
 static void on_rule_symbol(void *context, const struct rule_symbol *s)
 {
     struct judging *j = context;
+    bool is_last = j->v->nsymbols == VERDICT_SYMBOLS_MAX;
 
     verdict_add_symbol(j->v, s->prefix, s->name, s->score, s->detail);
+    j->v->symbols[j->v->nsymbols - 1].is_helper =
+        !is_last && s->rule != SIZE_MAX && !s->is_shadow &&
+        j->facts.config->rules[s->rule].score == 0;
     if (s->is_of_counts) {
         j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_BULK;
         j->of_counts += s->score;

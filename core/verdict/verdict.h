@@ -20,7 +20,8 @@
  * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
  * action needs a score that reaches it without them.
  * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
- * (known senders), peers (quorum and weight), rule/ (rules), identity/ (words about the sender),
+ * (known senders), peers (quorum and weight), verdict_shown (what headers and log lines show),
+ * rule/ (rules), identity/ (words about the sender),
  * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
@@ -56,6 +57,8 @@ struct symbol {
     char name[VERDICT_SYMBOL_NAME]; /* [A-Z0-9_]+, such as LIST_PHISH */
     double score;                   /* 0 for shadow and allow symbols */
     enum symbol_kind kind;
+    bool is_word;   /* says what was done, and scores nothing: EMBARGO, ALLOW_NAME */
+    bool is_helper; /* of a rule with score 0, which other rules name; not in shadow */
     struct slice detail; /* "url_domain=evil.example (+2 more)"; in the arena */
 };
 
@@ -123,6 +126,15 @@ void verdict_symbol_name(char *text);
 /* Adds a symbol, whose name is made of prefix and name, and its score. */
 void verdict_add_symbol(struct verdict *v, const char *prefix, const char *name,
                         double score, struct slice detail);
+/* The same for a word about the action. */
+void verdict_add_word(struct verdict *v, const char *prefix, const char *name,
+                      struct slice detail);
+
+/* The symbols that headers, replies and log lines show, and their number: words about the action,
+ * then the others by absolute score, highest first, equal ones as they were found. Rules with score
+ * 0 that are not in shadow are left out. Whatever is cut for want of room is the least. */
+size_t verdict_shown(const struct verdict *v,
+                     const struct symbol *ret[VERDICT_SYMBOLS_MAX]);
 
 /* How the message is counted for its values: bits 1U << JUDGED_GOOD and so on, for judged_add.
  * Bad: its firm score reaches the mildest threshold, and it is marked or worse. Good: accepted, in

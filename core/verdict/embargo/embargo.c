@@ -219,7 +219,7 @@ static void show_delay(const char *name, const char *words, uint64_t seconds,
     char text[DETAIL];
 
     (void)snprintf(text, sizeof(text), "%s %" PRIu64 " s", words, seconds);
-    verdict_add_symbol(v, "", name, 0, arena_copy(arena, slice_str(text)));
+    verdict_add_word(v, "", name, arena_copy(arena, slice_str(text)));
 }
 
 /* Whether it shall be answered 451; then that is remembered, the copies first: without them a

@@ -60,6 +60,9 @@ void replay_init(struct replay *r, const struct config *config);
  * there is no such key, list or rule; ERR_SYNTAX, ERR_RANGE: the value. */
 enum err replay_set(struct replay *r, const char *setting, struct errinfo *reterr);
 
+/* After the last setting. ERR_RANGE: a threshold is below that of a milder action. */
+enum err replay_check(const struct replay *r, struct errinfo *reterr);
+
 struct replay_result {
     enum action before;
     enum action after;

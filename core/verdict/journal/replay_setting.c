@@ -1,6 +1,7 @@
 /* replay_setting - KEY=VALUE of a replay. */
 #include <math.h>
 
+#include "core/config/user_thresholds.h"
 #include "core/verdict/journal/journal_replay.h"
 
 enum { DECIMAL = 10 };
@@ -372,4 +373,14 @@ enum err replay_set(struct replay *r, const char *setting, struct errinfo *reter
         return set_rule(r, rest, value, setting, reterr);
     }
     return set_single(r, whole, value, setting, reterr);
+}
+
+enum err replay_check(const struct replay *r, struct errinfo *reterr)
+{
+    double threshold[ACTION_COUNT];
+
+    for (unsigned a = 0; a < ACTION_COUNT; a++) {
+        threshold[a] = r->has_threshold[a] ? r->threshold[a] : r->config->threshold[a];
+    }
+    return thresholds_check_order(threshold, r->has_threshold, reterr);
 }

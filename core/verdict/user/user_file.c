@@ -3,6 +3,7 @@
 #include "core/base/checksum.h"
 #include "core/base/le.h"
 #include "core/base/statedir.h"
+#include "core/config/user_thresholds.h"
 #include "core/store/table.h"
 #include "core/verdict/user/user_table.h"
 
@@ -86,6 +87,18 @@ static enum err check_word(const struct config *c, struct slice word,
     return e;
 }
 
+/* The words before it, with one blank between, have other keys. */
+static enum err check_once(struct slice before, struct slice word,
+                           struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+
+    while (e == ERR_OK && before.n > 0) {
+        e = user_setting_check_twice(word, slice_cut(&before, ' '), reterr);
+    }
+    return e;
+}
+
 /* A line that is no comment. */
 static enum err read_line(const struct config *c, struct slice line,
                           struct users_line *ret, struct errinfo *reterr)
@@ -101,6 +114,7 @@ static enum err read_line(const struct config *c, struct slice line,
     }
     for (struct slice word = next_word(&line); word.n > 0; word = next_word(&line)) {
         enum err e = check_word(c, word, reterr);
+        THEN(e, check_once(slice_of(ret->words, used), word, reterr));
         if (e != ERR_OK) {
             return e;
         }
@@ -188,6 +202,29 @@ static enum err put_lines(struct compiling *k, struct slice text)
     return e;
 }
 
+/* The thresholds of each line, by those that it inherits, of lines above and below, too. */
+static void check_thresholds(struct compiling *k, struct slice text)
+{
+    struct errinfo why = {.text = ""};
+    unsigned at = 0;
+    enum err e = ERR_OK;
+
+    while (users_file_next(k->c, &text, &at, &k->line, &e, &why)) {
+        const char *domain = strrchr(k->line.name, '@');
+        struct user_thresholds t;
+        struct slice words;
+
+        if (table_get(k->txn, slice_str(domain), &words) != ERR_OK) {
+            words = SLICE_NONE;
+        }
+        config_users_thresholds(k->c, k->line.name, words, &t);
+        user_thresholds_take_words(&t, slice_str(k->line.words));
+        if (user_thresholds_check(&t, &why) != ERR_OK) {
+            refuse_line(k, at, why.text);
+        }
+    }
+}
+
 static enum err put_source(struct table_txn *txn, struct slice text)
 {
     char sum[sizeof(uint64_t)];
@@ -214,11 +251,14 @@ static enum err fill_table(struct compiling *k, const char *dir, struct slice te
     THEN(e, table_begin(table, true, &k->txn, reterr));
     if (e == ERR_OK) {
         e = put_lines(k, text);
+        if (e == ERR_OK && k->nwrong == 0) {
+            check_thresholds(k, text);
+        }
         THEN(e, put_source(k->txn, text));
         e = explain(e, dir, reterr);
         if (e == ERR_OK && k->nwrong > 0) {
             e = errinfo_set(reterr, ERR_SYNTAX, "", 0,
-                            "%u lines are wrong; nothing was changed", k->nwrong);
+                            "wrong lines: %u; nothing was changed", k->nwrong);
         }
         THEN(e, table_commit(&k->txn, reterr));
         table_abort(&k->txn);

@@ -1,7 +1,5 @@
 #include "core/verdict/user/user_settings.h"
 
-#include <math.h>
-
 /* One level while its words are read. Senders: the first hit in this order decides. */
 enum { NAME_SHOWN = 40 /* as many bytes of a name as a symbol has at most */ };
 enum { BY_ALLOW_ADDRESS, BY_BLOCK_ADDRESS, BY_ALLOW_DOMAIN, BY_BLOCK_DOMAIN, BY_COUNT };
@@ -15,11 +13,9 @@ struct level {
 
 void user_settings_begin(struct user_settings *s, const struct config *config)
 {
-    *s = (struct user_settings){.factor = 1};
-    memcpy(s->threshold, config->threshold, sizeof(s->threshold));
-    for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        s->is_scaled[a] = true;
-    }
+    *s = (struct user_settings){.nchanges = 0};
+    user_thresholds_begin(&s->thresholds, config);
+    user_thresholds_get(&s->thresholds, s->threshold);
 }
 
 static struct user_change *change_of(struct user_settings *s,
@@ -70,25 +66,14 @@ static void take_sender(struct level *l, const struct user_setting *set, unsigne
     }
 }
 
-/* Thresholds that the level sets itself do not follow its sensitivity. */
-static void take_sensitivity(struct user_settings *s, double factor)
-{
-    s->factor = factor;
-    for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        s->is_scaled[a] = true;
-    }
-}
-
 static void take_setting(struct level *l, const struct user_setting *set)
 {
     struct user_settings *s = l->s;
 
     switch (set->key) {
     case USER_SENSITIVITY:
-        break; /* read first */
     case USER_THRESHOLD:
-        s->threshold[set->action] = set->number;
-        s->is_scaled[set->action] = false;
+        user_thresholds_take(&s->thresholds, set);
         break;
     case USER_SCORE:
     case USER_SHADOW:
@@ -110,32 +95,28 @@ static void take_setting(struct level *l, const struct user_setting *set)
     }
 }
 
-/* Sensitivity first, wherever it stands; then all others. */
-static void take_word(struct level *l, struct slice word, bool is_sensitivity)
+static void take_word(struct level *l, struct slice word)
 {
-    bool is_it = slice_has_prefix(word, SLICE_LIT("sensitivity="));
     struct user_setting set;
 
-    if (word.n == 0 || is_it != is_sensitivity) {
+    if (word.n == 0) {
         return;
     }
     if (user_setting_parse(word, &set, NULL) != ERR_OK) {
         l->s->is_damaged = true;
-    } else if (is_it) {
-        take_sensitivity(l->s, set.number);
     } else {
         take_setting(l, &set);
     }
 }
 
 static void take_words(struct level *l, struct slice words,
-                       const struct config_strings *set, bool is_sensitivity)
+                       const struct config_strings *set)
 {
     while (words.p != NULL) {
-        take_word(l, slice_cut(&words, ' '), is_sensitivity);
+        take_word(l, slice_cut(&words, ' '));
     }
     for (size_t i = 0; set != NULL && i < set->n; i++) {
-        take_word(l, slice_str(set->v[i]), is_sensitivity);
+        take_word(l, slice_str(set->v[i]));
     }
 }
 
@@ -144,8 +125,8 @@ void user_settings_take(struct user_settings *s, const struct allow_case *messag
 {
     struct level l = {.s = s, .message = message};
 
-    take_words(&l, words, set, true);
-    take_words(&l, words, set, false);
+    user_thresholds_level(&s->thresholds);
+    take_words(&l, words, set);
     for (unsigned by = 0; by < BY_COUNT; by++) {
         if (l.has_hit[by]) {
             s->sender = by == BY_ALLOW_ADDRESS || by == BY_ALLOW_DOMAIN
@@ -159,11 +140,7 @@ void user_settings_take(struct user_settings *s, const struct allow_case *messag
 
 void user_settings_end(struct user_settings *s)
 {
-    for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        if (s->is_scaled[a]) {
-            s->threshold[a] *= s->factor;
-        }
-    }
+    user_thresholds_get(&s->thresholds, s->threshold);
 }
 
 /* ---- scores ---- */

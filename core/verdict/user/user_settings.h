@@ -6,7 +6,7 @@
 #ifndef CORE_VERDICT_USER_USER_SETTINGS_H
 #define CORE_VERDICT_USER_USER_SETTINGS_H
 
-#include "core/config/user_setting.h"
+#include "core/config/user_thresholds.h"
 #include "core/verdict/allow.h"
 
 enum { USER_CHANGES_MAX = 64 /* rules and lists that one recipient changes */ };
@@ -25,9 +25,8 @@ struct user_change {
 };
 
 struct user_settings {
-    double threshold[ACTION_COUNT];
-    bool is_scaled[ACTION_COUNT]; /* sensitivity applies to it */
-    double factor;                /* sensitivity */
+    struct user_thresholds thresholds;
+    double threshold[ACTION_COUNT]; /* in force, after user_settings_end */
     size_t nchanges;
     struct user_change changes[USER_CHANGES_MAX];
     enum user_sender sender;

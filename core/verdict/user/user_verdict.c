@@ -220,8 +220,8 @@ static void add_sender_symbol(const struct judging *j, struct verdict *v)
                            arena_copy(j->c->arena, slice_head(s->value, DETAIL_MAX)));
     } else if (s->sender == USER_SENDER_ALLOWED && v->allow == NULL) {
         v->allow = "recipient";
-        verdict_add_symbol(v, "ALLOW_", v->allow, 0,
-                           arena_copy(j->c->arena, slice_head(s->value, DETAIL_MAX)));
+        verdict_add_word(v, "ALLOW_", v->allow,
+                         arena_copy(j->c->arena, slice_head(s->value, DETAIL_MAX)));
     }
 }
 
@@ -254,8 +254,8 @@ static void take_mildest(const struct judging *j, struct verdict *v)
         text, sizeof(text),
         "%zu recipients with settings of their own; by those of the site: %s", j->nown,
         action_name(site));
-    verdict_add_symbol(v, "RECIPIENTS_DISAGREE", "", 0,
-                       arena_copy(j->c->arena, slice_str(text)));
+    verdict_add_word(v, "RECIPIENTS_DISAGREE", "",
+                     arena_copy(j->c->arena, slice_str(text)));
 }
 
 void users_judge(const struct user_case *c, struct verdict *v)

@@ -2,11 +2,12 @@
 import itertools
 import os
 import random
+import re
 import threading
 import time
 import unittest
 
-from daemon import Daemon
+from daemon import Daemon, gillnet
 from mta import Closed, Mta
 
 LISTED = "evil.example"
@@ -103,6 +104,19 @@ class Embargo(unittest.TestCase):
         d.write(off)
         self.assertTrue(d.control("reload").startswith("ok"))
         self.assertFalse(is_held(send(d, "three")))
+
+    def test_explain__of_an_embargoed_message__says_so(self):
+        d = self.daemon()
+        self.assertTrue(is_held(send(d, "one")))
+        d.wait_for(lambda: " case=" in d.log(), "the line of the message")
+        case = re.search(r" case=(\S+)", d.log())[1]
+        score = float(re.search(r" score=(\S+)", d.log())[1])
+        told = gillnet("-c", d.conf, "explain", case).stdout
+        self.assertTrue(told.startswith(f"Embargoed: {score:.1f} of 3.0; "), told)
+        self.assertNotIn("the MTA could not", told)
+        self.assertIn(f"with thresholds.embargo above {score:.2f}: ", told)
+        self.assertIn("without LIST_GREY (4.0): no embargo\n", told)
+        self.assertIn(" 1 recipient\n", told)
 
     def test_same_message__on_many_connections_at_once__held_once(self):
         d = self.daemon()

@@ -123,10 +123,21 @@ class Journal(unittest.TestCase):
             for change, why in (("rules.nosuch.score=1", "no rule of this name"), ("rules.reply.pattern=x", "need the message"),
                                 ("rules.reply.count=3", "conditions of this rule are not in it"),
                                 ("lists.phish.types=url", "look-ups of another key"), ("trusted_networks=[]", "cannot tell"),
-                                ("thresholds.header=nan", "0.01 to 100000"), ("thresholds.header", "KEY=VALUE")):
+                                ("thresholds.header=nan", "0.01 to 100000"), ("thresholds.reject=1", "is below thresholds.header (5)"),
+                                ("thresholds.header", "KEY=VALUE")):
                 p = ask(d, "replay", "--set", change, check=False)
                 self.assertGreaterEqual(p.returncode, 64, change)
                 self.assertIn(why, p.stderr)
+            p = ask(d, "replay", "--since", "1h", "--until", "2h", check=False)
+            self.assertEqual(p.returncode, 64)
+            self.assertIn("--since is later than --until", p.stderr)
+
+    def test_user__address_with_an_extension__shows_the_settings_of_the_user(self):
+        with Daemon(CONFIG, lists=LISTS) as d:
+            ask(d, "user", "set", "anna@b.example", "thresholds.header=4")
+            said = ask(d, "user", "show", "anna+x@b.example").stdout
+            self.assertIn("anna@b.example thresholds.header=4", said)
+            self.assertNotIn("settings of the site", said)
 
     def test_reports__when_messages_are_reported__then_replay_and_rules_use_them(self):
         with Daemon(CONFIG, lists=LISTS) as d:

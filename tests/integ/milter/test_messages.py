@@ -38,6 +38,22 @@ class Actions(unittest.TestCase):
         self.assertEqual((line["action"], line["score"], line["symbols"]),
                          ("header", "6.0", "LIST_PHISH(6.0)[url=evil.example/x]"))
 
+    def test_rules__header_and_log__highest_score_first_and_no_helpers(self):
+        rules = '''lists = ( { name = "phish"; weight = 6.0; } ); shipped_rules = false; rules = (
+            { name = "helper"; any = ( { text = "see"; } ); score = 0.0; },
+            { name = "quiet"; any = ( { text = "see"; } ); score = 3.0; shadow = true; },
+            { name = "low"; any = ( { rule = "helper"; } ); score = 0.5; },
+            { name = "high"; any = ( { rule = "helper"; } ); score = 7.0; } );'''
+        with Daemon(rules, lists=LISTS) as d:
+            m = Mta(d.target)
+            m.hello()
+            a = m.message(body=f"see {URL}\r\n".encode())
+            m.quit()
+            line = d.wait_line(m.qid)
+        shown = re.sub(r"\[[^]]*\]", "", a.headers()[2][1].replace("\n\t", " "))
+        self.assertEqual(shown, "RULE_HIGH(7.0), LIST_PHISH(6.0), RULE_LOW(0.5), RULE_QUIET(0.0)")
+        self.assertEqual(re.sub(r"\[[^]]*\]", "", line["symbols"]), shown.replace(" ", ""))
+
     def test_listed__quarantine(self):
         a, line = self.play("thresholds: { quarantine = 6.0; };")
         self.assertEqual((a.code, a.quarantine), ("c", "gillnet: LIST_PHISH(6.0)"))

@@ -211,6 +211,19 @@ static const struct bad bad_rows[] = {
      "the nearest one is sensitivity"},
     {"users = ( { name = \"@b.example\"; set = [ \"rules.none.score=1\" ]; } );",
      "users.@b.example.set: there is no rule \"none\""},
+    {"users = ( { name = \"a@b.example\"; set = [ \"thresholds.quarantine=3\", "
+     "\"thresholds.header=off\", \"thresholds.reject=1\" ]; } );",
+     "thresholds.reject: 1 is below thresholds.quarantine (3)"},
+    {"thresholds = { quarantine = 8; }; "
+     "users = ( { name = \"@b.example\"; set = [ \"sensitivity=low\" ]; },"
+     " { name = \"a@b.example\"; set = [ \"thresholds.reject=11\" ]; } );",
+     "thresholds.reject: 11 is below thresholds.quarantine (12)"},
+    {"users = ( { name = \"a@b.example\"; set = [ \"thresholds.header=3\", "
+     "\"thresholds.header=4\" ]; } );",
+     "thresholds.header: is set twice"},
+    {"rules = ( { name = \"q\"; all = ( { judged = \"url_domain\"; window = \"1d\"; "
+     "least = 5; bad_share = 0.4; good_share = 0.2; } ); score = 1.0; } );",
+     "bad_share or good_share, not both"},
     {"block_score = -1;", "from 0 to 1000"},
     {"bulk_alone = \"accept\";", "\"reject\" or \"discard\""},
     {"rules = { name = \"a\"; };", "write rules = ("},

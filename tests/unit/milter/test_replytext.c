@@ -107,6 +107,37 @@ static void test_symbols__at_the_limit__rest_is_counted(void **state)
     }
 }
 
+static void test_symbols__many__words_then_the_highest_scores(void **state)
+{
+    (void)state;
+    static char detail[160];
+    char text[REPLYTEXT_HEADER_SIZE];
+    struct verdict v = {.nsymbols = 0};
+    memset(detail, 'd', sizeof(detail) - 1);
+    for (unsigned i = 0; i < 8; i++) {
+        add(&v, "RULE_HELPER", 0, detail);
+        v.symbols[i].is_helper = true;
+    }
+    add(&v, "RULE_SHADOW", 0, "");
+    add(&v, "RULE_LOW", 0.5, "");
+    add(&v, "KNOWN", -3.0, "");
+    add(&v, "RULE_HIGH", 6.0, "");
+    add(&v, "RULE_LOW_TOO", 0.5, "");
+    add(&v, "RECIPIENTS_DISAGREE", 0, "");
+    v.symbols[v.nsymbols - 1].is_word = true;
+    replytext_symbol_names(&v, text, sizeof(text));
+    assert_string_equal(text, "RECIPIENTS_DISAGREE(0.0),RULE_HIGH(6.0),KNOWN(-3.0),"
+                              "RULE_LOW(0.5),RULE_LOW_TOO(0.5),RULE_SHADOW(0.0)");
+    v.symbols[0].score = 2.0; /* by the settings of the recipient */
+    replytext_symbols(&v, text);
+    assert_true(strstr(text, "RULE_HELPER(2.0)[") > strstr(text, "KNOWN(-3.0)"));
+    assert_true(strstr(text, "RULE_HELPER(2.0)[") < strstr(text, "RULE_LOW(0.5)"));
+    v.nsymbols = 1;
+    v.symbols[0].score = 0;
+    replytext_symbols(&v, text);
+    assert_string_equal(text, "-");
+}
+
 static void test_fold__lengths_around_the_limit__breaks_at_spaces_only(void **state)
 {
     (void)state;
@@ -203,9 +234,9 @@ static void test_names__buffer_too_small__cut_at_a_symbol(void **state)
     add(&v, "LIST_A", 1.0, "");
     add(&v, "LIST_B", 2.5, "");
     replytext_symbol_names(&v, text, sizeof(text));
-    assert_string_equal(text, "LIST_A(1.0),LIST_B(2.5)");
+    assert_string_equal(text, "LIST_B(2.5),LIST_A(1.0)");
     replytext_symbol_names(&v, text, sizeof(text) - 1);
-    assert_string_equal(text, "LIST_A(1.0)");
+    assert_string_equal(text, "LIST_B(2.5)");
 }
 
 static void test_limits__flags__named(void **state)
@@ -227,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_status__verdicts__one_line_each),
         cmocka_unit_test(test_symbols__details__are_shown_escaped),
         cmocka_unit_test(test_symbols__at_the_limit__rest_is_counted),
+        cmocka_unit_test(test_symbols__many__words_then_the_highest_scores),
         cmocka_unit_test(test_fold__lengths_around_the_limit__breaks_at_spaces_only),
         cmocka_unit_test(test_fold__longest_value__stays_whole),
         cmocka_unit_test(test_reply__placeholders_and_percent__replaced_and_doubled),

@@ -485,6 +485,49 @@ static void test_file__wrong_lines__all_named_and_nothing_made(void **state)
     (void)tempdir_remove(dir);
 }
 
+static void test_file__thresholds_out_of_order__refused_with_what_is_inherited(
+    void **state)
+{
+    struct bench *b = *state;
+    char dir[64];
+    struct errinfo why = {.text = ""};
+    struct filelock lock = {.fd = -1};
+    size_t n = 0;
+
+    assert_true(tempdir_make_fast(dir));
+    b->config.state_dir = dir;
+    b->config.users_file = no_file;
+    assert_int_equal(users_file_lock(&b->config, &lock, &why), ERR_OK);
+    nwrong = 0;
+    assert_int_equal(
+        users_file_compile(&b->config,
+                           SLICE_LIT("a@b.example sensitivity=low sensitivity=low\n"),
+                           on_wrong, NULL, &n, &why),
+        ERR_SYNTAX);
+    assert_int_equal(nwrong, 1);
+    nwrong = 0;
+    assert_int_equal(
+        users_file_compile(
+            &b->config,
+            SLICE_LIT("a@b.example thresholds.quarantine=3 thresholds.header=off "
+                      "thresholds.reject=1\n"
+                      "b@b.example thresholds.quarantine=3\n"
+                      "c@c.example thresholds.quarantine=3\n"
+                      "d@c.example thresholds.quarantine=8 sensitivity=low\n"
+                      "e@e.example thresholds.quarantine=8 sensitivity=low\n"
+                      "f@f.example thresholds.quarantine=7\n"
+                      "@c.example thresholds.header=off\n"
+                      "@f.example sensitivity=low\n"),
+            on_wrong, NULL, &n, &why),
+        ERR_SYNTAX);
+    assert_int_equal(nwrong, 3);
+    assert_int_equal(wrong_lines[0], 1);
+    assert_int_equal(wrong_lines[1], 2);
+    assert_int_equal(wrong_lines[2], 6);
+    filelock_drop(&lock);
+    (void)tempdir_remove(dir);
+}
+
 static void expect_change(const char *text, bool does_clear, char *word,
                           const char *wanted)
 {
@@ -533,6 +576,7 @@ int main(void)
         TEST(test_several__more_than_are_known__nothing_is_lost),
         TEST(test_table__replaced__followed_and_pinned),
         TEST(test_file__wrong_lines__all_named_and_nothing_made),
+        TEST(test_file__thresholds_out_of_order__refused_with_what_is_inherited),
         TEST(test_file__changed__the_rest_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

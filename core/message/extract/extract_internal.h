@@ -3,8 +3,7 @@
  *
  *   extract.c  the public functions, body digest, budget
  *   envelope.c the SMTP session
- *   header.c   header fields
- *   field_note.c  notes of them for the checks
+ *   header.c, field_note.c  header fields; notes of them for the checks
  *   part.c     the parts of a message: leaves and attachments
  *   leaf.c     a leaf's bytes: checksum, type by the first bytes, choice of reader
  *   window.c   its text: charset, folding, windows
@@ -15,11 +14,9 @@
  *   external.c address of a message/external-body
  *   auth.c     Authentication-Results
  *   location.c place of features in the message
- *   share.c    processor time, shared out
- *   skim.c     links of text for which there was no time
+ *   share.c, skim.c  processor time, shared out; links of text for which there was none
  *   overflow.c features for which there is no room
- *   shown_part.c  the text of fingerprints, and notes of it
- *   facts.c    notes of the whole message
+ *   shown_part.c, facts.c  the text of fingerprints; notes of the whole message
  */
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
 #define CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H

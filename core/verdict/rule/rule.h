@@ -17,8 +17,7 @@
  * counts of a newsletter, 0; a rule that reads only counts (is_of_counts) is bulk (ADR 0027).
  * Files in reading order: atoms, compile, watch (conditions, trees, the atoms that wake a rule),
  * value_table, pattern, pattern_size, pattern_cache (look-up), text_scan (the text), evidence
- * (atoms of a
- * message), counted (counts), evaluate (rules).
+ * (atoms of a message), counted (counts), evaluate (rules).
  * Example of a change: a new kind of condition is a key in core/config/condition.def, a name in
  * enum condition_kind, and a case in evidence.c (decided from facts) or counted.c (from counts).
  * Depends: config, feature, extract, count, identity.   Threads: a compiled set may judge in any

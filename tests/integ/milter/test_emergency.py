@@ -102,8 +102,8 @@ class Emergency(unittest.TestCase):
         self.assertEqual(watch.missed, 0)
         self.assertGreater(watch.asked, 100)
         self.assertEqual(d.stat("emergency_entered"), 1)
-        self.assertIn("event=emergency mode=on rate=", d.log())
-        self.assertIn("event=emergency mode=off rate=", d.log())
+        d.wait_for(lambda: "event=emergency mode=on rate=" in d.log(), "mode=on")
+        d.wait_for(lambda: "event=emergency mode=off rate=" in d.log(), "mode=off")
         self.assertGreater(d.stat("emergency_shed"), 0)
 
     def test_on__patterns_revocation_escalation__restart(self):
@@ -148,7 +148,7 @@ class Emergency(unittest.TestCase):
         self.assertRegex(detail, r"url_domain=evil.example escalated from 20 URLs of list phish "
                          r"\(phish\) at 20\d\d-")
         self.assertEqual(scan(d, fresh)["score"], 6.0)
-        self.assertIn("event=escalate domain=evil.example nurls=20 list=phish", d.log())
+        d.wait_for(lambda: "event=escalate domain=evil.example nurls=20 list=phish" in d.log(), "the escalation")
         self.check_command(d)
         self.assertEqual(symbols(scan(d, fresh)), {})
 

@@ -25,6 +25,6 @@ size_t verdict_shown(const struct verdict *v,
             ret[n++] = s;
         }
     }
-    qsort(ret, n, sizeof(ret[0]), by_weight);
+    qsort(ret, n, sizeof(const struct symbol *), by_weight);
     return n;
 }

@@ -22,9 +22,12 @@ static unsigned bound_size(uint64_t n)
 
 static char next_char(struct measure *m)
 {
-    char c = m->rest.n > 0 ? *m->rest.p : '\0';
+    char c = '\0';
 
-    m->rest = slice_from(m->rest, m->rest.n > 0 ? 1 : 0);
+    if (m->rest.n > 0) {
+        c = *m->rest.p;
+        m->rest = slice_from(m->rest, 1);
+    }
     return c;
 }
 

@@ -196,7 +196,7 @@ static bool is_unbounded(struct making *m, size_t i)
         "written out (a . counts 4, a \\p 80); write fewer or shorter {m,n}",
         is_large ? "the pattern is" : "all such patterns together are",
         is_large ? size : m->sizes + size,
-        is_large ? PATTERN_SIZE_MAX : PATTERN_SIZES_MAX);
+        (unsigned)(is_large ? PATTERN_SIZE_MAX : PATTERN_SIZES_MAX));
     refuse_pattern(m, i, why);
     return true;
 }

@@ -20,17 +20,33 @@ static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
 static struct {
     pthread_once_t once;
+    bool has_begun;
     uint64_t key[ROUNDS];
     _Atomic uint32_t next;
 } ids = {.once = PTHREAD_ONCE_INIT};
 
 static void draw_key(void)
 {
-    uint32_t first = 0;
+    struct hashkey key = {.id = 0};
 
-    random_bytes(ids.key, sizeof(ids.key));
-    random_bytes(&first, sizeof(first));
-    atomic_store(&ids.next, first);
+    if (!ids.has_begun) {
+        random_bytes(key.bytes, sizeof(key.bytes));
+        case_id_begin(&key, 0);
+    }
+}
+
+void case_id_begin(const struct hashkey *key, uint64_t now_us)
+{
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        char text[16];
+        struct digest digest;
+
+        (void)snprintf(text, sizeof(text), "case id %u", i);
+        digest_make(key, 0, slice_str(text), &digest);
+        memcpy(&ids.key[i], digest.b, sizeof(ids.key[i]));
+    }
+    atomic_store(&ids.next, (uint32_t)now_us);
+    ids.has_begun = true;
 }
 
 /* A Feistel network: a permutation of the numbers of NUMBER_BITS bits. */

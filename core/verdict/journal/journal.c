@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/base/thread.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/journal_head.h"
 #include "core/verdict/journal/journal_internal.h"
 #include "core/verdict/journal/pending.h"
@@ -213,6 +214,7 @@ enum err journal_open(const struct journal_options *options, struct journal **re
         return errinfo_nomem(reterr, options->state_dir);
     }
     j->key = *options->key;
+    case_id_begin(options->key, clock_wall_us());
     j->out.fd = -1;
     journal_set_bounds(j, options->keep_s, options->size_max);
     buf_init(&j->moving, PENDING_BYTES);

@@ -40,6 +40,29 @@ static void test_case_id__within_one_second__then_all_are_different_and_unordere
     free(ids);
 }
 
+static void
+test_case_id__when_another_process_starts_in_that_second__then_none_is_repeated(
+    void **state)
+{
+    const struct hashkey key = {.id = 1, .bytes = "any sixteen byte"};
+    const uint64_t start_us = UINT64_C(1790000000123456);
+    uint64_t *ids = calloc(IDS, sizeof(*ids));
+
+    (void)state;
+    assert_non_null(ids);
+    for (size_t i = 0; i < IDS; i++) {
+        if (i % (IDS / 4) == 0) {
+            case_id_begin(&key, start_us + i);
+        }
+        ids[i] = case_id_next(NOW);
+    }
+    qsort(ids, IDS, sizeof(*ids), by_id);
+    for (size_t i = 1; i < IDS; i++) {
+        assert_true(ids[i] != ids[i - 1]);
+    }
+    free(ids);
+}
+
 static void test_case_id__when_it_is_printed__then_it_is_read_back(void **state)
 {
     char text[CASE_ID_SIZE];
@@ -78,6 +101,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             test_case_id__within_one_second__then_all_are_different_and_unordered),
+        cmocka_unit_test(
+            test_case_id__when_another_process_starts_in_that_second__then_none_is_repeated),
         cmocka_unit_test(test_case_id__when_it_is_printed__then_it_is_read_back),
         cmocka_unit_test(test_case_id__when_the_text_is_none__then_it_is_refused),
     };

@@ -5,9 +5,9 @@
  * twice that size go through the whole extraction. The second may cost 2.3 times the first; a
  * message of four times the size may cost 5.3 times. The cost is in instructions if the kernel
  * counts them, else in CPU time (the least of several runs). Then a message of 25 MB, with all
- * default limits, must end within twice limits.cpu: once for the part that is read in full, once
- * for the cheap pass over the rest. --small only checks, for sanitizers, that no message ends
- * badly.
+ * default limits, must end within limits.cpu and what one and a half honest messages of that size
+ * cost: the one for the part that is read in full, the other for the cheap pass over the rest.
+ * --small only checks, for sanitizers, that no message ends badly.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,7 +45,8 @@ enum {
 
 static const double ratio_max = 2.3;
 static const uint64_t budget_us = 250000; /* limits.cpu */
-static const uint64_t bound_us = 500000;  /* what any message may cost */
+static const double honest_max = 1.5;
+static uint64_t bound_us; /* what any message of MESSAGE_MAX may cost */
 
 static struct extract_limits limits = {
     .mail = {.message_bytes = 16 << 20,
@@ -219,6 +221,23 @@ static uint64_t time_of(struct arena *arena, struct slice message)
     return clock_cpu_us() - since;
 }
 
+/* On this machine, now. */
+static void find_bound(struct arena *arena, struct buf *b)
+{
+    static const struct growth_shape_row honest = {
+        "honest", GROWTH_BODY, "\r\n",
+        "A line of text, as people write them, with nothing else in it.\r\n", NULL};
+    uint64_t least = UINT64_MAX;
+
+    make(&honest, MESSAGE_MAX - SMALL, b);
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint64_t us = time_of(arena, buf_slice(b));
+        least = us < least ? us : least;
+    }
+    bound_us = budget_us + (uint64_t)(honest_max * (double)least);
+    printf("growth: at most %llu ms\n", (unsigned long long)bound_us / 1000);
+}
+
 static bool is_header(const struct growth_shape_row *row)
 {
     return row->shape == GROWTH_FIELD || row->shape == GROWTH_FIELDS;
@@ -255,17 +274,22 @@ static bool is_wanted(const char *name, char **wanted)
     return found;
 }
 
-/* Shapes `first`, `first` + `step`, ...: how many failed. */
-static size_t check_some(size_t first, size_t step, char **wanted, bool is_small)
+/* Which shapes have failed so far; both processes write it. */
+static bool *failed;
+
+/* Shapes `first`, `first` + `step`, ... */
+static void check_some(size_t first, size_t step, char **wanted, bool is_small)
 {
     struct arena *arena = arena_new(ARENA_CAP);
     struct buf b;
-    size_t failed = 0;
 
     if (arena == NULL) {
-        return 1;
+        exit(1); /* NOLINT(concurrency-mt-unsafe) */
     }
     buf_init(&b, MESSAGE_MAX * 2);
+    if (!is_small) {
+        find_bound(arena, &b);
+    }
     for (size_t i = first; i < growth_nrows; i += step) {
         if (!is_wanted(growth_rows[i].name, wanted)) {
             continue;
@@ -274,12 +298,30 @@ static size_t check_some(size_t first, size_t step, char **wanted, bool is_small
             make(&growth_rows[i], SMALL, &b);
             extract(arena, buf_slice(&b));
         } else {
-            failed += check(&growth_rows[i], arena, &b) ? 0 : 1;
+            failed[i] = !check(&growth_rows[i], arena, &b);
         }
     }
     buf_fini(&b);
     arena_free(&arena);
-    return failed;
+}
+
+/* Another program of the machine may have disturbed a measurement: what failed runs once more,
+ * with both cores free. */
+static bool check_again(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < growth_nrows; i++) {
+        if (failed[i]) {
+            printf("again:\n");
+            failed[i] = false;
+            check_some(i, growth_nrows, (char *[]){NULL}, false);
+            n += failed[i];
+        }
+    }
+    printf("growth: %zu failed, costs in %s\n", n,
+           counter >= 0 ? "instructions" : "CPU time");
+    return n == 0;
 }
 
 /* Half of the shapes in a process of its own: the test has both cores, and its costs are those of a
@@ -287,21 +329,19 @@ static size_t check_some(size_t first, size_t step, char **wanted, bool is_small
 static bool check_all(char **wanted)
 {
     int status = -1;
-    pid_t half = fork();
 
+    failed = mmap(NULL, growth_nrows, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t half = failed != MAP_FAILED ? fork() : -1;
     if (half < 0) {
         return false;
     }
     counter_open();
-    size_t failed = check_some(half == 0 ? 1 : 0, 2, wanted, false);
-
-    printf("growth: %zu failed, costs in %s\n", failed,
-           counter >= 0 ? "instructions" : "CPU time");
+    check_some(half == 0 ? 1 : 0, 2, wanted, false);
     if (half == 0) {
-        (void)fflush(stdout);
-        _exit(failed > 0);
+        _exit(0);
     }
-    return waitpid(half, &status, 0) == half && status == 0 && failed == 0;
+    return waitpid(half, &status, 0) == half && status == 0 && check_again();
 }
 
 int main(int argc, char **argv)
@@ -315,7 +355,8 @@ int main(int argc, char **argv)
     printf("growth: %zu shapes\n", growth_nrows);
     (void)fflush(stdout);
     if (is_small) {
-        return check_some(0, 1, argv + 2, true) > 0;
+        check_some(0, 1, argv + 2, true);
+        return 0;
     }
     return check_all(argv + 1) ? 0 : 1;
 }

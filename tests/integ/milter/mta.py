@@ -66,7 +66,11 @@ def connect(target, timeout=30):
     if kind == "unix":
         s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         s.settimeout(timeout)
-        s.connect(rest)
+        try:
+            s.connect(rest)
+        except OSError:
+            s.close()
+            raise
     else:
         host, port = rest.rsplit(":", 1)
         s = socket.create_connection((host, int(port)), timeout)
@@ -82,7 +86,11 @@ class Mta:
         self.symbols = {}
         self.qid = ""
         if negotiate:
-            self.negotiate(actions, steps)
+            try:
+                self.negotiate(actions, steps)
+            except BaseException:
+                self.sock.close()
+                raise
 
     # ---- packets
     def send(self, cmd, data=b""):

@@ -312,9 +312,31 @@ static bool has_list_name(const struct slice *names, size_t n, const char *name)
     return false;
 }
 
+static void check_rules_lists(struct doctor *d, const struct slice *names, size_t n,
+                              const struct config_rule *rule)
+{
+    const struct config_condition *v = NULL;
+
+    for (size_t i = 0; (v = config_rule_condition(rule, i)) != NULL; i++) {
+        if (v->kind == CONDITION_LIST && !has_list_name(names, n, v->word) &&
+            !doctor_has_peers_list(d, v->word)) {
+            doctor_say(d, DOCTOR_WARN, "lists", "import it, or mend the rule",
+                       "%s:%u: rule %s names list %s, which does not exist",
+                       config_file_name(d->cli->config, v->file), v->line, rule->name,
+                       v->word);
+        }
+    }
+}
+
 static void check_named_lists(struct doctor *d, const struct slice *names, size_t n)
 {
     const struct config *c = d->cli->config;
+
+    for (size_t i = 0; i < c->nrules; i++) {
+        if (c->rules[i].enabled) {
+            check_rules_lists(d, names, n, &c->rules[i]);
+        }
+    }
 
     for (size_t i = 0; i < c->nlists; i++) {
         if (!has_list_name(names, n, c->lists[i].name) &&
@@ -345,8 +367,9 @@ void doctor_lists(struct doctor *d)
         if (doctor_has_peers_list(d, "*")) {
             doctor_say(d, DOCTOR_OK, "lists", "", "none of its own; peers have some");
         } else {
-            doctor_say(d, DOCTOR_WARN, "lists", "gillnet list import NAME FILE",
-                       "there are none, so nothing can be found");
+            doctor_say(
+                d, DOCTOR_WARN, "lists", "gillnet list import NAME FILE",
+                "there are none: links, senders and attachments are looked up nowhere");
         }
     }
     if (e == ERR_OK && d->cli->keys.n > 0) {

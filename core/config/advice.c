@@ -23,6 +23,48 @@ static bool is_resting(const struct config_rule *rule)
            clock_wall_us() / 1000000 >= rule->until_s;
 }
 
+static bool has_category(const struct config *c, const char *name)
+{
+    bool has = strcmp(name, "unknown") == 0; /* of lists without a group */
+
+    for (size_t i = 0; !has && i < c->nlists; i++) {
+        has = strcmp(c->lists[i].category, name) == 0;
+    }
+    return has;
+}
+
+/* What is wrong with a condition that can never hold; NULL: nothing. */
+static const char *idle_reason(const struct config *c, const struct config_rule *rule,
+                               const struct config_condition *v)
+{
+    if (v->kind == CONDITION_CATEGORY && !has_category(c, v->word)) {
+        return "it asks for a category that no list of the configuration has";
+    }
+    for (size_t i = 0; v->kind == CONDITION_RULE && i < c->nrules; i++) {
+        const struct config_rule *other = &c->rules[i];
+
+        if (strcmp(other->name, v->word) == 0 &&
+            (!other->enabled || (other->shadow && !rule->shadow))) {
+            return "it asks for a rule that is disabled, or in shadow while this one is "
+                   "not";
+        }
+    }
+    return NULL;
+}
+
+static const char *rule_is_idle(const struct config *c, const struct config_rule *rule)
+{
+    const struct config_condition *v = NULL;
+    const char *reason = NULL;
+
+    for (size_t i = 0; rule->enabled && reason == NULL &&
+                       (v = config_rule_condition(rule, i)) != NULL;
+         i++) {
+        reason = idle_reason(c, rule, v);
+    }
+    return reason;
+}
+
 /* A default threshold above one that the administrator set for a harsher action. */
 static bool is_idle(const struct config *c, enum action a)
 {
@@ -75,6 +117,13 @@ bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
             *ret = (struct config_advice){"rule ", c->rules[k].name,
                                           "its last day (until) is over, so it rests",
                                           "set a later day, or remove the rule"};
+            return true;
+        }
+        const char *idle = rule_is_idle(c, &c->rules[k]);
+        if (idle != NULL && i-- == 0) {
+            *ret = (struct config_advice){
+                "rule ", c->rules[k].name, idle,
+                "that condition never holds: name another one, or remove it"};
             return true;
         }
     }

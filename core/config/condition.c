@@ -40,6 +40,21 @@ const char *condition_kind_name(enum condition_kind kind)
     return kind_names[kind];
 }
 
+const struct config_condition *config_rule_condition(const struct config_rule *rule,
+                                                     size_t i)
+{
+    const struct config_conditions *const groups[] = {&rule->all, &rule->any,
+                                                      &rule->none};
+
+    for (size_t g = 0; g < LENGTH(groups); g++) {
+        if (i < groups[g]->n) {
+            return &groups[g]->v[i];
+        }
+        i -= groups[g]->n;
+    }
+    return NULL;
+}
+
 /* ---- reading ---- */
 
 /* An open group. */

@@ -137,6 +137,9 @@ struct config_value_set {
     char *file; /* more of them, one a line; or "" */
 };
 
+/* The i-th condition or group of a rule: of all, any, none. NULL: there are no more. */
+const struct config_condition *config_rule_condition(const struct config_rule *rule,
+                                                     size_t i);
 /* One condition as it would be written, without its place: equal for two that ask the same. */
 void condition_text(const struct config_condition *v, struct buf *ret);
 /* "feature": the key that says what it is about. */

@@ -59,14 +59,12 @@ typedef bool condition_fn(struct compiling *k, uint32_t rule,
 static bool each_reference(struct compiling *k, uint32_t rule, condition_fn *fn)
 {
     const struct config_rule *r = &k->config->rules[rule];
-    const struct config_conditions *const lists[] = {&r->all, &r->any, &r->none};
+    const struct config_condition *v = NULL;
     bool ok = true;
 
-    for (size_t n = 0; n < LENGTH(lists); n++) {
-        for (size_t i = 0; i < lists[n]->n; i++) {
-            if (lists[n]->v[i].kind == CONDITION_RULE) {
-                ok = fn(k, rule, &lists[n]->v[i]) && ok;
-            }
+    for (size_t i = 0; (v = config_rule_condition(r, i)) != NULL; i++) {
+        if (v->kind == CONDITION_RULE) {
+            ok = fn(k, rule, v) && ok;
         }
     }
     return ok;

@@ -320,7 +320,9 @@ static void test_doctor__when_lists_are_bad__then_named(void **state)
         "a.conf",
         "state_dir = \"%s/state\"; shipped_rules = false; socket = \"unix:/x\";\n"
         "lists = ( { name = \"gone\"; }, { name = \"phish\"; "
-        "max_age = \"1h\"; } );",
+        "max_age = \"1h\"; } );\n"
+        "rules = ( { name = \"r\"; all = ( { list = \"phish\"; }, { list = \"phsih\"; "
+        "} ); } );",
         0600);
 
     (void)state;
@@ -331,6 +333,8 @@ static void test_doctor__when_lists_are_bad__then_named(void **state)
     clock_unset_for_test();
     assert_has(clirun_out, "warn  list phish: last changed 4");
     assert_has(clirun_out, "warn  lists: the configuration names list gone");
+    assert_has(clirun_out, "a.conf:3: rule r names list phsih, which does not exist");
+    assert_null(strstr(clirun_out, "names list phish"));
     clirun_put("state/lists/phish/CURRENT", "nonsense", 0600);
     assert_int_equal(doctor(conf), CLI_HIT);
     assert_has(clirun_out, "fail  list phish: ");

@@ -122,6 +122,48 @@ static void test_advice__when_allow_cannot_apply__then_said(void **state)
     }
 }
 
+static void test_advice__when_a_condition_never_holds__then_its_rule_is_named(
+    void **state)
+{
+    static const struct {
+        const char *conf;
+        const char *said; /* NULL: nothing */
+    } rows[] = {
+        {"{ name = \"r\"; all = ( { rule = \"off\"; } ); }", "disabled, or in shadow"},
+        {"{ name = \"r\"; all = ( { rule = \"dark\"; } ); }", "disabled, or in shadow"},
+        {"{ name = \"r\"; shadow = true; all = ( { rule = \"dark\"; } ); }", NULL},
+        {"{ name = \"r\"; enabled = false; all = ( { rule = \"off\"; } ); }", NULL},
+        {"{ name = \"r\"; all = ( { any = ( { category = \"phihs\"; }, { size_least = "
+         "\"1K\"; } ); } ); }",
+         "category that no list"},
+        {"{ name = \"r\"; none = ( { category = \"phish\"; } ); }", NULL},
+        {"{ name = \"r\"; all = ( { category = \"unknown\"; } ); }", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char text[1024];
+        struct config_advice a;
+
+        snprintf(
+            text, sizeof(text),
+            "lists = ( { name = \"l\"; category = \"phish\"; } );\n"
+            "rules = ( { name = \"off\"; enabled = false; trait = \"html_form\"; },\n"
+            "{ name = \"dark\"; shadow = true; trait = \"html_form\"; }, %s );",
+            rows[i].conf);
+        struct config *c = confdir_load(confdir_put("gillnet.conf", text));
+        assert_non_null(c);
+        bool is_said = config_advice(c, 0, &a);
+        assert_int_equal(is_said, rows[i].said != NULL);
+        if (is_said) {
+            assert_string_equal(a.name, "r");
+            assert_non_null(strstr(a.what, rows[i].said));
+            assert_false(config_advice(c, 1, &a));
+        }
+        config_release(&c);
+    }
+}
+
 static void test_advice__when_entries_never_age__then_each_list_is_named(void **state)
 {
     struct config *c = confdir_load(confdir_put(
@@ -166,6 +208,9 @@ int main(void)
         cmocka_unit_test(test_readme__when_read__then_it_has_these_lines),
         cmocka_unit_test_setup_teardown(test_advice__when_allow_cannot_apply__then_said,
                                         confdir_setup, confdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_advice__when_a_condition_never_holds__then_its_rule_is_named,
+            confdir_setup, confdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_advice__when_entries_never_age__then_each_list_is_named, confdir_setup,
             confdir_teardown),

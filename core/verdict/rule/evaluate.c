@@ -11,6 +11,7 @@ enum {
     DETAIL_PARTS_MAX = 4,
     DETAIL_VALUE_MAX = 80,
     GROUPS_MAX = 256,
+    NOTE_MAX = 80,
     US_PER_S = 1000000
 };
 
@@ -341,7 +342,7 @@ static void show_rule(struct judging *j, const struct made_rule *r)
     bool spares =
         count != RULE_NONE && rule->spares_newsletters && j->c->is_proved &&
         counted_is_newsletter(&j->counting, &j->s->atoms[count], j->w->first[count]);
-    const char *note = rule->shadow ? "shadow, " : spares ? "newsletter, " : "";
+    char note[NOTE_MAX] = "";
     struct rule_symbol s = {.prefix = rule->only_in_emergency ? "BLOCKED_PATTERN_"
                                                               : r->prefix,
                             .name = rule->name,
@@ -350,7 +351,16 @@ static void show_rule(struct judging *j, const struct made_rule *r)
                             .is_of_counts = r->is_of_counts,
                             .is_of_judgements = r->reads_judgements};
 
-    s.score = rule->shadow || spares ? 0 : capped(j, r, rule->score);
+    if (rule->shadow || spares) {
+        (void)snprintf(note, sizeof(note), "%s, ",
+                       rule->shadow ? "shadow" : "newsletter");
+    } else {
+        s.score = capped(j, r, rule->score);
+    }
+    if (s.score < rule->score && *note == '\0') {
+        (void)snprintf(note, sizeof(note), "of %g, cap of group %s, ", rule->score,
+                       rule->group);
+    }
     s.detail = explain_rule(j, r, note);
     j->c->on_symbol(j->c->context, &s);
     if (count != RULE_NONE) {

@@ -321,6 +321,8 @@ static void test_groups__rules_of_one__then_their_scores_are_capped(void **state
         assert_true(fabs(ruled.shown[i].score - want[i]) < 1e-9);
         assert_int_equal(ruled.shown[i].rule, i);
     }
+    assert_memory_equal(ruled.shown[0].detail, "trait", 5);
+    assert_memory_equal(ruled.shown[1].detail, "of 2, cap of group g, trait", 27);
 }
 
 static void test_detail__a_hit__then_value_place_and_number(void **state)

@@ -278,21 +278,11 @@ static void warn_if_stale(const struct user_work *w)
     }
 }
 
-/* anna+shop@example.org has the settings of anna@example.org. */
-static void drop_extension(char *name)
-{
-    char *plus = strchr(name, '+');
-    const char *domain = strrchr(name, '@');
-
-    if (plus != NULL && plus != name && plus < domain) {
-        memmove(plus, domain, strlen(domain) + 1);
-    }
-}
-
 static int show(struct cli *cli, int argc, char **argv)
 {
     struct user_work w;
     char name[USER_NAME_MAX + 1];
+    char base[USER_NAME_MAX + 1]; /* whose settings hold where the name has none */
     int status = cli_arguments(
         CLI_WORDS("user", 1, 1, "show: give one USER@DOMAIN or @DOMAIN"), &argc, argv);
 
@@ -303,8 +293,9 @@ static int show(struct cli *cli, int argc, char **argv)
     if (wrong != NULL) {
         return cli_error(EX_DATAERR, "%s: %s", argv[1], wrong);
     }
-    drop_extension(name);
-    const char *const names[] = {strrchr(name, '@'), name, NULL};
+    memcpy(base, name, sizeof(base));
+    const char *own = user_name_drop_extension(base) ? name : NULL;
+    const char *const names[] = {strrchr(name, '@'), base, own, NULL};
     status = begin(cli, false, &w);
     THEN(status, print_settings(&w, names));
     if (status == 0 && w.nprinted == 0 && !cli->json) {

@@ -296,3 +296,15 @@ const char *user_name_tidy(struct slice text, char ret[USER_NAME_MAX + 1])
     return *ret == '@' ? value_tidy(SCHEMA_DOMAINS, ret + 1)
                        : value_tidy(SCHEMA_ADDRESSES, ret);
 }
+
+bool user_name_drop_extension(char *name)
+{
+    char *plus = strchr(name, '+');
+    const char *at = strrchr(name, '@');
+
+    if (plus == NULL || plus == name || plus > at) {
+        return false;
+    }
+    memmove(plus, at, strlen(at) + 1);
+    return true;
+}

@@ -137,18 +137,6 @@ static bool take_level(struct judging *j, struct slice name)
     return true;
 }
 
-/* "anna+shop@example.org" is also anna@example.org. Returns its length. */
-static size_t without_extension(char *name)
-{
-    char *plus = strchr(name, '+');
-    char *at = strrchr(name, '@');
-
-    if (plus != NULL && plus > name && plus < at) {
-        memmove(plus, at, strlen(at) + 1);
-    }
-    return strlen(name);
-}
-
 /* Domain, then user. False: the site's settings apply. */
 static bool settings_of(struct judging *j, struct slice rcpt)
 {
@@ -160,9 +148,8 @@ static bool settings_of(struct judging *j, struct slice rcpt)
     const char *domain = strrchr(name, '@');
     bool has_own = take_level(j, slice_str(domain));
     bool is_user = domain != name && take_level(j, slice_str(name));
-    size_t n = strlen(name);
 
-    if (!is_user && without_extension(name) < n) {
+    if (!is_user && user_name_drop_extension(name)) {
         is_user = take_level(j, slice_str(name));
     }
     user_settings_end(&j->settings);

@@ -167,7 +167,7 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
                                             .identity = &identity,
                                             .time_us = clock_mono_us() - j->begin_us});
     list_manager_release(service_lists(), &lists);
-    char *text = json_dumps(object, JSON_COMPACT);
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(object);
     return text;
 }

@@ -259,8 +259,9 @@ static void say_no_lists(const struct check *c)
 {
     const struct listset *lists = list_manager_acquire(c->hold);
     if (listset_total(lists) == 0) {
-        cli_say("no lists: no link, address or attachment can be found; make one by "
-                "`gillnet list import` or a feed");
+        cli_say(
+            "no lists: links, senders and attachments are looked up nowhere; make one by "
+            "`gillnet list import` or a feed");
     }
     list_manager_release(c->hold, &lists);
 }

@@ -188,10 +188,17 @@ static void print_reported(const char *when, const struct reported *j)
     uint64_t spam = j->spam_marked + j->spam_passed;
     uint64_t ham = j->ham_marked + j->ham_passed;
 
-    printf("  %s: precision %.4f, recall %.4f; %" PRIu64 " of %" PRIu64
-           " reported spam marked, %" PRIu64 " of %" PRIu64 " reported ham\n",
-           when, share_of(j->spam_marked, j->spam_marked + j->ham_marked),
-           share_of(j->spam_marked, spam), j->spam_marked, spam, j->ham_marked, ham);
+    printf("  %s: %" PRIu64 " of %" PRIu64 " reported spam marked, %" PRIu64
+           " of %" PRIu64 " reported ham",
+           when, j->spam_marked, spam, j->ham_marked, ham);
+    if (j->spam_marked + j->ham_marked > 0) {
+        printf("; precision %.4f",
+               share_of(j->spam_marked, j->spam_marked + j->ham_marked));
+    }
+    if (spam > 0) {
+        printf("; recall %.4f", share_of(j->spam_marked, spam));
+    }
+    (void)putchar('\n');
 }
 
 static void print_actions(const struct replaying *p)

@@ -54,7 +54,9 @@ void api_add_ms(struct buf *b, uint64_t begun_us)
 
 void api_answer_json(struct api_call *call, json_t *value)
 {
-    char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
+    char *text = value != NULL
+                     ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12))
+                     : NULL;
 
     json_decref(value);
     if (text == NULL) {

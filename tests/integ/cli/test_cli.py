@@ -1035,7 +1035,7 @@ trusted_authserv = [ "mx.example.org" ];
         self.assertRegex(self.run_it("doctor", rc=1)[0], f"warn +configuration: {what}.* - {todo}\n")
 
     def test_no_lists__says_what_to_do(self):
-        said = "no lists: no link, address or attachment can be found; make one by `gillnet list import` or a feed"
+        said = "no lists: links, senders and attachments are looked up nowhere; make one by `gillnet list import` or a feed"
         self.assertIn(said, self.run_it("check", MAIL / "clean.eml")[1])
         self.assertFalse(self.state.exists())
         self.assertIn("lists: none yet; make one with `gillnet list import`", self.run_it("stat")[0])

@@ -1,5 +1,6 @@
 """Start and stop: sockets, stale and taken ones, messages in flight, service manager, trouble."""
 import ctypes
+import errno
 import glob
 import os
 import re
@@ -25,9 +26,14 @@ def tcp_sockets(pid):
     process = os.pidfd_open(pid)
     try:
         for number in os.listdir(f"/proc/{pid}/fd"):
-            if not os.readlink(f"/proc/{pid}/fd/{number}").startswith("socket:"):
+            try:
+                if not os.readlink(f"/proc/{pid}/fd/{number}").startswith("socket:"):
+                    continue
+            except FileNotFoundError:  # closed since the folder was read
                 continue
             fd = libc.syscall(PIDFD_GETFD, process, int(number), 0)
+            if fd < 0 and ctypes.get_errno() == errno.EBADF:
+                continue
             if fd < 0:
                 raise OSError(ctypes.get_errno(), "pidfd_getfd")
             s = socket.socket(fileno=fd)

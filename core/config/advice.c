@@ -33,36 +33,43 @@ static bool has_category(const struct config *c, const char *name)
     return has;
 }
 
-/* What is wrong with a condition that can never hold; NULL: nothing. */
-static const char *idle_reason(const struct config *c, const struct config_rule *rule,
-                               const struct config_condition *v)
-{
-    if (v->kind == CONDITION_CATEGORY && !has_category(c, v->word)) {
-        return "it asks for a category that no list of the configuration has";
-    }
-    for (size_t i = 0; v->kind == CONDITION_RULE && i < c->nrules; i++) {
-        const struct config_rule *other = &c->rules[i];
-
-        if (strcmp(other->name, v->word) == 0 &&
-            (!other->enabled || (other->shadow && !rule->shadow))) {
-            return "it asks for a rule that is disabled, or in shadow while this one is "
-                   "not";
-        }
-    }
-    return NULL;
-}
-
-static const char *rule_is_idle(const struct config *c, const struct config_rule *rule)
+static bool asks_for(const struct config_rule *rule, const char *name)
 {
     const struct config_condition *v = NULL;
-    const char *reason = NULL;
 
-    for (size_t i = 0; rule->enabled && reason == NULL &&
-                       (v = config_rule_condition(rule, i)) != NULL;
-         i++) {
-        reason = idle_reason(c, rule, v);
+    for (size_t i = 0; (v = config_rule_condition(rule, i)) != NULL; i++) {
+        if (v->kind == CONDITION_RULE && strcmp(v->word, name) == 0) {
+            return true;
+        }
     }
-    return reason;
+    return false;
+}
+
+/* A live rule sees no rule in shadow, and nobody sees one that is disabled. */
+static bool is_asked_in_vain(const struct config *c, const struct config_rule *of)
+{
+    bool is = false;
+
+    for (size_t i = 0; !is && i < c->nrules && (!of->enabled || of->shadow); i++) {
+        const struct config_rule *rule = &c->rules[i];
+
+        is = rule->enabled && (!of->enabled || !rule->shadow) &&
+             asks_for(rule, of->name);
+    }
+    return is;
+}
+
+static bool asks_for_no_category(const struct config *c, const struct config_rule *rule)
+{
+    const struct config_condition *v = NULL;
+
+    for (size_t i = 0; rule->enabled && (v = config_rule_condition(rule, i)) != NULL;
+         i++) {
+        if (v->kind == CONDITION_CATEGORY && !has_category(c, v->word)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A default threshold above one that the administrator set for a harsher action. */
@@ -119,11 +126,20 @@ bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
                                           "set a later day, or remove the rule"};
             return true;
         }
-        const char *idle = rule_is_idle(c, &c->rules[k]);
-        if (idle != NULL && i-- == 0) {
+        if (is_asked_in_vain(c, &c->rules[k]) && i-- == 0) {
             *ret = (struct config_advice){
-                "rule ", c->rules[k].name, idle,
-                "that condition never holds: name another one, or remove it"};
+                "rule ", c->rules[k].name,
+                "other rules ask for it, but it is disabled, or in shadow while they are "
+                "not: such a condition never holds",
+                "enable it, or take it out of their conditions"};
+            return true;
+        }
+        if (asks_for_no_category(c, &c->rules[k]) && i-- == 0) {
+            *ret = (struct config_advice){
+                "rule ", c->rules[k].name,
+                "it asks for a category that no list of the configuration has: that "
+                "condition never holds",
+                "mend the name, or give a list that category"};
             return true;
         }
     }

@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/count/message.h"
 #include "core/list/listed.h"
+#include "core/message/feature/feature_json.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/explain.h"
 #include "core/verdict/user/user_verdict.h"
@@ -167,7 +168,7 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
                                             .identity = &identity,
                                             .time_us = clock_mono_us() - j->begin_us});
     list_manager_release(service_lists(), &lists);
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    char *text = json_dumps(object, JSON_LINE);
     json_decref(object);
     return text;
 }

@@ -130,8 +130,7 @@ int json_status(json_t *object)
 
 bool json_line_to(FILE *to, json_t *object)
 {
-    bool ok = object != NULL &&
-              json_dumpf(object, to, JSON_COMPACT | JSON_REAL_PRECISION(12)) == 0;
+    bool ok = object != NULL && json_dumpf(object, to, JSON_LINE) == 0;
 
     json_decref(object);
     if (!ok) {

@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/hub/api/api_body.h"
 #include "core/hub/api/api_internal.h"
+#include "core/message/feature/feature_json.h"
 
 enum { DETAIL_MAX = 512 };
 
@@ -54,9 +55,7 @@ void api_add_ms(struct buf *b, uint64_t begun_us)
 
 void api_answer_json(struct api_call *call, json_t *value)
 {
-    char *text = value != NULL
-                     ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12))
-                     : NULL;
+    char *text = value != NULL ? json_dumps(value, JSON_LINE) : NULL;
 
     json_decref(value);
     if (text == NULL) {

@@ -155,7 +155,8 @@ static json_t *json_head_of(struct slice s, size_t max)
     return s.n > 0 ? json_text(slice_head(s, max)) : json_null();
 }
 
-/* max: bytes of each value; small, to make a long line fit, also few symbols. *retn: of all. */
+/* max: bytes of each value; a small one also leaves out symbols, to make a long
+ * line fit. *retn: the number of all symbols. */
 static json_t *json_symbols(const struct verdict *v, size_t max, size_t *retn)
 {
     const struct symbol *shown[VERDICT_SYMBOLS_MAX];

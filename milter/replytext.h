@@ -34,14 +34,12 @@ void replytext_status(const struct verdict *v, enum action done, double required
 /* "unchecked, reason=memory case=d3k7p0vq9x2m" */
 void replytext_unchecked(const char *reason, const char *case_id, char *ret);
 void replytext_score(const struct verdict *v, char *ret);
-/* verdict_shown:
- * "LIST_PHISH(6.0)[url_domain=evil.example], ..."; the number of symbols that do not fit stands at
- * the end. */
+/* The symbols of verdict_shown: "LIST_PHISH(6.0)[url_domain=evil.example], ..."; the number of
+ * those that do not fit stands at the end. */
 void replytext_symbols(const struct verdict *v, char *ret);
 
-/* The same symbols in short,
- * for SMTP replies, quarantine reasons and log lines: "LIST_PHISH(6.0),X(1.0)",
- * or "-". Cut at a symbol. */
+/* The same symbols in short, for SMTP replies, quarantine reasons and log lines:
+ * "LIST_PHISH(6.0),X(1.0)", or "-". Cut at a symbol. */
 void replytext_symbol_names(const struct verdict *v, char *ret, size_t size);
 
 /* "5.0", or "off" of a threshold that there is not. */

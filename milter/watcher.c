@@ -344,8 +344,8 @@ static void look_at_load(struct load *l)
     s = (unsigned)((now_us - l->begin_us) / 1000000);
     (void)snprintf(
         text, sizeof(text),
-        "the rules are still being compiled after %u s, because the "
-        "processor is busy or patterns are many or large; the configuration in force stays until then",
+        "the rules are still being compiled after %u s, because the processor is busy or "
+        "patterns are many or large; the configuration in force stays until then",
         s);
     log_warn("event=reload state=compiling seconds=%u: %s", s, text);
     stats_fault(RELOAD_FAULT, text);

@@ -1,4 +1,4 @@
-/* explain_change - what would change the verdict of a recorded message. */
+/* explain_change - the changes that would give a recorded message another verdict. */
 #include <math.h>
 
 #include "core/cli/explain_print.h"
@@ -26,7 +26,7 @@ static enum action action_without(const struct record *r, const struct record_sy
                           r->firm - (s->part == SYMBOL_FIRM ? s->score : 0));
 }
 
-/* Of a message that was embargoed: what lets it through at once. */
+/* The changes that let an embargoed message through at once. */
 static void each_release(const struct record *r, double threshold,
                          explain_change_fn *fn, void *context)
 {

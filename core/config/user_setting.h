@@ -60,7 +60,8 @@ enum err user_setting_check_twice(struct slice word, struct slice other,
 /* USER@DOMAIN or @DOMAIN, as they are stored: ASCII letters in lower case, the domain as A-labels.
  * NULL, or what is wrong. */
 const char *user_name_tidy(struct slice text, char ret[USER_NAME_MAX + 1]);
-/* "anna+shop@example.org" becomes "anna@example.org". False: a tidy name without an extension. */
+/* "anna+shop@example.org" becomes "anna@example.org". False: the name, which is tidy, has no
+ * extension. */
 bool user_name_drop_extension(char *name);
 
 #endif

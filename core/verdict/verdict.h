@@ -132,7 +132,8 @@ void verdict_add_word(struct verdict *v, const char *prefix, const char *name,
 
 /* The symbols that headers, replies and log lines show, and their number: words about the action,
  * then the others by absolute score, highest first, equal ones as they were found. Rules with score
- * 0 that are not in shadow are left out. Whatever is cut for want of room is the least. */
+ * 0 that are not in shadow are left out. A caller without room cuts at the end, where the least
+ * stands. */
 size_t verdict_shown(const struct verdict *v,
                      const struct symbol *ret[VERDICT_SYMBOLS_MAX]);
 

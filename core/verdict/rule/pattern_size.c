@@ -2,7 +2,7 @@
 
 enum { WIDE = 4, PROPERTY = 80, DEPTH_MAX = 64 };
 
-/* Of an open group. */
+/* An open group, or the whole pattern. */
 struct level {
     unsigned done; /* before the last item */
     unsigned last; /* what a repeat applies to */

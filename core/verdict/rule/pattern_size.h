@@ -3,8 +3,8 @@
  *
  * vectorscan's time and memory to compile grow with it, without a bound of their own. A character
  * or a class of ASCII counts 1, a class that takes other characters 4 (it is a graph of bytes), and
- * a property (\p) 80; x{m,n} counts n times, and x{m,} m + 1 times. What stands there once and
- * counts 1 is left out at the end: words cost little.
+ * a property (\p) 80; x{m,n} counts n times, and x{m,} m + 1 times. An item outside all repeats
+ * that counts 1 is left out at the end: words cost little.
  * Threads: no state.   Allocates: nothing.   ADR 0059.
  */
 #ifndef CORE_VERDICT_RULE_PATTERN_SIZE_H

@@ -274,7 +274,7 @@ static bool is_wanted(const char *name, char **wanted)
     return found;
 }
 
-/* Which shapes have failed so far; both processes write it. */
+/* The shapes that have failed; both processes write here. */
 static bool *failed;
 
 /* Shapes `first`, `first` + `step`, ... */
@@ -305,8 +305,8 @@ static void check_some(size_t first, size_t step, char **wanted, bool is_small)
     arena_free(&arena);
 }
 
-/* Another program of the machine may have disturbed a measurement: what failed runs once more,
- * with both cores free. */
+/* Another program of the machine may have disturbed a measurement. So each shape that failed runs
+ * once more, with both cores free. */
 static bool check_again(void)
 {
     size_t n = 0;

@@ -1,9 +1,9 @@
 /* cmd_explain - `gillnet explain`: why a message got its verdict, from the journal or a file. */
 #include <sysexits.h>
 
+#include "core/base/case_id.h"
 #include "core/cli/explain_print.h"
 #include "core/cli/journal_commands.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/journal.h"
 
 enum { US_PER_S = 1000000, CASE_MARGIN_S = 60, DAY_S = 86400 };

@@ -1,12 +1,12 @@
 /* cmd_journal - `gillnet journal`: its size and age, its messages, erasure of a person, reports. */
 #include <sysexits.h>
 
+#include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/cli/humanize.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
 #include "core/config/unit.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/journal_report.h"
 
 enum { US_PER_S = 1000000 };

@@ -3,10 +3,10 @@
 #include <arpa/inet.h>
 #include <math.h>
 
+#include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/cli/print.h"
 #include "core/list/rating_input.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/verdict.h"
 
 enum { US_PER_S = 1000000, SENTENCE_SYMBOLS = 4, NOTE = 400 };

@@ -3,9 +3,9 @@
 #include "core/base/clock.h"
 #include "core/count/count_json.h"
 #include "core/count/count_protocol.h"
-#include "core/hub/api/control_client.h"
 #include "core/message/feature/feature_json.h"
 #include "core/message/feature/feature_value.h"
+#include "core/telemetry/control_client.h"
 
 enum { US_PER_MS = 1000, US_PER_S = 1000000 };
 

@@ -1,8 +1,8 @@
 /* hub_http - the HTTP API of the running hub: started, renewed and ended with it. */
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/hub/api/control_client.h"
 #include "core/hub/main/hub_internal.h"
+#include "core/telemetry/control_client.h"
 
 enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
 

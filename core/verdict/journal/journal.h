@@ -18,9 +18,9 @@
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_H
 #define CORE_VERDICT_JOURNAL_JOURNAL_H
 
+#include "core/base/case_id.h"
 #include "core/base/digest.h"
 #include "core/base/err.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/record.h"
 
 enum { JOURNAL_MOVE_MS = 200 };

@@ -1,4 +1,4 @@
-/* ballot - the votes on one item, its standing, and what it teaches about the voters. */
+/* ballot - the votes on one item, its standing, and the lesson about its voters. */
 #include "core/report/ballot.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /*
- * ballot - the votes on one item, its standing, and what it teaches about the voters.
+ * ballot - the votes on one item, its standing, and the lesson about its voters.
  *
  * A vote is (reporter, item); a reporter's last vote on an item counts. An item is what reports may
  * vote on: a near replica's key, a body, a text, an attachment, a URL.
  *
- *     spam = trust of established reporters + BALLOT_NEW_SUM at most of all others + BALLOT_TRAPS at
- *            most of traps;  counts BALLOT_SPAM_MOST at most
- *     ham  = the same of ham votes, without traps; counts BALLOT_HAM_TIMES times
+ *     spam = trust of established reporters + that of others, up to BALLOT_NEW_SUM
+ *            + 1 for each trap, up to BALLOT_TRAPS;  counts up to BALLOT_SPAM_MOST
+ *     ham  = the same of ham votes, without traps;   counts BALLOT_HAM_TIMES times
  *
  * The item is spam when spam - ham reaches BALLOT_NEEDED with two established voices; all traps
  * are one voice. So a single reporter, traps, or any number of newcomers decide nothing. Because

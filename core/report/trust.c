@@ -95,7 +95,7 @@ static struct reporter *find_reporter(const struct trust *t, uint64_t id)
     return i < t->n && t->v[i].id == id ? &t->v[i] : NULL;
 }
 
-/* The part that is left of what was counted at time `then`. A clock that was set back takes
+/* The share of a number of time `then_s` after its decay. A clock that was set back takes
  * nothing. */
 static double left_of(uint64_t then_s, uint64_t now_s)
 {

@@ -2,14 +2,12 @@
  * trust - the weight of each reporter's word, learnt from how the reporter's votes ended.
  *
  * A reporter's trust is (good / (good + 8 bad + 6))^2 and lies between 0 and 1. `good` counts votes
- * that evidence confirmed, `bad` counts votes that it refuted. Both halve in TRUST_HALF_DAYS days.
- * Trust rises slowly and falls fast:
- *  - a reporter gains at most TRUST_CREDIT_DAY a day, so an established reporter (trust of
- *    TRUST_ESTABLISHED) is the work of at least six days;
- *  - agreement with other reporters alone never makes a reporter established, because a group of
- *    liars could agree with one another: it counts up to TRUST_AGREED_MOST, and the rest must be
- *    confirmed by the administrator, a trap or a list;
- *  - a contradiction takes away a part of what was gained before, up to three quarters.
+ * that evidence confirmed, `bad` counts votes that it refuted. Both numbers halve in TRUST_HALF_DAYS days.
+ * Trust rises slowly and falls fast. A reporter gains at most TRUST_CREDIT_DAY a day. An established
+ * reporter (trust of TRUST_ESTABLISHED) is therefore the work of at least six days. Liars could
+ * agree with one another, so agreement with other reporters counts up to TRUST_AGREED_MOST only. The
+ * rest must be confirmed by the administrator, a trap or a list. A contradiction takes away up to
+ * three quarters of the trust that was gained before.
  * A reporter without any trust weighs TRUST_NEW; ballot.h limits the sum of all that are not
  * established. One report changes a reporter's trust once, however many items carry it.
  * The table holds at most `most` reporters. A new one takes the place of the least trusted, of

@@ -107,10 +107,10 @@ static void test_trust_learn__a_contradiction__costs_weeks(void **state)
         enum trust_evidence by;
         double most; /* of the weight that is left, as a share */
     } rows[] = {{TRUST_BY_MAJORITY, 0.8},
-                {TRUST_BY_RELEASE, 0.4},
-                {TRUST_BY_LIST, 0.4},
-                {TRUST_BY_TRAP, 0.4},
-                {TRUST_BY_ADMIN, 0.15}};
+                {TRUST_BY_RELEASE, 0.5},
+                {TRUST_BY_LIST, 0.5},
+                {TRUST_BY_TRAP, 0.5},
+                {TRUST_BY_ADMIN, 0.2}};
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct trust *t = table_of(10);

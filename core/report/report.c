@@ -25,6 +25,7 @@ void report_print(const struct report *r, struct buf *ret)
     buf_add_u32(ret, (uint32_t)r->nitems);
     for (size_t i = 0; i < r->nitems; i++) {
         buf_add_u16(ret, r->items[i].type);
+        buf_add_u8(ret, r->items[i].proof);
         buf_add_u64(ret, r->items[i].digest);
     }
     add_text(ret, r->reporter, REPORT_NAME_MAX);
@@ -61,6 +62,7 @@ bool report_parse(struct slice bytes, struct report *ret)
     }
     for (size_t i = 0; i < ret->nitems; i++) {
         ret->items[i].type = cursor_u16(&c);
+        ret->items[i].proof = cursor_u8(&c);
         ret->items[i].digest = cursor_u64(&c);
     }
     ret->reporter = read_text(&c, REPORT_NAME_MAX);

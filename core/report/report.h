@@ -21,7 +21,8 @@
 #include "core/base/slice.h"
 
 #define STATE_REPORTS_DIR    "reports"
-#define REPORT_ADMINISTRATOR "administrator"
+#define REPORT_ADMINISTRATOR "administrator" /* reporters that are no persons */
+#define REPORT_TRAP          "trap"
 
 enum {
     REPORT_ITEMS_MAX = 256,    /* of one report; the first ones */
@@ -39,6 +40,7 @@ enum report_entry {
 struct report_item {
     uint64_t digest; /* the beginning of a keyed digest (count_digest) */
     uint16_t type;   /* enum feature_type */
+    uint8_t proof;   /* enum report_proof: of the message alone, or not */
 };
 
 struct report {

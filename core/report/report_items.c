@@ -5,23 +5,6 @@
 #include "core/message/url/known_name.h"
 #include "core/message/url/suffix.h"
 
-enum report_proof report_proof(uint16_t type)
-{
-    switch (type) {
-    case FEATURE_text_band:
-        return REPORT_BAND;
-    case FEATURE_url:
-    case FEATURE_url_template:
-        return REPORT_LINK;
-    case FEATURE_body:
-    case FEATURE_text:
-    case FEATURE_attachment:
-        return REPORT_EXACT;
-    default:
-        return REPORT_NO_PROOF;
-    }
-}
-
 /* Whether strangers share the host, or everybody links to it. */
 static bool is_of_all(struct slice host)
 {
@@ -45,11 +28,43 @@ static bool is_own_link(struct slice url)
     return path.n > 0 && !is_of_all(host);
 }
 
-bool report_is_own(uint16_t type, struct slice value)
+enum report_proof report_proof(uint16_t type, struct slice value)
 {
-    enum report_proof proof = report_proof(type);
+    switch (type) {
+    case FEATURE_text_band:
+        return REPORT_BAND;
+    case FEATURE_url:
+    case FEATURE_url_template:
+        return is_own_link(value) ? REPORT_LINK : REPORT_NO_PROOF;
+    case FEATURE_body:
+    case FEATURE_text:
+    case FEATURE_attachment:
+        return REPORT_EXACT;
+    default:
+        return REPORT_NO_PROOF;
+    }
+}
 
-    return proof == REPORT_LINK ? is_own_link(value) : proof != REPORT_NO_PROOF;
+bool report_may_revoke(uint16_t type)
+{
+    const struct feature_info *info = feature_info((enum feature_type)type);
+
+    switch (type) {
+    case FEATURE_url_exact:
+    case FEATURE_url_template:
+    case FEATURE_text_address:
+    case FEATURE_phone:
+    case FEATURE_wallet:
+    case FEATURE_body:
+    case FEATURE_attachment:
+    case FEATURE_html_structure:
+    case FEATURE_link_set:
+    case FEATURE_text:
+        return true;
+    default:
+        return info != NULL && (info->lookup == FEATURE_LOOKUP_URL ||
+                                info->lookup == FEATURE_LOOKUP_ADDRESS);
+    }
 }
 
 uint64_t report_digest(const struct digest *d)
@@ -69,7 +84,9 @@ bool report_add_item(const struct report_naming *how, uint16_t type, struct slic
     }
     count_digest(how->keys, how->config, type, value, digest);
     ret->items[ret->nitems++] =
-        (struct report_item){.digest = report_digest(&digest[0]), .type = type};
+        (struct report_item){.digest = report_digest(&digest[0]),
+                             .type = type,
+                             .proof = (uint8_t)report_proof(type, value)};
     return true;
 }
 
@@ -102,7 +119,8 @@ void report_add_features(const struct report_naming *how,
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < featureset_count(features); i++) {
             const struct feature *f = featureset_at(features, i);
-            if (report_is_own(f->type, f->text) == (pass == 0) &&
+            bool is_own = report_proof(f->type, f->text) != REPORT_NO_PROOF;
+            if (is_own == (pass == 0) &&
                 (f->type != FEATURE_text_band || epoch_of(f->text) == newest)) {
                 (void)report_add_item(how, f->type, f->text, ret);
             }

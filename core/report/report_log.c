@@ -7,7 +7,7 @@
 #include "core/base/dir_walk.h"
 #include "core/base/le.h"
 
-#define LOG_PREFIX "log."
+#define LOG_PREFIX  "log."
 #define FRAME_MAGIC UINT32_C(0x314c5247) /* "GRL1" */
 
 enum {
@@ -81,8 +81,8 @@ static size_t whole_frame(struct slice bytes, struct report *ret)
     size_t n = le_get(bytes.p + 4, 4);
     struct slice body = slice_head(slice_from(bytes, FRAME_HEAD), n);
 
-    return n <= FRAME_MAX && body.n == n && checksum64(body) == le_get(bytes.p + 8, 8) &&
-                   report_parse(body, ret)
+    return n <= FRAME_MAX && body.n == n &&
+                   checksum64(body) == le_get(bytes.p + 8, 8) && report_parse(body, ret)
                ? FRAME_HEAD + n
                : 0;
 }

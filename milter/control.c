@@ -108,7 +108,7 @@ static void answer_request(struct slice request, struct buf *ret)
         buf_add_str(
             ret,
             "error unknown request; understood are ping, stat, reload, "
-            "scan, report, probe, escalated, count-batch, count-exact, count-shares\n");
+            "scan, report, probe, escalated, count-batch, count-exact, count-shares, count-called\n");
     }
 }
 

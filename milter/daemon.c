@@ -193,6 +193,8 @@ static void open_reports(const struct config *config)
         report_fault("reports", "reports", &why);
     }
     service_set_reports(daemon_state.reports, &daemon_state.keys);
+    daemon_state.port.called = daemon_state.reports != NULL ? reports_called : NULL;
+    daemon_state.port.called_context = reports_votes(daemon_state.reports);
 }
 
 static void open_embargo(const struct config *config)

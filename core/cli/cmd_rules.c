@@ -18,7 +18,7 @@ struct row {
     uint64_t ham;
 };
 
-struct tally {
+struct rules_seen {
     const struct report_cases *reports;
     struct row *v;
     size_t n;
@@ -50,7 +50,7 @@ static void note_hit(struct row *row, const struct record *r,
 static bool tally_record(void *context, const struct record *r,
                          const struct journal_names *names)
 {
-    struct tally *t = context;
+    struct rules_seen *t = context;
 
     (void)names;
     if (r->kind != RECORD_MESSAGE) {
@@ -86,7 +86,7 @@ static bool print_row_json(const struct row *row)
         "reported_spam", (json_int_t)row->spam, "reported_ham", (json_int_t)row->ham));
 }
 
-static int print_tally(const struct cli *cli, const struct tally *t)
+static int print_tally(const struct cli *cli, const struct rules_seen *t)
 {
     bool ok = true;
 
@@ -118,7 +118,7 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     struct errinfo why = {.code = ERR_OK};
     struct report_cases reports = {.v = NULL};
     struct journal_numbers numbers;
-    struct tally t = {.reports = &reports};
+    struct rules_seen t = {.reports = &reports};
     struct journal_query q = {.fn = tally_record, .context = &t};
     int status = cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"),
                                &argc, argv);

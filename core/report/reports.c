@@ -52,6 +52,29 @@ enum err reports_open(const struct reports_options *options, struct reports **re
     return ERR_OK;
 }
 
+enum err reports_view(const char *state_dir, const struct keyring *keys,
+                      struct votes **ret, struct errinfo *reterr)
+{
+    *ret = votes_new(&keys->node);
+    return *ret == NULL ? errinfo_nomem(reterr, state_dir)
+                        : report_log_each(state_dir, note_entry, *ret, NULL, reterr);
+}
+
+void reports_called(void *context, const struct digest digest[KEYRING_MAX],
+                    uint64_t from_s, uint64_t to_s, struct count_called *ret)
+{
+    static const struct digest none;
+    struct votes_item item = {.n = 0};
+    struct votes_called called;
+
+    while (item.n < KEYRING_MAX && digest_cmp(&digest[item.n], &none) != 0) {
+        item.digest[item.n] = report_digest(&digest[item.n]);
+        item.n++;
+    }
+    votes_called(context, &item, from_s, to_s, &called);
+    *ret = (struct count_called){called.spam, called.good, called.is_cleared};
+}
+
 void reports_close(struct reports **r)
 {
     if (*r != NULL) {

@@ -12,6 +12,7 @@
 #ifndef CORE_REPORT_REPORTS_H
 #define CORE_REPORT_REPORTS_H
 
+#include "core/count/count.h"
 #include "core/report/report_log.h"
 #include "core/report/votes.h"
 
@@ -55,6 +56,13 @@ enum err reports_note_changed(struct reports *r, uint64_t id, struct slice chang
  * each. ERR_NOT_FOUND; ERR_EXISTS: it was undone before. */
 enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
                       struct buf *retchanged, struct errinfo *reterr);
+
+/* The votes that the log gives, for a process that only reads. ERR_NOMEM, ERR_DENIED. */
+enum err reports_view(const char *state_dir, const struct keyring *keys,
+                      struct votes **ret, struct errinfo *reterr);
+/* count_port.called; context: a struct votes. */
+void reports_called(void *context, const struct digest digest[KEYRING_MAX],
+                    uint64_t from_s, uint64_t to_s, struct count_called *ret);
 
 /* To be called now and then: forgets what is older than keep_s. */
 void reports_age(struct reports *r, uint64_t keep_s);

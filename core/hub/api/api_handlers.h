@@ -9,6 +9,9 @@
 /* Has gillnetd judge the body: its object becomes the answer's body. False: refused. */
 bool api_judge(struct api_call *call, const struct api_envelope *envelope);
 
+/* Refuses a change that failed. */
+void api_refuse_change(struct api_call *call, enum err e, const struct errinfo *why);
+
 /* Logs a write: client, kind, number of values and result. */
 void api_audit(const struct api_call *call, const char *what, size_t n);
 

@@ -38,6 +38,18 @@ static enum err scan(void *context, struct slice message,
     return e;
 }
 
+static enum err report(void *context, struct scan_request *line, struct slice body,
+                       struct buf *ret, struct errinfo *reterr)
+{
+    struct hub *h = context;
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
+    enum err e = control_client_scan(v->config->control_socket, line, body,
+                                     clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+
+    list_watcher_release(h->lists, &v);
+    return e;
+}
+
 static enum err ask(void *context, struct slice line, struct buf *ret,
                     struct errinfo *reterr)
 {
@@ -73,6 +85,7 @@ void hub_api_start(struct hub *h)
                   .metrics = hub_signs_metrics,
                   .history = history,
                   .scan = scan,
+                  .report = report,
                   .ask = ask,
                   .feed = ask_feed},
     };

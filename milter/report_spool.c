@@ -159,7 +159,9 @@ static void look_into(const char *kind)
 
     while (left-- > 0 && dir_walk_next(&w)) {
         struct errinfo why = {.code = ERR_OK};
-        if (*w.name == '.' || path_make(path, NULL, "%s/%s", dir, w.name) != ERR_OK) {
+        if (*w.name == '.' ||
+            slice_has_suffix_nocase(slice_str(w.name), SLICE_LIT(FILE_TEMP_SUFFIX)) ||
+            path_make(path, NULL, "%s/%s", dir, w.name) != ERR_OK) {
             continue; /* a program writes it, or not a file for us */
         }
         enum err e = take_file(path, kind, &why);

@@ -16,7 +16,7 @@ enum {
     LIST_MOST = 10000,
     ID_MAX = 64,
     FILE_MODE = 0640,
-    SPOOL_RANDOM = 16
+    SPOOL_MODE = 02770
 };
 
 /* A report on its way. */
@@ -38,7 +38,7 @@ static enum err seal(const struct reporting *r, struct scan_request *line,
                      struct errinfo *reterr)
 {
     struct keyring keys;
-    enum err e = keyring_load(r->call->config->state_dir, &keys, reterr);
+    enum err e = keyring_load_or_create(r->call->config->state_dir, &keys, reterr);
 
     line->bytes = body.n;
     if (e == ERR_OK && !report_seal(&keys, line, body, room)) {
@@ -72,6 +72,22 @@ static enum err ask_gillnetd(const struct reporting *r, struct scan_request *lin
     return e;
 }
 
+/* The folder may be missing where gillnetd never ran. */
+static enum err spool_dir(const struct reporting *r, char ret[FILE_PATH_MAX],
+                          struct errinfo *reterr)
+{
+    const char *const below[] = {"", "/spool", r->kind};
+    enum err e =
+        path_make(ret, reterr, "%s/" STATE_REPORTS_DIR, r->call->config->state_dir);
+
+    for (size_t i = 0; e == ERR_OK && i < LENGTH(below); i++) {
+        size_t n = strlen(ret);
+        (void)snprintf(ret + n, FILE_PATH_MAX - n, "%s%s", i == 2 ? "/" : "", below[i]);
+        e = access(ret, F_OK) == 0 ? ERR_OK : file_make_dir(ret, SPOOL_MODE, reterr);
+    }
+    return e;
+}
+
 /* The file appears under its name when it is whole and on the disk. */
 static enum err spool_bytes(const struct reporting *r, struct slice bytes,
                             struct errinfo *reterr)
@@ -79,8 +95,7 @@ static enum err spool_bytes(const struct reporting *r, struct slice bytes,
     char path[FILE_PATH_MAX];
     char dir[FILE_PATH_MAX];
     char name[CASE_ID_SIZE];
-    enum err e = path_make(dir, reterr, "%s/" STATE_REPORTS_DIR "/spool/%s",
-                           r->call->config->state_dir, r->kind);
+    enum err e = spool_dir(r, dir, reterr);
 
     THEN(e, path_make(path, reterr, "%s/api-%s", dir,
                       case_id_print(case_id_next(clock_wall_us() / US_PER_S), name)));

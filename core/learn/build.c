@@ -4,11 +4,8 @@
 
 #include "core/base/prng.h"
 #include "core/learn/odds.h"
-#include "core/learn/quantile.h"
 
-enum { SCRATCH = 64 << 10, WEIGHT_MAX = 32767, SEEN_MAX = 65535, NO_FOLD = -1 };
-
-static const double doubt_rate = 0.02; /* share of ham that may score a little */
+enum { SCRATCH = 64 << 10, WEIGHT_MAX = 32767, SEEN_MAX = 65535, NO_FOLD = -1, BALANCE_MAX = 10 };
 
 void build_prior(struct ftrl *f, const struct model_data *m)
 {
@@ -18,12 +15,12 @@ void build_prior(struct ftrl *f, const struct model_data *m)
             ftrl_set(f, i, (float)m->prior[i] * m->prior_unit);
         }
     }
-    ftrl_set_bias(f, m->head.prior_bias);
 }
 
-static unsigned fold_of(size_t i)
+/* Mail of one sender or list is in one fold: the next newsletter is of a sender not yet known. */
+static unsigned fold_of(const struct kept *k)
 {
-    return (unsigned)((i * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % LEARNER_FOLDS;
+    return (unsigned)((k->group * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % LEARNER_FOLDS;
 }
 
 /* How much a message of each class weighs, so that both weigh the same together. */
@@ -31,13 +28,11 @@ static void class_weights(const struct store *s, float ret[2])
 {
     double sum[2] = {0, 0};
     for (size_t i = 0; i < s->n; i++) {
-        sum[s->kept[i].is_spam] += 1;
+        sum[s->kept[i].is_spam] += (double)s->kept[i].weight;
     }
-    ret[0] = 1.0F;
-    ret[1] = 1.0F;
-    if (sum[0] > 0 && sum[1] > 0) {
-        unsigned less = sum[0] < sum[1] ? 0 : 1;
-        ret[less] = (float)fmin(3, sqrt(sum[1 - less] / sum[less]));
+    for (unsigned c = 0; c < 2; c++) {
+        double share = sum[c] > 0 ? (sum[0] + sum[1]) / 2 / sum[c] : 1;
+        ret[c] = (float)fmin(share, BALANCE_MAX);
     }
 }
 
@@ -70,7 +65,7 @@ static enum err learn_store(struct ftrl *f, const struct store *s, int without)
         size_t at = order[i % s->n];
         const struct kept *k = &s->kept[at];
         struct vector v;
-        if (without != NO_FOLD && fold_of(at) == (unsigned)without) {
+        if (without != NO_FOLD && fold_of(k) == (unsigned)without) {
             continue;
         }
         if (vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
@@ -113,7 +108,6 @@ void build_publish_terms(const struct ftrl *f, const struct vector *v,
         uint32_t hash = v->term[i] & VECTOR_HASH_MASK;
         m->weight[hash] = unit_weight(ftrl_weight(f, hash));
     }
-    m->head.bias = ftrl_bias(f);
 }
 
 enum err build_publish(const struct ftrl *f, const struct store *s,
@@ -127,7 +121,6 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
         m->weight[i] = unit_weight(ftrl_weight(f, i));
     }
     memset(m->seen, 0, sizeof(m->seen));
-    m->head.bias = ftrl_bias(f);
     m->head.nspam = 0;
     m->head.nham = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -149,7 +142,7 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
     return ERR_OK;
 }
 
-/* ---- thresholds ---- */
+/* ---- windows ---- */
 
 static enum err score_fold(struct ftrl *f, const struct model_data *m, struct store *s,
                            unsigned fold)
@@ -163,7 +156,7 @@ static enum err score_fold(struct ftrl *f, const struct model_data *m, struct st
     for (size_t i = 0; e == ERR_OK && i < s->n; i++) {
         struct kept *k = &s->kept[i];
         struct vector v;
-        if (fold_of(i) == fold &&
+        if (fold_of(k) == fold &&
             vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
             k->margin = ftrl_margin(f, &v);
             k->odds = (float)odds_of(m, &v, k->is_spam ? ODDS_OF_SPAM : ODDS_OF_HAM);
@@ -174,71 +167,49 @@ static enum err score_fold(struct ftrl *f, const struct model_data *m, struct st
     return e;
 }
 
-static void set_threshold(struct model_kind *k, float *margin, float *odds, size_t n,
-                          double rate)
+static int falling(const void *a, const void *b)
 {
-    k->window = (uint32_t)n;
-    k->threshold = quantile_threshold(margin, n, rate);
-    k->doubt = quantile_threshold(margin, n, doubt_rate);
-    size_t above = 0;
-    for (size_t i = 0; i < n; i++) {
-        above += margin[i] > k->threshold;
-    }
-    k->rate = (float)quantile_bound(above, n);
-    (void)quantile_threshold(odds, n, rate); /* sorts */
-    k->odds = quantile_of(odds, n, 0.5);
+    float left = *(const float *)a;
+    float right = *(const float *)b;
+    return (left < right) - (left > right);
 }
 
-/* Thresholds of the ham that is of this kind, or of all for VECTOR_KINDS. */
-static void measure(const struct store *s, unsigned kind, double rate,
-                    struct model_kind *ret)
+static void fill_window(struct model_kind *k, float *margin, float *odds, size_t n)
 {
-    float *margin = malloc((s->n + 1) * sizeof(*margin));
-    float *odds = malloc((s->n + 1) * sizeof(*odds));
-    size_t n = 0;
-    ret->window = 0;
-    for (size_t i = 0; margin != NULL && odds != NULL && i < s->n; i++) {
-        if (!s->kept[i].is_spam && (kind == VECTOR_KINDS || s->kept[i].kind == kind)) {
-            margin[n] = s->kept[i].margin;
-            odds[n++] = s->kept[i].odds;
-        }
-    }
-    if (n >= MODEL_LEAST) {
-        set_threshold(ret, margin, odds, n, rate);
-    }
-    free(margin);
-    free(odds);
+    struct model_window *w = &k->window;
+    qsort(margin, n, sizeof(*margin), falling);
+    qsort(odds, n, sizeof(*odds), falling);
+    w->n = (uint32_t)n;
+    w->kept = (uint32_t)(n < MODEL_TAIL ? n : MODEL_TAIL);
+    memcpy(w->tail, margin, w->kept * sizeof(*margin));
+    k->odds = n > 0 ? odds[n / 2] : 0.0F;
 }
 
-enum err build_thresholds(const struct model_data *m, struct store *s, double rate,
-                          struct thresholds *ret)
+enum err build_windows(const struct model_data *m, struct store *s,
+                       struct model_kind ret[VECTOR_KINDS])
 {
     struct ftrl f;
-    struct model_kind all = {.window = 0};
+    float *margin = malloc((s->n + 1) * sizeof(*margin));
+    float *odds = malloc((s->n + 1) * sizeof(*odds));
     enum err e = ftrl_init(&f);
-    memset(ret, 0, sizeof(*ret));
-    for (unsigned fold = 0; e == ERR_OK && fold < LEARNER_FOLDS; fold++) {
+    if (margin == NULL || odds == NULL) {
+        e = ERR_NOMEM;
+    }
+    for (unsigned fold = 0; e == ERR_OK && s->n > 0 && fold < LEARNER_FOLDS; fold++) {
         e = score_fold(&f, m, s, fold);
     }
     for (unsigned kind = 0; e == ERR_OK && kind < VECTOR_KINDS; kind++) {
-        measure(s, kind, rate, &ret->kind[kind]);
+        size_t n = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            if (!s->kept[i].is_spam && s->kept[i].kind == kind) {
+                margin[n] = s->kept[i].margin;
+                odds[n++] = s->kept[i].odds;
+            }
+        }
+        fill_window(&ret[kind], margin, odds, n);
     }
-    measure(s, VECTOR_KINDS, rate, &all);
-    ret->doubt = all.doubt;
-    ret->sure = all.threshold;
+    free(margin);
+    free(odds);
     ftrl_fini(&f);
     return e;
-}
-
-void build_set_thresholds(struct model_data *m, const struct thresholds *t)
-{
-    for (unsigned kind = 0; kind < VECTOR_KINDS; kind++) {
-        struct model_kind *k = &m->head.kind[kind];
-        struct model_kind set = t->kind[kind];
-        set.nspam = k->nspam;
-        set.nham = k->nham;
-        *k = set;
-    }
-    m->head.doubt = t->doubt;
-    m->head.sure = t->sure;
 }

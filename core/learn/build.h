@@ -1,9 +1,9 @@
 /*
- * build - a model from a prior and a store: weights, counters of the second opinion, thresholds.
+ * build - a model from a prior and a store: weights, counters of the second opinion, windows.
  *
  * The same store gives the same model. Ham is scored by a model that learnt the other three quarters
  * of the store, so its margins are those of unseen mail.
- * Threads: one at a time.   Allocates: a second set of weights while thresholds are measured.
+ * Threads: one at a time.   Allocates: a second set of weights while windows are measured.
  */
 #ifndef CORE_LEARN_BUILD_H
 #define CORE_LEARN_BUILD_H
@@ -23,16 +23,9 @@ void build_publish_terms(const struct ftrl *f, const struct vector *v,
                          struct model_data *m);
 /* Adds 1 to the counters of the terms, or takes 1. */
 void build_count(struct model_data *m, const struct vector *v, bool is_spam, int by);
-struct thresholds {
-    struct model_kind kind[VECTOR_KINDS]; /* window and what depends on it */
-    float doubt;                          /* of all ham, whatever its kind */
-    float sure;
-};
-/* Margins and odds of every ham in the store, by models that did not learn it; then thresholds for
- * this share of ham. m gives the prior and the counters. */
-enum err build_thresholds(const struct model_data *m, struct store *s, double rate,
-                          struct thresholds *ret);
-/* Puts them into m. */
-void build_set_thresholds(struct model_data *m, const struct thresholds *t);
+/* Margins and odds of every ham in the store, by models that did not learn it, as windows of each
+ * kind; ret[kind].prior and the counts stay as they are. m gives the prior and the counters. */
+enum err build_windows(const struct model_data *m, struct store *s,
+                       struct model_kind ret[VECTOR_KINDS]);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "core/learn/vector.h"
 
-enum { FTRL_WEIGHTS = 1 << VECTOR_HASH_BITS, FTRL_GROUPS = 4 };
+enum { FTRL_WEIGHTS = 1 << VECTOR_HASH_BITS, FTRL_GROUPS = 3 };
 
 struct ftrl_pair {
     float z;
@@ -22,7 +22,6 @@ struct ftrl_pair {
 };
 
 struct ftrl {
-    struct ftrl_pair bias;
     struct ftrl_pair *pair; /* FTRL_WEIGHTS */
 };
 
@@ -38,8 +37,6 @@ void ftrl_clear(struct ftrl *f);
 /* Sets the weight of a term that was not learnt yet. */
 void ftrl_set(struct ftrl *f, uint32_t hash, float weight);
 float ftrl_weight(const struct ftrl *f, uint32_t hash);
-void ftrl_set_bias(struct ftrl *f, float bias);
-float ftrl_bias(const struct ftrl *f);
 float ftrl_margin(const struct ftrl *f, const struct vector *v);
 /* Learns one message; weight is how many messages it stands for. Returns the margin before. */
 float ftrl_learn(struct ftrl *f, const struct vector *v, bool is_spam, float weight);

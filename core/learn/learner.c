@@ -16,7 +16,6 @@ static const float replay_weight = 1.0F;
 struct learner {
     struct filelock lock;
     char model_path[FILE_PATH_MAX];
-    double false_positives;
     pthread_mutex_t writing; /* guards: store, weights, random, since, is_dirty; taken
                                 before reading */
     struct store store;
@@ -38,14 +37,17 @@ const char *learner_source_name(enum learner_source source)
 /* The writing lock is held, or nobody else has l. */
 static enum err calibrate(struct learner *l)
 {
-    struct thresholds t;
-    enum err e = build_thresholds(l->data, &l->store, l->false_positives, &t);
+    struct model_kind *fresh = calloc(VECTOR_KINDS, sizeof(*fresh));
+    enum err e =
+        fresh != NULL ? build_windows(l->data, &l->store, fresh) : ERR_NOMEM;
     l->since = 0;
-    if (e == ERR_OK) {
-        (void)pthread_mutex_lock(&l->reading);
-        build_set_thresholds(l->data, &t);
-        (void)pthread_mutex_unlock(&l->reading);
+    (void)pthread_mutex_lock(&l->reading);
+    for (unsigned k = 0; e == ERR_OK && k < VECTOR_KINDS; k++) {
+        l->data->head.kind[k].window = fresh[k].window;
+        l->data->head.kind[k].odds = fresh[k].odds;
     }
+    (void)pthread_mutex_unlock(&l->reading);
+    free(fresh);
     return e;
 }
 
@@ -95,7 +97,6 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
         return errinfo_nomem(reterr, state_dir);
     }
     l->lock.fd = -1;
-    l->false_positives = options->false_positives;
     prng_init(&l->random, 1, 0);
     (void)pthread_mutex_init(&l->writing, NULL);
     (void)pthread_mutex_init(&l->reading, NULL);
@@ -143,7 +144,7 @@ static enum err keep(struct learner *l, const struct learner_example *e,
         return ERR_EXISTS;
     }
     enum err err = vector_decode(scratch, e->vector, ret);
-    if (err == ERR_OK && store_add(&l->store, e, ret->kind) == NULL) {
+    if (err == ERR_OK && store_add(&l->store, e) == NULL) {
         err = ERR_NOMEM;
     }
     return err;

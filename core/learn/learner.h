@@ -17,7 +17,7 @@
 
 enum {
     LEARNER_STORE = 4096,  /* examples per class */
-    LEARNER_REPLAY = 16,   /* older examples that are learnt again with a new one */
+    LEARNER_REPLAY = 8,    /* older examples that are learnt again with a new one */
     LEARNER_PASSES = 3,    /* over the store at a rebuild */
     LEARNER_FOLDS = 4,     /* to score ham by a model that has not learnt it */
     LEARNER_CALIBRATE = 32 /* examples after which thresholds are measured again */
@@ -44,7 +44,6 @@ struct learner_example {
 };
 
 struct learner_options {
-    double false_positives; /* share of ham that may be marked */
     const char *prior; /* file of core/learn/prior.h; NULL: none */
 };
 

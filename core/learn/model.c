@@ -29,7 +29,7 @@ static double margin_of(const struct model_data *m, const struct vector *v,
                         bool is_local, float block[VECTOR_BLOCKS])
 {
     float value[VECTOR_BLOCKS];
-    double sum = (double)(is_local ? m->head.bias : m->head.prior_bias);
+    double sum = 0;
     memset(block, 0, VECTOR_BLOCKS * sizeof(*block));
     for (size_t i = 0; i < v->n; i++) {
         uint32_t hash = v->term[i] & VECTOR_HASH_MASK;
@@ -44,11 +44,37 @@ static double margin_of(const struct model_data *m, const struct vector *v,
     return sum;
 }
 
-/* From 0 at doubt to 1 at sure. */
-static double share_of(double margin, double doubt, double sure)
+double model_share(const struct model_window *w, double margin)
 {
-    double span = fmax(sure - doubt, 1e-3);
-    return fmax(0, fmin(1, (margin - doubt) / span));
+    uint32_t low = 0;
+    uint32_t high = w->kept;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if ((double)w->tail[middle] >= margin) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (1 + (double)low) / (1 + (double)w->n);
+}
+
+/* Measured (ADR 0070). */
+static const double share_begin = 0.1; /* of ham: a message above it scores */
+static const double margin_begin = 0;
+static const double margin_full = 3; /* for foreign ham where local ham is all alike */
+static const double kind_cap[VECTOR_KINDS] = {[VECTOR_PERSON] = 5,
+                                              [VECTOR_LIST] = 5,
+                                              [VECTOR_NOTICE] = 2,
+                                              [VECTOR_LANGUAGE] = 2};
+
+double model_score(enum vector_kind kind, double margin, double share,
+                   double false_positives)
+{
+    double by_share = log(share / share_begin) / log(false_positives / share_begin);
+    double by_margin = (margin - margin_begin) / (margin_full - margin_begin);
+    double score = MODEL_FULL_SCORE * fmin(by_share, by_margin);
+    return fmax(0, fmin(score, kind_cap[kind]));
 }
 
 void model_judge(const struct model_data *m, const struct model_options *options,
@@ -56,31 +82,26 @@ void model_judge(const struct model_data *m, const struct model_options *options
 {
     const struct model_kind *k = &m->head.kind[v->kind];
     *ret = (struct model_answer){.kind = v->kind};
-    ret->is_local = k->nspam >= MODEL_LEAST && k->nham >= MODEL_LEAST && k->window > 0;
+    ret->is_local = k->nspam >= MODEL_LEAST && k->nham >= MODEL_LEAST;
     ret->margin = margin_of(m, v, ret->is_local, ret->block);
+    ret->share = model_share(ret->is_local ? &k->window : &k->prior, ret->margin);
+    ret->score =
+        model_score(v->kind, ret->margin, ret->share, options->false_positives);
     if (!ret->is_local) {
-        ret->threshold = (double)m->head.prior_sure;
-        double doubt = (double)m->head.prior_doubt;
-        ret->score = m->prior_unit > 0
-                         ? MODEL_PRIOR_SCORE * share_of(ret->margin, doubt, ret->threshold)
-                         : 0;
+        ret->score = fmin(ret->score, MODEL_PRIOR_SCORE);
     } else {
-        ret->threshold = (double)k->threshold;
-        ret->score =
-            MODEL_FULL_SCORE * share_of(ret->margin, (double)k->doubt, ret->threshold);
         ret->odds = odds_of(m, v, ODDS_UNSEEN);
         ret->is_vetoed = ret->odds < (double)k->odds && ret->score > MODEL_PRIOR_SCORE;
         ret->score = ret->is_vetoed ? MODEL_PRIOR_SCORE : ret->score;
     }
-    ret->score = fmin(ret->score, options->cap);
-    ret->score = round(ret->score * 10) / 10;
+    ret->score = round(fmin(ret->score, options->cap) * 10) / 10;
 }
 
 void model_describe(const struct model_answer *a, char *dst, size_t size)
 {
     bool is_named[VECTOR_BLOCKS] = {false};
-    int n = snprintf(dst, size, "%s margin %.1f of %.1f%s", vector_kind_name(a->kind),
-                     a->margin, a->threshold,
+    int n = snprintf(dst, size, "%s margin %.1f, %.2g %% of ham%s",
+                     vector_kind_name(a->kind), a->margin, 100 * a->share,
                      !a->is_local   ? ", prior"
                      : a->is_vetoed ? ", doubted"
                                     : "");

@@ -7,7 +7,9 @@
 #include "core/base/le.h"
 
 enum {
-    HEAD_BYTES = 48,
+    HEAD_BYTES = 40,
+    WINDOW_BYTES = 8 + 4 * MODEL_TAIL,
+    WINDOWS_BYTES = VECTOR_KINDS * WINDOW_BYTES,
     MAGIC_BYTES = 8,
     ENTRY_MAX = 4, /* bytes of one weight */
     BYTE_MAX = 127,
@@ -15,11 +17,8 @@ enum {
     AT_VERSION = 8,
     AT_TERMS = 12,
     AT_UNIT = 16,
-    AT_BIAS = 20,
-    AT_DOUBT = 24,
-    AT_SURE = 28,
-    AT_COUNT = 32,
-    AT_SUM = 40
+    AT_COUNT = 24,
+    AT_SUM = 32
 };
 
 static const char magic[MAGIC_BYTES + 1] = "GNPRIOR1";
@@ -37,6 +36,25 @@ static void put_float(char *p, float v)
     uint32_t bits = 0;
     memcpy(&bits, &v, sizeof(bits));
     le_put(p, bits, sizeof(bits));
+}
+
+static void read_window(const char *p, struct model_window *ret)
+{
+    ret->n = (uint32_t)le_get(p, 4);
+    ret->kept = (uint32_t)le_get(p + 4, 4);
+    ret->kept = ret->kept < MODEL_TAIL ? ret->kept : MODEL_TAIL;
+    for (uint32_t i = 0; i < ret->kept; i++) {
+        ret->tail[i] = get_float(p + 8 + (size_t)4 * i);
+    }
+}
+
+static void write_window(char *p, const struct model_window *w)
+{
+    le_put(p, w->n, 4);
+    le_put(p + 4, w->kept, 4);
+    for (uint32_t i = 0; i < w->kept; i++) {
+        put_float(p + 8 + (size_t)4 * i, w->tail[i]);
+    }
 }
 
 /* Reads the weights; false: the bytes do not fit. */
@@ -69,7 +87,7 @@ enum err prior_read(const char *path, struct model_data *m, struct errinfo *rete
     buf_init(&bytes, PRIOR_BYTES);
     enum err e = file_read(path, &bytes, reterr);
     struct slice s = buf_slice(&bytes);
-    if (e == ERR_OK && (s.n < HEAD_BYTES || memcmp(s.p, magic, MAGIC_BYTES) != 0 ||
+    if (e == ERR_OK && (s.n < HEAD_BYTES + WINDOWS_BYTES || memcmp(s.p, magic, MAGIC_BYTES) != 0 ||
                         le_get(s.p + AT_SUM, 8) !=
                             checksum64(slice_from(s, HEAD_BYTES)))) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0, "this is no prior of a model");
@@ -80,15 +98,16 @@ enum err prior_read(const char *path, struct model_data *m, struct errinfo *rete
     }
     memset(m->prior, 0, sizeof(m->prior));
     if (e == ERR_OK &&
-        !read_weights(slice_from(s, HEAD_BYTES), le_get(s.p + AT_COUNT, 8), m->prior)) {
+        !read_weights(slice_from(s, HEAD_BYTES + WINDOWS_BYTES), le_get(s.p + AT_COUNT, 8), m->prior)) {
         memset(m->prior, 0, sizeof(m->prior));
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0, "weights are damaged");
     }
     if (e == ERR_OK) {
         m->prior_unit = get_float(s.p + AT_UNIT);
-        m->head.prior_bias = get_float(s.p + AT_BIAS);
-        m->head.prior_doubt = get_float(s.p + AT_DOUBT);
-        m->head.prior_sure = get_float(s.p + AT_SURE);
+        for (unsigned k = 0; k < VECTOR_KINDS; k++) {
+            read_window(s.p + HEAD_BYTES + (size_t)k * WINDOW_BYTES,
+                        &m->head.kind[k].prior);
+        }
     }
     buf_fini(&bytes);
     return e;
@@ -98,7 +117,7 @@ enum err prior_read(const char *path, struct model_data *m, struct errinfo *rete
 static int least_weight(const struct model_data *m)
 {
     enum { MOST = 1 << 15 };
-    size_t room = (PRIOR_BYTES - HEAD_BYTES) / 3;
+    size_t room = (PRIOR_BYTES - HEAD_BYTES - WINDOWS_BYTES) / 3;
     size_t *count = calloc(MOST + 1, sizeof(*count));
     int least = MOST;
     if (count == NULL) {
@@ -143,10 +162,12 @@ static uint64_t add_weights(const struct model_data *m, float unit, struct buf *
     return n;
 }
 
-enum err prior_write(const char *path, const struct model_data *m, float doubt,
-                     float sure, struct errinfo *reterr)
+enum err prior_write(const char *path, const struct model_data *m,
+                     struct errinfo *reterr)
 {
     char head[HEAD_BYTES] = {0};
+    char windows[WINDOWS_BYTES] = {0};
+    struct buf body;
     struct buf weights;
     struct buf all;
     int most = 1;
@@ -155,22 +176,26 @@ enum err prior_write(const char *path, const struct model_data *m, float doubt,
     }
     float unit = (float)most / MODEL_UNIT / BYTE_MAX;
     buf_init(&weights, PRIOR_BYTES);
+    buf_init(&body, PRIOR_BYTES);
     buf_init(&all, PRIOR_BYTES);
+    for (unsigned k = 0; k < VECTOR_KINDS; k++) {
+        write_window(windows + (size_t)k * WINDOW_BYTES, &m->head.kind[k].window);
+    }
     memcpy(head, magic, MAGIC_BYTES);
     le_put(head + AT_VERSION, PRIOR_VERSION, 4);
     le_put(head + AT_TERMS, VECTOR_VERSION, 4);
     put_float(head + AT_UNIT, unit);
-    put_float(head + AT_BIAS, m->head.bias);
-    put_float(head + AT_DOUBT, doubt);
-    put_float(head + AT_SURE, sure);
     le_put(head + AT_COUNT, add_weights(m, unit, &weights), 8);
-    le_put(head + AT_SUM, checksum64(buf_slice(&weights)), 8);
+    buf_add(&body, slice_of(windows, sizeof(windows)));
+    buf_add(&body, buf_slice(&weights));
+    le_put(head + AT_SUM, checksum64(buf_slice(&body)), 8);
     buf_add(&all, slice_of(head, sizeof(head)));
-    buf_add(&all, buf_slice(&weights));
-    enum err e = buf_failed(&all) || buf_failed(&weights)
+    buf_add(&all, buf_slice(&body));
+    enum err e = buf_failed(&all) || buf_failed(&body) || buf_failed(&weights)
                      ? errinfo_nomem(reterr, path)
                      : file_write_atomic(path, buf_slice(&all), 0644, reterr);
     buf_fini(&weights);
+    buf_fini(&body);
     buf_fini(&all);
     return e;
 }

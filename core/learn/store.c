@@ -34,7 +34,6 @@ static void add_example(struct buf *to, const struct kept *k)
     buf_add_u8(&body, k->is_spam ? RECORD_SPAM : RECORD_HAM);
     buf_add_u64(&body, k->number);
     buf_add_u8(&body, k->source);
-    buf_add_u8(&body, k->kind);
     buf_add_u32(&body, weight);
     buf_add(&body, slice_of(k->bytes, k->n));
     add_record(to, buf_slice(&body));
@@ -78,11 +77,12 @@ static void make_room(struct store *s, bool is_spam)
     }
 }
 
-static struct kept *keep(struct store *s, const struct learner_example *e,
-                         enum vector_kind kind)
+static struct kept *keep(struct store *s, const struct learner_example *e)
 {
+    unsigned kind = e->vector.n > 3 ? (uint8_t)e->vector.p[1] : VECTOR_KINDS;
     uint8_t *bytes = malloc(e->vector.n + 1);
-    if (bytes == NULL) {
+    if (bytes == NULL || kind >= VECTOR_KINDS) {
+        free(bytes);
         return NULL;
     }
     make_room(s, e->is_spam);
@@ -93,6 +93,7 @@ static struct kept *keep(struct store *s, const struct learner_example *e,
                        .is_spam = e->is_spam,
                        .source = (uint8_t)e->source,
                        .kind = (uint8_t)kind,
+                       .group = (uint16_t)le_get(e->vector.p + 2, 2),
                        .n = (uint16_t)e->vector.n,
                        .bytes = bytes};
     s->count[kind][e->is_spam]++;
@@ -100,10 +101,9 @@ static struct kept *keep(struct store *s, const struct learner_example *e,
     return k;
 }
 
-struct kept *store_add(struct store *s, const struct learner_example *e,
-                       enum vector_kind kind)
+struct kept *store_add(struct store *s, const struct learner_example *e)
 {
-    struct kept *k = keep(s, e, kind);
+    struct kept *k = keep(s, e);
     if (k != NULL) {
         add_example(&s->pending, k);
         s->written++;
@@ -163,11 +163,10 @@ static bool read_example(struct store *s, bool is_spam, struct cursor *c)
     struct learner_example e = {.is_spam = is_spam};
     e.number = cursor_u64(c);
     e.source = (enum learner_source)cursor_u8(c);
-    unsigned kind = cursor_u8(c);
     uint32_t weight = cursor_u32(c);
     memcpy(&e.weight, &weight, sizeof(weight));
     e.vector = c->rest;
-    if (!cursor_ok(c) || kind >= VECTOR_KINDS || e.source >= LEARNER_SOURCES ||
+    if (!cursor_ok(c) || e.source >= LEARNER_SOURCES ||
         e.vector.n < 2 || e.vector.n > VECTOR_BYTES) {
         return false;
     }
@@ -176,7 +175,7 @@ static bool read_example(struct store *s, bool is_spam, struct cursor *c)
         s->applied = e.number > s->applied ? e.number : s->applied;
         return true;
     }
-    return keep(s, &e, (enum vector_kind)kind) != NULL;
+    return keep(s, &e) != NULL;
 }
 
 static bool read_record(struct store *s, struct slice body)

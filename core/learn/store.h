@@ -20,6 +20,7 @@ struct kept {
     uint8_t is_spam;
     uint8_t source;
     uint8_t kind;
+    uint16_t group;
     uint16_t n;
     uint8_t *bytes; /* the vector */
 };
@@ -37,9 +38,8 @@ struct store {
 /* Reads the file, if it is there. */
 enum err store_open(struct store *s, const char *path, struct errinfo *reterr);
 void store_close(struct store *s);
-/* Adds a copy. kind: of the vector. NULL: no memory. */
-struct kept *store_add(struct store *s, const struct learner_example *e,
-                       enum vector_kind kind);
+/* Adds a copy. NULL: no memory, or the vector is too short to be one. */
+struct kept *store_add(struct store *s, const struct learner_example *e);
 /* False: no example has the number. */
 bool store_remove(struct store *s, uint64_t number);
 size_t store_remove_source(struct store *s, enum learner_source source);

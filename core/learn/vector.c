@@ -138,6 +138,12 @@ static struct vector_look look_of(const struct vector_reader *r, unsigned groups
     return sum;
 }
 
+/* HTML with a link: most of such mail is of programs, whatever its header says. */
+static bool is_page(const struct vector_reader *r, const struct featureset *set)
+{
+    return r->has_html && featureset_first(set, FEATURE_url) != NULL;
+}
+
 bool vector_reader_finish(struct vector_reader *r, const struct extract *x,
                           const struct featureset *set, struct vector *ret)
 {
@@ -157,7 +163,7 @@ bool vector_reader_finish(struct vector_reader *r, const struct extract *x,
     if (term == NULL) {
         return false;
     }
-    *ret = (struct vector){.kind = vector_kind_of(extract_conversation(x), &look),
+    *ret = (struct vector){.kind = vector_kind_of(extract_conversation(x), &look, is_page(r, set)),
                            .term = term};
     for (size_t i = 0; i < r->n; i++) {
         if ((r->term[i].groups & groups) != 0) {
@@ -165,5 +171,6 @@ bool vector_reader_finish(struct vector_reader *r, const struct extract *x,
             ret->count[r->term[i].key >> VECTOR_HASH_BITS]++;
         }
     }
+    ret->group = vector_group_of(set, ret);
     return true;
 }

@@ -1,6 +1,10 @@
-/* vector_code - a vector as bytes: version, kind, then each block as the number of its terms and
+/* vector_code - a vector as bytes: version, kind, group, then each block as the number of its terms and
  * the distances of their hashes in rising order, all in LEB128. */
 #include "core/learn/vector.h"
+
+#include "core/base/le.h"
+
+enum { VECTOR_HEAD = 4 };
 
 static int by_key(const void *a, const void *b)
 {
@@ -24,12 +28,13 @@ bool vector_encode(const struct vector *v, struct buf *to)
     uint32_t key[VECTOR_TERMS];
     uint8_t bytes[VECTOR_BYTES];
     size_t n = v->n < VECTOR_TERMS ? v->n : VECTOR_TERMS;
-    size_t at = 2;
+    size_t at = VECTOR_HEAD;
     size_t i = 0;
     memcpy(key, v->term, n * sizeof(*key));
     qsort(key, n, sizeof(*key), by_key);
     bytes[0] = VECTOR_VERSION;
     bytes[1] = (uint8_t)v->kind;
+    le_put(bytes + 2, v->group, 2);
     for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
         uint32_t last = 0;
         at += put(bytes + at, v->count[b]);
@@ -83,7 +88,7 @@ enum err vector_decode(struct arena *arena, struct slice bytes, struct vector *r
 {
     uint32_t key[VECTOR_TERMS];
     struct vector v = {.n = 0};
-    if (bytes.n < 2 || bytes.n > VECTOR_BYTES) {
+    if (bytes.n < VECTOR_HEAD || bytes.n > VECTOR_BYTES) {
         return ERR_SYNTAX;
     }
     if ((uint8_t)bytes.p[0] != VECTOR_VERSION) {
@@ -93,7 +98,8 @@ enum err vector_decode(struct arena *arena, struct slice bytes, struct vector *r
         return ERR_SYNTAX;
     }
     v.kind = (enum vector_kind)bytes.p[1];
-    bytes = slice_from(bytes, 2);
+    v.group = (uint16_t)le_get(bytes.p + 2, 2);
+    bytes = slice_from(bytes, VECTOR_HEAD);
     for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
         if (!read_block(&bytes, b, key, &v.n, &v.count[b])) {
             return ERR_SYNTAX;

@@ -72,7 +72,7 @@ struct vector_reader {
     size_t nparts;
     bool has_mailer;
     bool has_answer; /* In-Reply-To or References */
-    bool has_own_name;
+    bool has_html;
 };
 
 /* vector.c */
@@ -113,7 +113,8 @@ void vector_add_sender(struct vector_reader *r, const struct featureset *set);
 void vector_add_signs(struct vector_reader *r, const struct featureset *set);
 
 /* vector_kind.c */
+uint16_t vector_group_of(const struct featureset *set, const struct vector *v);
 enum vector_kind vector_kind_of(const struct extract_conversation *c,
-                                const struct vector_look *look);
+                                const struct vector_look *look, bool is_page);
 
 #endif

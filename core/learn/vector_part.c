@@ -265,6 +265,7 @@ void vector_on_part(void *context, const struct mail_part *part)
     if (!part->has_type) {
         vector_add(r, VECTOR_PART, SLICE_LIT("no-type"));
     }
+    r->has_html = r->has_html || slice_eq(part->type, SLICE_LIT("text/html"));
     struct slice main = slice_head(part->type, slice_find(part->type, '/'));
     vector_add_pair(r, VECTOR_PART,
                     slice_eq(main, SLICE_LIT("text")) ? "text-transfer=" : "transfer=",

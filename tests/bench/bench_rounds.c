@@ -1,13 +1,12 @@
 /*
  * bench_rounds - rounds of learning and judging, as lines of standard input say, for figures.
  *
- *   P PATH        a message, numbered from 0 in this order
+ *   P PATH[TAB FOLDER]  a message, numbered from 0 in this order; FOLDER: scored without its folder
  *   R [PRIOR]     a fresh learner in a folder of its own
  *   T N spam|ham  puts a message into the store      A N spam|ham WEIGHT  learns it now
  *   B             rebuilds                           C  measures thresholds again
  *   W FILE        writes the model as a prior
  *   Q N           prints: N score margin threshold is_local is_vetoed odds kind
- *   H N COUNT     prints the COUNT most hamlike words' hashes: not texts
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -25,8 +24,9 @@ static struct arena *arena;
 static struct learner *learner;
 static char folder[] = "/tmp/bench_rounds.XXXXXX";
 
-static void read_message(const char *path)
+static void read_message(char *path)
 {
+    char *group = strchr(path, '\t');
     struct extract_limits limits = {.mail = {.message_bytes = 16 << 20,
                                              .decoded_bytes = 32 << 20,
                                              .headers = 1000,
@@ -39,6 +39,9 @@ static void read_message(const char *path)
                                     .cpu_us = 250000};
     struct buf bytes;
     struct vector v;
+    if (group != NULL) {
+        *group++ = '\0';
+    }
     buf_init(&bytes, 64 << 20);
     buf_init(&vectors[nmessages], VECTOR_BYTES);
     struct vector_reader *r = vector_reader_new(arena, &limits);
@@ -47,6 +50,9 @@ static void read_message(const char *path)
         extract_raw(x, buf_slice(&bytes));
         struct featureset *set = extract_finish(x);
         if (vector_reader_finish(r, x, set, &v)) {
+            if (group != NULL) {
+                v.group = (uint16_t)vector_hash(VECTOR_FIELD, slice_str(group));
+            }
             (void)vector_encode(&v, &vectors[nmessages]);
         }
     }
@@ -58,8 +64,7 @@ static void read_message(const char *path)
 
 static void start(const char *prior)
 {
-    struct learner_options options = {.false_positives = 0.001,
-                                      .prior = *prior != '\0' ? prior : NULL};
+    struct learner_options options = {.prior = *prior != '\0' ? prior : NULL};
     struct errinfo why = {.code = ERR_OK};
     char text[1024];
     learner_close(&learner);
@@ -73,12 +78,12 @@ static void start(const char *prior)
 
 static void judge(size_t i)
 {
-    struct model_options options = {.cap = 9};
+    struct model_options options = {.false_positives = 0.001, .cap = 5};
     struct model_answer a;
     struct vector v;
     if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {
         learner_judge(learner, &options, &v, &a);
-        printf("%zu %.2f %.4f %.4f %d %d %.4f %s\n", i, a.score, a.margin, a.threshold,
+        printf("%zu %.2f %.4f %.4f %d %d %.4f %s\n", i, a.score, a.margin, a.share,
                a.is_local, a.is_vetoed, a.odds, vector_kind_name(a.kind));
     } else {
         printf("%zu 0 0 0 0 0 0 none\n", i);
@@ -119,7 +124,7 @@ static void obey(char *line)
         (void)(line[0] == 'B' ? learner_rebuild(learner) : learner_calibrate(learner));
         break;
     case 'W':
-        (void)prior_write(line + 2, m, m->head.doubt, m->head.sure, NULL);
+        (void)prior_write(line + 2, m, NULL);
         break;
     case 'Q':
         judge(strtoul(line + 2, NULL, 10));

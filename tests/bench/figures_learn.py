@@ -68,7 +68,7 @@ class Rounds:
     """The program that learns and judges."""
 
     def __init__(self, program, data, messages):
-        self.lines, self.asked = ["P " + os.path.join(data, m.path) for m in messages], []
+        self.lines, self.asked = ["P " + os.path.join(data, m.path) + ("\t" + m.source if "/" in m.source else "") for m in messages], []
         self.program = program
 
     def say(self, line):

@@ -2,12 +2,9 @@
 #include <sysexits.h>
 
 #include "core/base/arena.h"
-#include "core/base/clock.h"
 #include "core/cli/humanize.h"
 #include "core/cli/print.h"
 #include "core/cli/quarantine_commands.h"
-#include "core/config/unit.h"
-#include "core/message/text/encoded_word.h"
 #include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/journal_report.h"
 
@@ -30,17 +27,12 @@ static bool passes(const struct held_filter *f, const json_t *row)
 
 static void print_decoded(const char *value)
 {
-    struct arena *arena = arena_new(DECODE_MAX);
+    struct buf shown;
 
-    if (arena != NULL) {
-        char shown[EVIDENCE_SHOWN + 1];
-        struct slice text = encoded_word_decode(arena, slice_str(value));
-
-        (void)snprintf(shown, sizeof(shown), "%.*s",
-                       SLICE_ARGS(slice_head(text, EVIDENCE_SHOWN)));
-        text_show(stdout, shown);
-    }
-    arena_free(&arena);
+    buf_init(&shown, DECODE_MAX);
+    held_add_decoded(&shown, value);
+    (void)printf("%s", shown.p != NULL ? shown.p : "");
+    buf_fini(&shown);
 }
 
 static void print_recipients(const json_t *row)

@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/statedir.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
 #include "core/cli/quarantine_commands.h"
@@ -14,17 +15,18 @@
 
 enum {
     US_PER_S = 1000000,
-    DAY_S = 86400,
     HOST_BYTES = 256,
     FROM_MAX = 320,
     URL_BYTES = 2048,
-    TIME_TEXT_MAX = 32
+    TOLD_MAX = 4 << 20
 };
 
 struct digesting {
     struct cli *cli;
     bool is_dry;
+    bool has_since;
     uint64_t since_s;
+    json_t *told;
     uint64_t now_s;
     struct buf template;
     char host[HOST_BYTES];
@@ -33,42 +35,66 @@ struct digesting {
     unsigned nfailed;
 };
 
-/* ---- the time of the last digest ---- */
+/* ---- messages that were in a digest: {id: time} ---- */
 
-static enum err time_path(const struct cli *cli, char ret[FILE_PATH_MAX],
+static enum err told_path(const struct cli *cli, char ret[FILE_PATH_MAX],
                           struct errinfo *reterr)
 {
     return path_make(ret, reterr, "%s/quarantine/digest", cli->config->state_dir);
 }
 
-/* The time of the last digest, or a day ago. */
-static uint64_t last_time(const struct digesting *d)
+/* Empty if no digest was sent. */
+static json_t *read_told(const struct digesting *d)
 {
     char path[FILE_PATH_MAX];
     struct buf text;
-    uint64_t at = 0;
+    json_t *told = NULL;
 
-    buf_init(&text, TIME_TEXT_MAX);
-    if (time_path(d->cli, path, NULL) != ERR_OK ||
-        file_read(path, &text, NULL) != ERR_OK ||
-        !slice_to_u64(slice_trim(buf_slice(&text)), 10, d->now_s, &at)) {
-        at = d->now_s - DAY_S;
+    buf_init(&text, TOLD_MAX);
+    if (told_path(d->cli, path, NULL) == ERR_OK &&
+        file_read(path, &text, NULL) == ERR_OK) {
+        told = json_loadb(text.p, text.n, 0, NULL);
     }
     buf_fini(&text);
-    return at;
+    if (!json_is_object(told)) {
+        json_decref(told);
+        told = json_object();
+    }
+    return told;
 }
 
-static enum err note_time(const struct digesting *d, struct errinfo *reterr)
+/* Keeps those that are held, so that the file does not grow. */
+static enum err write_told(const struct digesting *d, const json_t *rows,
+                           struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    char text[TIME_TEXT_MAX];
+    json_t *told = json_object();
     enum err e = path_make(path, reterr, "%s/quarantine", d->cli->config->state_dir);
 
-    (void)snprintf(text, sizeof(text), "%" PRIu64 "\n", d->now_s);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        (void)json_object_set(told, held_text(row, "id"),
+                              json_object_get(row, "time_s"));
+    }
+    char *text = json_dumps(told, JSON_COMPACT);
+    json_decref(told);
+    THEN(e, text != NULL ? ERR_OK : errinfo_nomem(reterr, path));
     THEN(e, file_make_dir(path, 0700, reterr));
-    THEN(e, time_path(d->cli, path, reterr));
+    THEN(e, told_path(d->cli, path, reterr));
     THEN(e, file_write_atomic(path, slice_str(text), 0600, reterr));
+    free(text);
     return e;
+}
+
+/* Without --since each message is in one digest. */
+static bool is_to_tell(const struct digesting *d, const json_t *row)
+{
+    const json_t *told = json_object_get(d->told, held_text(row, "id"));
+
+    if (d->has_since) {
+        return held_number(row, "time_s") >= d->since_s;
+    }
+    return told == NULL || !json_equal(told, json_object_get(row, "time_s"));
 }
 
 /* ---- who gets what ---- */
@@ -105,7 +131,8 @@ static void add_to(json_t *recipients, const char *address, json_t *row)
     (void)json_array_append_new(list, json_copy(row)); /* links differ */
 }
 
-/* Incoming mail that gillnet held: {recipient: [row]}. Recipients of outgoing mail are strangers. */
+/* {recipient: [row]} of incoming mail that gillnet held. Recipients of outgoing mail are
+ * strangers. */
 static json_t *by_recipient(const struct digesting *d, const json_t *rows)
 {
     json_t *all = json_object();
@@ -115,7 +142,7 @@ static json_t *by_recipient(const struct digesting *d, const json_t *rows)
         const json_t *rcpts = json_object_get(row, "recipients");
 
         if (!held_is_gillnets(row) || json_is_true(json_object_get(row, "outgoing")) ||
-            held_number(row, "time_s") < d->since_s) {
+            !is_to_tell(d, row)) {
             continue;
         }
         for (size_t k = 0; k < json_array_size(rcpts); k++) {
@@ -212,13 +239,11 @@ static int digest_one(struct digesting *d, const char *address, json_t *rows)
     struct errinfo why = {.text = ""};
     struct buf mail;
     int status = CLI_CLEAN;
-    enum err e = add_links(d, rows, address, &why);
+    enum err e = ERR_OK;
 
     buf_init(&mail, HELD_DIGEST_MAX);
-    if (e == ERR_OK) {
-        held_digest_print(&h, &mail);
-        e = buf_failed(&mail) ? errinfo_nomem(&why, address) : ERR_OK;
-    }
+    held_digest_print(&h, &mail);
+    e = buf_failed(&mail) ? errinfo_nomem(&why, address) : ERR_OK;
     if (e == ERR_OK && d->is_dry) {
         (void)fwrite(mail.p, 1, mail.n, stdout);
         (void)putchar('\n');
@@ -234,20 +259,41 @@ static int digest_one(struct digesting *d, const char *address, json_t *rows)
     return status;
 }
 
-static int digest_all(struct digesting *d, json_t *recipients)
+/* The hub can read all links before the first mail is sent. */
+static enum err link_all(const struct digesting *d, json_t *recipients,
+                         struct errinfo *reterr)
 {
     const char *address = NULL;
     json_t *rows = NULL;
-    struct errinfo why = {.text = ""};
-    int status = CLI_CLEAN;
+    enum err e = ERR_OK;
 
     json_object_foreach(recipients, address, rows)
     {
-        const int one = digest_one(d, address, rows);
+        THEN(e, add_links(d, rows, address, reterr));
+    }
+    if (!d->is_dry) {
+        statedir_settle(d->cli->config->state_dir);
+    }
+    return e;
+}
+
+static int digest_all(struct digesting *d, const json_t *all)
+{
+    json_t *recipients = by_recipient(d, all);
+    const char *address = NULL;
+    json_t *rows = NULL;
+    struct errinfo why = {.text = ""};
+    enum err e = link_all(d, recipients, &why);
+    int status = cli_status(e, &why);
+
+    json_object_foreach(recipients, address, rows)
+    {
+        const int one = e == ERR_OK ? digest_one(d, address, rows) : status;
         status = one > status ? one : status;
     }
-    if (!d->is_dry && d->nfailed == 0) { /* else the next digest has them again */
-        enum err e = note_time(d, &why);
+    json_decref(recipients);
+    if (e == ERR_OK && !d->is_dry && d->nfailed == 0) { /* else they come again */
+        e = write_told(d, all, &why);
         THEN(e, held_link_sweep(d->cli->config->state_dir, d->now_s, &why));
         status = e != ERR_OK ? cli_fail(&why) : status;
     }
@@ -331,14 +377,13 @@ int quarantine_digest(struct cli *cli, int argc, char **argv)
         return status;
     }
     buf_init(&d.template, HELD_TEMPLATE_MAX);
-    d.since_s = since != NULL ? period.since_us / US_PER_S : last_time(&d);
+    d.has_since = since != NULL;
+    d.since_s = period.since_us / US_PER_S;
+    d.told = read_told(&d);
     status = prepare(&d);
     THEN(status, quarantine_rows(cli, &rows));
-    if (status == 0) {
-        json_t *recipients = by_recipient(&d, rows);
-        status = digest_all(&d, recipients);
-        json_decref(recipients);
-    }
+    THEN(status, digest_all(&d, rows));
+    json_decref(d.told);
     json_decref(rows);
     buf_fini(&d.template);
     return status;

@@ -1,6 +1,10 @@
 #include "core/quarantine/held.h"
 
+#include "core/base/visible.h"
 #include "core/message/feature/feature_json.h"
+#include "core/message/text/encoded_word.h"
+
+enum { SHOWN_MAX = 300, DECODE_MAX = 64 * 1024 };
 
 bool quarantine_is_id(struct slice s)
 {
@@ -153,6 +157,19 @@ uint64_t held_number(const json_t *row, const char *member)
     const json_int_t n = json_integer_value(json_object_get(row, member));
 
     return n > 0 ? (uint64_t)n : 0;
+}
+
+void held_add_decoded(struct buf *b, const char *value)
+{
+    struct arena *arena = arena_new(DECODE_MAX);
+    char shown[SHOWN_MAX];
+
+    if (arena != NULL) {
+        const struct slice text = encoded_word_decode(arena, slice_str(value));
+
+        buf_add(b, slice_of(shown, visible_print(shown, sizeof(shown), text)));
+    }
+    arena_free(&arena);
 }
 
 bool held_is_gillnets(const json_t *row)

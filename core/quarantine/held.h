@@ -4,7 +4,7 @@
  * The values are those of the message, so they are hostile bytes: a row has them as UTF-8, cut, and
  * not decoded. "gillnet" is true if the reason of the hold or the header says that gillnet held the
  * message. gillnetd removes such fields from mail that it examines, but other mail may forge them.
- * Depends: base, feature.   Threads: pure.   Allocates: values from an arena, rows from jansson.
+ * Depends: base, text, feature.   Threads: pure.   Allocates: values from an arena, JSON rows.
  */
 #ifndef CORE_QUARANTINE_HELD_H
 #define CORE_QUARANTINE_HELD_H
@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "core/base/arena.h"
+#include "core/base/buf.h"
 #include "core/quarantine/quarantine.h"
 
 enum {
@@ -49,6 +50,9 @@ json_t *held_json(const struct held *h);
 const char *held_text(const json_t *row, const char *member);
 /* 0 if the member is no positive number. */
 uint64_t held_number(const json_t *row, const char *member);
+/* Appends a header value of a stranger for people: decoded, cut, with codes for invisible
+ * characters. */
+void held_add_decoded(struct buf *b, const char *value);
 bool held_is_gillnets(const json_t *row);
 /* Whether the address is a recipient; ASCII case does not count. */
 bool held_has_recipient(const json_t *row, const char *address);

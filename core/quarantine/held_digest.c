@@ -1,14 +1,11 @@
 #include "core/quarantine/held_digest.h"
 
-#include "core/base/arena.h"
 #include "core/base/random.h"
-#include "core/base/visible.h"
 #include "core/config/shipped.h"
-#include "core/message/text/encoded_word.h"
 #include "core/quarantine/held.h"
 #include "core/quarantine/mail_text.h"
 
-enum { SHOWN_MAX = 300, ARENA_MAX = 64 * 1024, TIME_MAX = 64 };
+enum { SHOWN_MAX = 1024, TIME_MAX = 64 };
 
 struct slice held_digest_template(void)
 {
@@ -53,15 +50,12 @@ static void add_broken_links(struct buf *b, struct slice s)
 /* A header value of a stranger for people. */
 static void add_decoded(struct buf *b, const char *value)
 {
-    struct arena *arena = arena_new(ARENA_MAX);
-    char shown[SHOWN_MAX];
+    struct buf shown;
 
-    if (arena != NULL) {
-        const struct slice text = encoded_word_decode(arena, slice_str(value));
-        const size_t n = visible_print(shown, sizeof(shown), text);
-        add_broken_links(b, slice_of(shown, n));
-    }
-    arena_free(&arena);
+    buf_init(&shown, SHOWN_MAX);
+    held_add_decoded(&shown, value);
+    add_broken_links(b, buf_slice(&shown));
+    buf_fini(&shown);
 }
 
 static void add_time(struct buf *b, const json_t *row)

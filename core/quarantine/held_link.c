@@ -52,7 +52,7 @@ static void make_token(char ret[HELD_TOKEN_SIZE])
     ret[HELD_TOKEN_CHARS] = '\0';
 }
 
-static enum err make_folders(const char *state_dir, struct errinfo *reterr)
+static enum err make_link_folders(const char *state_dir, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = path_make(path, reterr, "%s/quarantine", state_dir);
@@ -69,7 +69,7 @@ enum err held_link_make(const char *state_dir, const json_t *row, const char *re
 {
     char path[FILE_PATH_MAX];
     char *text = NULL;
-    enum err e = make_folders(state_dir, reterr);
+    enum err e = make_link_folders(state_dir, reterr);
 
     if (e != ERR_OK) {
         return e;

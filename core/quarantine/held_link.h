@@ -1,5 +1,5 @@
 /*
- * held_link - the links of digests: each lets one recipient do one thing with one held message, once.
+ * held_link - the links of digests: each lets one recipient do one thing with one message, once.
  *
  * A link ends in a token of 128 random bits. STATE/quarantine/links has a file for each token,
  * whose name is the token's SHA-256, so whoever reads the folder has no link. The file binds the

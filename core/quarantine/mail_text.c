@@ -4,7 +4,7 @@
 
 enum { WORD_MAX = 60, LINE_MAX_QP = 75 };
 
-static bool is_plain(struct slice s)
+static bool needs_no_word(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] < ' ' || s.p[i] > '~') {
@@ -33,7 +33,7 @@ void mail_text_add_field(struct buf *b, const char *name, struct slice value)
     size_t n = 0;
 
     buf_printf(b, "%s: ", name);
-    if (is_plain(value)) {
+    if (needs_no_word(value)) {
         buf_add(b, value);
         buf_add_char(b, '\n');
         return;

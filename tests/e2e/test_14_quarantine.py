@@ -1,13 +1,15 @@
 """Held mail: listed, shown, released, deleted, and the digest with its links, with real queues."""
 
+import email
+import email.policy
+import http.client
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import threading
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import gillnet
 import message
@@ -17,12 +19,41 @@ import proc
 HOLD = "thresholds = { header = 2.0; quarantine = 4.0; };\n"
 
 
+class Helper:
+    """gillnet-queue as systemd starts it: one process for each connection."""
+
+    def __init__(self, path, command, environment):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        os.chmod(path, 0o666)
+        self.listener.listen(8)
+        self.command, self.environment = command, environment
+        self.log = b""
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return  # closed
+            with connection:
+                done = subprocess.run(self.command, env=self.environment, stdin=connection, stdout=connection,
+                                      stderr=subprocess.PIPE, timeout=60)
+                self.log += done.stderr
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
 class Site:
     """gillnetd and an MTA that holds listed mail; commands run as root, where the MTA runs."""
 
-    def __init__(self, env, config="", **kwargs):
+    def __init__(self, env, more="", **kwargs):
         self.env = env
-        self.g = env.gillnet(HOLD + config, lists=[("phish", 5.0, [message.LISTED])])
+        self.port = proc.free_port()
+        self.g = env.gillnet(lists=[("phish", 5.0, [message.LISTED])])
         self.mta = env.mta(self.g, **kwargs)
         if env.is_postfix():
             programs, place = mtas.program("usr/sbin"), self.mta.config
@@ -30,13 +61,13 @@ class Site:
             programs = mtas.program("usr/libexec/sendmail")
             place = os.path.join(self.mta.folder, "sendmail.cf")
         self.queue = os.path.join(proc.socket_folder(), "queue.sock")
-        self.config = (HOLD + config + 'quarantine = { mta = "%s"; programs = "%s"; mta_config = "%s"; '
-                       'socket = "%s"; from = "filter@rcpt.example"; %s };\n'
-                       % (env.kind, programs, place, self.queue, kwargs.pop("more", "")))
-        self.g.write_config(self.config)
-
-    def configure(self, more):
-        self.g.write_config(self.config.replace("from = ", more + " from = "))
+        self.tokens = os.path.join(self.g.folder, "tokens")
+        self.helper = self.hub = None
+        self.g.write_config(
+            HOLD + 'api = { listen = [ "127.0.0.1:%d" ]; tokens_file = "%s"; };\n'
+            'quarantine = { mta = "%s"; programs = "%s"; mta_config = "%s"; socket = "%s"; '
+            'url = "http://127.0.0.1:%d"; from = "filter@rcpt.example"; %s };\n'
+            % (self.port, self.tokens, env.kind, programs, place, self.queue, self.port, more))
 
     def command(self, program, *argv):
         argv = [os.path.join(proc.BUILD, program), "-c", self.g.config, *argv]
@@ -47,9 +78,9 @@ class Site:
     def environment(self):
         return {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": mtas.LIBRARY_PATH}
 
-    def run(self, *argv, user=None, status=0):
-        done = subprocess.run(self.command("gillnet", "quarantine", *argv), timeout=60, user=user,
-                              env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def run(self, *argv, status=0):
+        done = subprocess.run(self.command("gillnet", "quarantine", *argv), timeout=60, env=self.environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert done.returncode == status, (argv, done)
         return done
 
@@ -65,10 +96,39 @@ class Site:
         self.g.verdict(new)
         return new
 
-    def hold_without_gillnet(self, subject):
-        """As an administrator holds mail by hand."""
-        queue_id = self.hold(subject)
-        return queue_id
+    def start_helper(self):
+        self.helper = Helper(self.queue, self.command("gillnet-queue"), self.environment())
+
+    def start_hub(self):
+        program = shutil.copy(os.path.join(proc.BUILD, "gillnet-hub"), gillnet.programs())
+        with open(os.path.join(self.g.folder, "hub.log"), "wb") as log:
+            self.hub = proc.spawn([program, "-f", "-c", self.g.config], stdout=log, stderr=log,
+                                  user=gillnet.USER, group=gillnet.GROUP)
+        proc.wait_for("the hub", lambda: proc.listens(self.port))
+
+    def token(self, role):
+        done = subprocess.run(self.command("gillnet-hub", "token", role, role), check=True, stdout=subprocess.PIPE)
+        os.chmod(self.tokens, 0o640)
+        shutil.chown(self.tokens, gillnet.USER, gillnet.GROUP)
+        return done.stdout.decode().strip()
+
+    def ask(self, method, path, body=None, **headers):
+        """(status, head, body) of a request to the hub."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, fields)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+    def digest(self, rcpt):
+        """The one digest that a recipient got: (mail, text, {word: [path of a link]})."""
+        (raw,) = delivered(self, rcpt, 1)
+        mail = email.message_from_bytes(raw, policy=email.policy.default)
+        text = mail.get_content()
+        links = {}
+        for word, path in re.findall(r"(Deliver|unwanted).*: +http://127.0.0.1:%d(/q/[0-9a-f]{32})" % self.port, text):
+            links.setdefault(word, []).append(path)
+        return mail, text, links
 
     def __enter__(self):
         self.g.start()
@@ -76,6 +136,10 @@ class Site:
         return self
 
     def __exit__(self, *arguments):
+        if self.helper:
+            self.helper.close()
+        if self.hub:
+            proc.stop(self.hub)
         self.mta.stop()
         self.g.__exit__(*arguments)
 
@@ -147,3 +211,104 @@ def test_ids__not_held_or_malformed__are_refused(env):
             site.run(word, kept[:-1], status=69)  # the beginning of one that is held
             site.run(word, "4XyZ012345678z", status=69)
         assert site.mta.held() == [kept]
+
+
+def test_digest__mail_is_held__comes_with_links_to_those_who_may(env):
+    with Site(env) as site:
+        site.hold("first \"<b>\" http://bad.example")
+        site.hold("second", rcpt=["bob@rcpt.example", "ann@rcpt.example"])
+        dry = site.run("digest", "--dry-run").stdout
+        assert b"To: bob@rcpt.example\n" in dry and b"ONE-TIME-LINK" in dry, dry
+        assert site.mta.sink.messages == {} and not os.path.exists(os.path.join(site.g.state, "quarantine"))
+        site.run("digest")
+        mail, text, links = site.digest("bob@rcpt.example")
+        assert mail["From"] == "filter@rcpt.example" and mail["To"] == "bob@rcpt.example"
+        assert mail["Subject"] == "2 messages held for bob@rcpt.example", mail["Subject"]
+        assert mail["Auto-Submitted"] == "auto-generated" and mail["Message-ID"] and mail["Date"].datetime
+        assert mail.defects == [] and "http[:]//bad.example" in text and "http://bad.example" not in text, text
+        assert len(links["Deliver"]) == 1 and len(links["unwanted"]) == 2, text  # one is not bob's alone
+        _, text, links = site.digest("ann@rcpt.example")
+        assert "second" in text and "first" not in text and list(links) == ["unwanted"], text
+        stored = b"".join(open(os.path.join(folder, name), "rb").read() for folder, _, names
+                          in os.walk(os.path.join(site.g.state, "quarantine")) for name in names)
+        assert links["unwanted"][0][3:].encode() not in stored  # hashes alone
+        assert site.run("digest").stdout == b""  # nothing new
+        assert len(site.mta.held()) == 2
+
+
+def test_link__get_and_post__only_the_post_releases_and_once(env):
+    with Site(env, **({} if env.is_postfix() else {"retry": 1})) as site:
+        site.start_helper()
+        site.hold("held <b>&", rcpt="eve@rcpt.example")
+        site.run("digest")
+        _, _, links = site.digest("eve@rcpt.example")
+        site.start_hub()
+        (path,) = links["Deliver"]
+        for method in ["GET", "HEAD", "GET"]:  # a webmail's link has cross-site
+            status, head, page = site.ask(method, path, Sec_Fetch_Site="cross-site")
+            assert status == 200 and head["Content-Type"] == "text/html; charset=utf-8", (status, page)
+            assert "default-src 'none'" in head["Content-Security-Policy"], head.items()
+            assert head["Cache-Control"] == "no-store" and head["Referrer-Policy"] == "same-origin", head.items()
+        assert b"held &lt;b&gt;&amp;" in page and b"<b>" not in page and b"<script" not in page, page
+        assert b'action="%s/use"' % path[3:].encode() in page, page
+        assert len(site.mta.held()) == 1 and len(site.mta.sink.messages["eve@rcpt.example"]) == 1
+        status, _, _ = site.ask("POST", path + "/use", Origin="https://evil.example")
+        assert status == 403
+        assert site.ask("POST", path)[0] == 405 and site.ask("GET", path + "/use")[0] == 405
+        assert site.ask("POST", "/q/%s/use" % ("0" * 32))[0] == 404
+        status, _, page = site.ask("POST", path + "/use", Origin="http://127.0.0.1:%d" % site.port)
+        assert status == 200 and b"on its way" in page, page
+        got = delivered(site, "eve@rcpt.example", 2)[1]
+        assert message.without_own(got) == message.listed("held <b>&"), got
+        assert site.mta.held() == [] and site.g.log().count("action=quarantine") == 1
+        for method, where in [("POST", path + "/use"), ("GET", path)]:
+            status, _, page = site.ask(method, where)
+            assert status == 410 and b"was used" in page, (status, page)
+        status, _, page = site.ask("POST", links["unwanted"][0] + "/use")
+        assert status == 410 and b"no longer held" in page, page
+
+
+def test_link__the_helper_is_away__works_later(env):
+    with Site(env, more='user_release = "any";', **({} if env.is_postfix() else {"retry": 1})) as site:
+        held = site.hold("held", rcpt=["eve@rcpt.example", "ann@rcpt.example"])
+        site.run("digest")
+        _, _, links = site.digest("eve@rcpt.example")
+        site.start_hub()
+        status, _, page = site.ask("POST", links["Deliver"][0] + "/use")
+        assert status == 503 and b"Nothing was changed" in page, (status, page)
+        site.start_helper()
+        status, _, page = site.ask("POST", links["unwanted"][0] + "/use")
+        assert status == 200 and b"reported as unwanted" in page, (status, page)
+        assert site.mta.held() == [held]
+        status, _, page = site.ask("POST", links["Deliver"][0] + "/use")
+        assert status == 200, page
+        delivered(site, "eve@rcpt.example", 2)
+        delivered(site, "ann@rcpt.example", 2)
+
+
+def test_api__admin_asks__lists_releases_and_deletes(env):
+    with Site(env, **({} if env.is_postfix() else {"retry": 1})) as site:
+        site.start_helper()
+        first, second = site.hold("one"), site.hold("two")
+        token = site.token("admin")
+        site.start_hub()
+
+        def ask(method, path, body=None, bearer=token):
+            status, _, answer = site.ask(method, path, body and json.dumps(body), Authorization="Bearer " + bearer,
+                                         Content_Type="application/json")
+            return status, json.loads(answer)
+
+        assert site.ask("GET", "/v1/quarantine")[0] == 401
+        status, answer = ask("GET", "/v1/quarantine")
+        assert status == 200 and {r["id"] for r in answer["held"]} == {first, second}, answer
+        assert all("subject" not in r for r in answer["held"]), answer
+        assert ask("GET", "/v1/quarantine?rcpt=nobody%40rcpt.example")[1] == {"held": []}
+        status, answer = ask("POST", "/v1/quarantine/release", {"id": first})
+        assert (status, answer) == (200, {"id": first, "state": "released", "reported": True}), answer
+        delivered(site, "bob@rcpt.example", 1)
+        assert ask("POST", "/v1/quarantine/delete", {"id": second})[0] == 200
+        assert site.mta.held() == []
+        for word in ["release", "delete"]:
+            assert ask("POST", "/v1/quarantine/" + word, {"id": second})[0] == 404
+            assert ask("POST", "/v1/quarantine/" + word, {"id": "ALL"})[0] == 422
+        assert b'request="list"' in site.helper.log, site.helper.log

@@ -381,16 +381,10 @@ static void act(struct api_call *call, struct slice kind,
     api_audit(call, is_ham ? "ham" : "spam", values->n);
 }
 
-static void report_message(struct api_call *call)
+void api_report_message(struct api_call *call, bool is_spam)
 {
-    char text[8];
     struct api_strings listed = {.n = 0};
-
-    if (!read_kind(call, text, sizeof(text)) || !is_kind(call, slice_str(text))) {
-        return;
-    }
-    struct slice kind = slice_str(text);
-    bool is_spam = slice_eq(kind, SLICE_LIT("spam"));
+    struct slice kind = is_spam ? SLICE_LIT("spam") : SLICE_LIT("ham");
     json_t *said = is_spam ? try_check(call) : check_again(call);
 
     if (is_spam || (said != NULL && listed_values(call, said, &listed))) {
@@ -401,6 +395,15 @@ static void report_message(struct api_call *call)
                               call->arena);
     }
     json_decref(said);
+}
+
+static void report_message(struct api_call *call)
+{
+    char text[8];
+
+    if (read_kind(call, text, sizeof(text)) && is_kind(call, slice_str(text))) {
+        api_report_message(call, strcmp(text, "spam") == 0);
+    }
 }
 
 static void report_values(struct api_call *call)

@@ -1,5 +1,5 @@
 /*
- * queue - held messages of the MTA: listed, shown, released and deleted with the MTA's own programs.
+ * queue - held messages of the MTA: listed, shown, released and deleted.
  *
  * Postfix: postqueue -j, postcat -q, postsuper -H and -d in the queue "hold" alone. Sendmail: its
  * queue files hf... and df... are read, `sendmail -qQ -Q -qIID` releases, and deleting removes the

@@ -68,7 +68,7 @@ static enum err add_path(struct sendmail_folders *f, struct slice text,
 }
 
 /* "Qlocal, P=/var/spool/mqueue/local, F=f" */
-static enum err add_group(struct sendmail_folders *f, struct slice line,
+static enum err add_queue_group(struct sendmail_folders *f, struct slice line,
                           struct errinfo *reterr)
 {
     enum err e = ERR_OK;
@@ -97,7 +97,7 @@ enum err sendmail_folders_find(struct slice cf, struct sendmail_folders *ret,
         if (slice_has_prefix(line, option)) {
             e = add_path(ret, slice_from(line, option.n), reterr);
         } else if (line.n > 1 && line.p[0] == 'Q') {
-            e = add_group(ret, slice_from(line, 1), reterr);
+            e = add_queue_group(ret, slice_from(line, 1), reterr);
         }
     }
     if (e == ERR_OK && ret->n == 0) {

@@ -30,6 +30,7 @@ static const struct place places[] = {
     {"feeds", STATEDIR_HUB, true},
     {"peers", STATEDIR_HUB, true},
     {"reports", STATEDIR_HUB, true},
+    {"quarantine", STATEDIR_HUB, true},
     {"counts", STATEDIR_HUB, false},
 };
 enum { PLACES = LENGTH(places) };

@@ -8,18 +8,15 @@ enum { SHOWN_MAX = 300, DECODE_MAX = 64 * 1024 };
 
 bool quarantine_is_id(struct slice s)
 {
-    bool has_digit = false;
-
     for (size_t i = 0; i < s.n; i++) {
         const char c = s.p[i];
-        const bool is_digit = c >= '0' && c <= '9';
 
-        if (!is_digit && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z')) {
+        if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') &&
+            !(c >= 'a' && c <= 'z')) {
             return false;
         }
-        has_digit = has_digit || is_digit;
     }
-    return has_digit && s.n >= QUARANTINE_ID_MIN && s.n <= QUARANTINE_ID_MAX;
+    return s.n >= QUARANTINE_ID_MIN && s.n <= QUARANTINE_ID_MAX;
 }
 
 void held_add_recipient(struct held *h, struct slice address)

@@ -25,8 +25,8 @@ enum {
     QUARANTINE_ID_MAX = 32,
 };
 
-/* Whether s may be a queue id of one of the two MTAs: ASCII letters and digits, at least one
- * digit. So it is no option and no word of their programs, such as ALL. */
+/* Whether s may be a queue id of one of the two MTAs: ASCII letters and digits. So it is no option,
+ * and too long for the word ALL of postsuper. */
 bool quarantine_is_id(struct slice s);
 
 #endif

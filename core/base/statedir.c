@@ -6,11 +6,11 @@
 #include "core/base/file.h"
 #include "core/base/user.h"
 
-enum { DEPTH_MAX = 8, PLACES = 9, FD_PATH_MAX = 64 };
+enum { DEPTH_MAX = 8, PLACES = 10, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",    "lists",    "counts",
-                                           "journal", "peers",    "feeds",
-                                           "reports", "identity", "users"};
+static const char *const places[PLACES] = {"keys",  "lists",     "counts",  "journal",
+                                           "peers", "feeds",     "reports", "identity",
+                                           "users", "quarantine"};
 
 /* ---- refused ---- */
 
@@ -211,8 +211,9 @@ void statedir_settle(const char *dir)
         settle_lock(dir);
     }
     for (unsigned i = 0; geteuid() == 0 && i < PLACES; i++) {
-        /* peers/ has secrets, which are their owner's alone */
-        const bool is_private = strcmp(places[i], "peers") == 0;
+        /* secrets and links, which are their owner's alone */
+        const bool is_private =
+            strcmp(places[i], "peers") == 0 || strcmp(places[i], "quarantine") == 0;
         struct statedir_owner owner;
         int fd = -1;
 

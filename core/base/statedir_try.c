@@ -32,6 +32,7 @@ static const struct place places[] = {
     {"peers", STATEDIR_HUB, true},
     {"reports/spool/spam", STATEDIR_HUB, true},
     {"reports/spool/ham", STATEDIR_HUB, true},
+    {"quarantine", STATEDIR_HUB, true},
     {"counts", STATEDIR_HUB, false},
 };
 enum { PLACES = LENGTH(places) };

@@ -64,6 +64,10 @@ struct api_hooks {
      * control_client_ask. */
     enum err (*ask)(void *context, struct slice line, struct buf *ret,
                     struct errinfo *reterr);
+    /* A request line for gillnet-queue (core/quarantine/quarantine.h); the whole answer.
+     * ERR_SYNTAX: it refuses, reterr has its words. */
+    enum err (*queue)(void *context, struct slice line, struct buf *ret,
+                      struct errinfo *reterr);
     /* Asks a feed now, or puts its former version in force. ERR_NOT_FOUND: no such feed. */
     enum err (*feed)(void *context, const char *name, bool rolls_back,
                      struct errinfo *reterr);

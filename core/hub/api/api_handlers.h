@@ -15,6 +15,19 @@ void api_refuse_change(struct api_call *call, enum err e, const struct errinfo *
 /* Logs a write: client, kind, number of values and result. */
 void api_audit(const struct api_call *call, const char *what, size_t n);
 
+/* Handles the body as a report of a message, and answers: 202 if the report is kept. */
+void api_report_message(struct api_call *call, bool is_spam);
+
+/* ---- held mail (api_quarantine.c) ---- */
+
+/* The rows of held messages (core/quarantine/held.h). NULL: it was refused. */
+json_t *api_held_rows(struct api_call *call);
+/* Reports a held message as spam or ham, in the name of reporter. */
+bool api_report_held(struct api_call *call, const char *id, bool is_spam,
+                     const char *reporter);
+/* "WORD ID" to gillnet-queue. False: it was refused. */
+bool api_change_held(struct api_call *call, const char *word, const char *id);
+
 #define API_ROUTE(path, method, role, rank, body, kind, type, query, handler) \
     void handler(struct api_call *call);
 #include "core/hub/api/api_route.def"

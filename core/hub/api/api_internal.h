@@ -40,6 +40,8 @@ struct api_route {
 };
 extern const struct api_route api_routes[];
 extern const unsigned api_nroutes; /* at most API_ROUTES_MAX - 1 */
+/* Whether path has the form of "/q/{token}"; the token may have any bytes but a slash. */
+bool api_path_token(const char *pattern, struct slice path, struct slice *rettoken);
 
 /* ---- calls ---- */
 
@@ -51,7 +53,8 @@ struct api_answer {
     unsigned retry_s;   /* 0: not said */
     const char *allow;  /* NULL: not said, as the others */
     const char *etag;
-    const char *policy; /* Content-Security-Policy */
+    const char *policy;   /* Content-Security-Policy */
+    const char *referrer; /* Referrer-Policy; NULL: no-referrer */
 };
 
 /* One request on its way to its answer. */

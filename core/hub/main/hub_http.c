@@ -4,7 +4,7 @@
 #include "core/hub/main/hub_internal.h"
 #include "core/telemetry/control_client.h"
 
-enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
+enum { SCAN_WAIT_US = 30 * 1000 * 1000, QUEUE_WAIT_US = 60 * 1000 * 1000 };
 
 /* ---- requests of the API's workers to gillnetd ---- */
 
@@ -62,6 +62,24 @@ static enum err ask(void *context, struct slice line, struct buf *ret,
     return e;
 }
 
+static enum err ask_queue(void *context, struct slice line, struct buf *ret,
+                          struct errinfo *reterr)
+{
+    struct hub *h = context;
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
+    const char *path = v->config->quarantine.socket;
+    enum err e = control_client_ask(path, line, SLICE_NONE,
+                                    clock_mono_us() + QUEUE_WAIT_US, ret, reterr);
+
+    if (e == ERR_NOT_FOUND) {
+        e = errinfo_set(reterr, e, path, 0,
+                        "gillnet-queue does not listen there; systemctl enable --now "
+                        "gillnet-queue.socket");
+    }
+    list_watcher_release(h->lists, &v);
+    return e;
+}
+
 /* ---- feeds ---- */
 
 static enum err ask_feed(void *context, const char *name, bool rolls_back,
@@ -87,6 +105,7 @@ void hub_api_start(struct hub *h)
                   .scan = scan,
                   .report = report,
                   .ask = ask,
+                  .queue = ask_queue,
                   .feed = ask_feed},
     };
     struct errinfo why = {.text = ""};

@@ -1,8 +1,9 @@
-#include "core/cli/run_program.h"
+#include "core/quarantine/queue/run_program.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "core/base/clock.h"
@@ -11,8 +12,8 @@
 static char env_path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char env_locale[] = "LC_ALL=C";
 
-/* err: where errors go, -1: nowhere. */
-static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
+/* in: its input, err: where errors go; -1: nothing, nowhere. */
+static int spawn(const char *const argv[], int in, int out, int err, pid_t *retpid)
 {
     size_t n = 1;
     char *args[RUN_ARGS_MAX] = {NULL}; /* posix_spawn(3) does not change the strings */
@@ -32,7 +33,12 @@ static int spawn(const char *const argv[], int out, int err, pid_t *retpid)
     }
     (void)snprintf(libraries, sizeof(libraries), "LD_LIBRARY_PATH=%s",
                    path != NULL ? path : "");
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (in >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    } else {
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
+                                         0);
+    }
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     if (err >= 0) {
         posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
@@ -86,8 +92,9 @@ static int wait_for(pid_t pid)
 }
 
 /* Runs it to its end; *retstatus is that of waitpid. */
-static enum err run_to_end(const char *const argv[], bool with_errors, unsigned wait_ms,
-                           struct buf *retout, int *retstatus, struct errinfo *reterr)
+static enum err run_to_end(const char *const argv[], int in, bool with_errors,
+                           unsigned wait_ms, struct buf *retout, int *retstatus,
+                           struct errinfo *reterr)
 {
     int fds[2];
     pid_t pid = -1;
@@ -98,7 +105,7 @@ static enum err run_to_end(const char *const argv[], bool with_errors, unsigned 
         return errinfo_set(reterr, ERR_IO, argv[0], 0, "no pipe: %s",
                            strerrordesc_np(errno));
     }
-    errnum = spawn(argv, fds[1], with_errors ? fds[1] : -1, &pid);
+    errnum = spawn(argv, in, fds[1], with_errors ? fds[1] : -1, &pid);
     close(fds[1]);
     if (errnum != 0) {
         close(fds[0]);
@@ -122,7 +129,7 @@ enum err run_output(const char *const argv[], struct buf *retout,
                     struct errinfo *reterr)
 {
     int status = 0;
-    enum err e = run_to_end(argv, false, RUN_WAIT_MS, retout, &status, reterr);
+    enum err e = run_to_end(argv, -1, false, RUN_WAIT_MS, retout, &status, reterr);
 
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0,
@@ -144,18 +151,49 @@ static struct slice last_line(struct slice text)
     return last;
 }
 
+static enum err run_saying(const char *const argv[], int in, struct buf *retsaid,
+                           struct errinfo *reterr)
+{
+    int status = 0;
+    enum err e =
+        run_to_end(argv, in, true, RUN_CHANGE_WAIT_MS, retsaid, &status, reterr);
+
+    if (e == ERR_OK && status != 0) {
+        e = errinfo_set(reterr, ERR_IO, argv[0], 0, "failed: %.*s",
+                        SLICE_ARGS(slice_head(last_line(buf_slice(retsaid)), 300)));
+    }
+    return e;
+}
+
+enum err run_change_said(const char *const argv[], struct buf *retsaid,
+                         struct errinfo *reterr)
+{
+    return run_saying(argv, -1, retsaid, reterr);
+}
+
+enum err run_with_input(const char *const argv[], struct slice input,
+                        struct errinfo *reterr)
+{
+    int in = memfd_create("input", MFD_CLOEXEC);
+    struct buf said;
+    enum err e = ERR_OK;
+
+    if (in < 0 || !file_write_all(in, input) || lseek(in, 0, SEEK_SET) != 0) {
+        e = errinfo_errno(reterr, argv[0], "no memory for its input");
+    }
+    buf_init(&said, RUN_SAID_MAX);
+    THEN(e, run_saying(argv, in, &said, reterr));
+    buf_fini(&said);
+    fd_close(&in);
+    return e;
+}
+
 enum err run_change(const char *const argv[], struct errinfo *reterr)
 {
     struct buf said;
-    int status = 0;
-    enum err e = ERR_OK;
 
     buf_init(&said, RUN_SAID_MAX);
-    e = run_to_end(argv, true, RUN_CHANGE_WAIT_MS, &said, &status, reterr);
-    if (e == ERR_OK && status != 0) {
-        e = errinfo_set(reterr, ERR_IO, argv[0], 0, "failed: %.*s",
-                        SLICE_ARGS(slice_head(last_line(buf_slice(&said)), 300)));
-    }
+    enum err e = run_change_said(argv, &said, reterr);
     buf_fini(&said);
     return e;
 }

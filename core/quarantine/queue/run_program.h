@@ -3,8 +3,8 @@
  *
  * Threads: one.   Owns: nothing.
  */
-#ifndef CORE_CLI_RUN_PROGRAM_H
-#define CORE_CLI_RUN_PROGRAM_H
+#ifndef CORE_QUARANTINE_QUEUE_RUN_PROGRAM_H
+#define CORE_QUARANTINE_QUEUE_RUN_PROGRAM_H
 
 #include "core/base/buf.h"
 #include "core/base/err.h"
@@ -23,7 +23,13 @@ enum err run_output(const char *const argv[], struct buf *retout,
                     struct errinfo *reterr);
 
 /* The same for a program that changes something: it has RUN_CHANGE_WAIT_MS, and the last line that
- * it says, on either output, stands in reterr when it fails. */
+ * it says, on either output, stands in reterr when it fails. run_change_said also gives both
+ * outputs, which retsaid bounds. */
+enum err run_change_said(const char *const argv[], struct buf *retsaid,
+                         struct errinfo *reterr);
+/* run_change with an input. */
+enum err run_with_input(const char *const argv[], struct slice input,
+                        struct errinfo *reterr);
 enum err run_change(const char *const argv[], struct errinfo *reterr);
 
 #endif

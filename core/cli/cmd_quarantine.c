@@ -5,7 +5,7 @@
 #include "core/cli/humanize.h"
 #include "core/cli/print.h"
 #include "core/cli/quarantine_commands.h"
-#include "core/verdict/journal/case_id.h"
+#include "core/base/case_id.h"
 #include "core/verdict/journal/journal_report.h"
 
 enum { DECODE_MAX = 64 * 1024, LINE_SHOWN = 1 << 16, RCPTS_SHOWN = 3 };

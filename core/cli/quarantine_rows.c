@@ -7,7 +7,7 @@
 #include "core/cli/quarantine_commands.h"
 #include "core/cli/services.h"
 #include "core/quarantine/queue/queue.h"
-#include "core/verdict/journal/case_id.h"
+#include "core/base/case_id.h"
 
 enum { US_PER_S = 1000000 };
 

@@ -9,6 +9,7 @@
 #include "core/verdict/user/user_verdict.h"
 
 #include "milter/arenapool.h"
+#include "milter/learn.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 
@@ -22,6 +23,7 @@ struct judging {
     struct extract *x;
     struct listed listed;
     const struct rule_text *text;
+    struct vector_reader *reader;
     bool has_addr;
     uint8_t addr[16];
     uint64_t begin_us;
@@ -67,6 +69,7 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     limits.listed = listed_find;
     limits.listed_context = &j->listed;
     j->text = verdict_read_text(j->config, j->arena, &limits);
+    j->reader = learn_reader(j->config, j->arena, &limits);
     j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
                        j->config->trusted_authserv.n);
     if (j->x == NULL) {
@@ -126,6 +129,8 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
     struct list_hits hits;
     struct rating_sources voices;
     struct identity identity;
+    struct vector vector;
+    struct model_answer answer;
     const struct verdict_context context = {
         .is_trusted_network = is_trusted(j),
         .is_authenticated = j->line->is_authenticated,
@@ -137,6 +142,7 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
         .trusts_filters = emergency_trusts_filters(service_emergency(), j->config),
         .evidence = emergency_add_symbols,
         .evidence_context = service_emergency(),
+        .model = learn_judge(j->config, j->reader, j->x, features, &vector, &answer),
         .text = j->text,
         .bytes = extract_message_bytes(j->x)};
     identify(j, features, counts, &identity);

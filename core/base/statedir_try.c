@@ -22,6 +22,7 @@ static const struct place places[] = {
     {"identity", STATEDIR_GILLNETD, true},
     {"journal", STATEDIR_GILLNETD, true},
     {"users", STATEDIR_GILLNETD, true}, /* a reader locks */
+    {"model", STATEDIR_GILLNETD, true},
     {"peers/lists", STATEDIR_GILLNETD, false},
     {"peers/counts", STATEDIR_GILLNETD, false},
     {"peers/origins", STATEDIR_GILLNETD, false},

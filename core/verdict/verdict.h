@@ -26,7 +26,7 @@
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, list, count, identity, rule.   Threads: pure.
+ * Depends: config, feature, extract, learn, list, count, identity, rule.   Threads: pure.
  * Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
@@ -35,6 +35,7 @@
 #include "core/base/arena.h"
 #include "core/config/config.h"
 #include "core/count/judged.h"
+#include "core/learn/model.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/verdict/identity/identity.h"
@@ -49,7 +50,7 @@ enum {
 enum symbol_kind {
     SYMBOL_FIRM,   /* any action */
     SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
-    SYMBOL_UNSURE, /* a header: a quorum of peers is missing */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing, or the model says so */
     SYMBOL_KINDS
 };
 
@@ -105,6 +106,7 @@ struct verdict_context {
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
+    const struct model_answer *model; /* NULL: no model was asked */
     const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
     bool is_outgoing;              /* of a login or a trusted network */
     bool is_emergency;             /* rules for emergency mode hold too */

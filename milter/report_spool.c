@@ -109,6 +109,9 @@ static enum err take_file(const char *path, const char *kind, struct errinfo *re
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     enum err e = ERR_OK;
 
+    if (fd < 0 && errno == ELOOP) {
+        return errinfo_set(reterr, ERR_SYNTAX, path, 0, "it is a link");
+    }
     if (fd < 0) {
         return errinfo_errno(reterr, path, "it cannot be opened");
     }

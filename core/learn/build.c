@@ -5,7 +5,9 @@
 #include "core/base/prng.h"
 #include "core/learn/odds.h"
 
-enum { SCRATCH = 64 << 10, WEIGHT_MAX = 32767, SEEN_MAX = 65535, NO_FOLD = -1, BALANCE_MAX = 10 };
+enum { SCRATCH = 64 << 10, WEIGHT_MAX = 32767, NO_FOLD = -1, BALANCE_MAX = 10 };
+
+static const float odds_reports = 3.0F; /* a report weighs more in the second opinion */
 
 void build_prior(struct ftrl *f, const struct model_data *m)
 {
@@ -91,14 +93,9 @@ static int16_t unit_weight(float w)
     return (int16_t)u;
 }
 
-void build_count(struct model_data *m, const struct vector *v, bool is_spam, int by)
+int build_odds_weight(float weight)
 {
-    for (size_t i = 0; i < v->n; i++) {
-        uint16_t *seen = &m->seen[(v->term[i] & VECTOR_HASH_MASK) % MODEL_SEEN][is_spam];
-        if (by > 0 ? *seen < SEEN_MAX : *seen > 0) {
-            *seen = (uint16_t)(*seen + by);
-        }
-    }
+    return weight > 1 ? (int)lroundf(weight * odds_reports) : 1;
 }
 
 void build_publish_terms(const struct ftrl *f, const struct vector *v,
@@ -121,13 +118,15 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
         m->weight[i] = unit_weight(ftrl_weight(f, i));
     }
     memset(m->seen, 0, sizeof(m->seen));
+    memset(m->head.counted, 0, sizeof(m->head.counted));
     m->head.nspam = 0;
     m->head.nham = 0;
     for (size_t i = 0; i < s->n; i++) {
         const struct kept *k = &s->kept[i];
         struct vector v;
         if (vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
-            build_count(m, &v, k->is_spam, 1);
+            odds_count(m->seen, m->head.counted, &v, k->is_spam,
+                       build_odds_weight(k->weight));
         }
         arena_reset(scratch);
     }
@@ -144,22 +143,40 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
 
 /* ---- windows ---- */
 
-static enum err score_fold(struct ftrl *f, const struct model_data *m, struct store *s,
-                           unsigned fold)
+/* Counters of all examples but those of the fold. */
+static void count_others(const struct store *s, unsigned fold, struct arena *scratch,
+                         struct model_seen *seen, float counted[2])
 {
+    memset(seen, 0, MODEL_SEEN * sizeof(*seen));
+    for (size_t i = 0; i < s->n; i++) {
+        const struct kept *k = &s->kept[i];
+        struct vector v;
+        if (fold_of(k) != fold &&
+            vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
+            odds_count(seen, counted, &v, k->is_spam, build_odds_weight(k->weight));
+        }
+        arena_reset(scratch);
+    }
+}
+
+static enum err score_fold(struct ftrl *f, const struct model_data *m, struct store *s,
+                           unsigned fold, struct model_seen *seen)
+{
+    float counted[2] = {0, 0};
     struct arena *scratch = arena_new(SCRATCH);
     if (scratch == NULL) {
         return ERR_NOMEM;
     }
     build_prior(f, m);
     enum err e = learn_store(f, s, (int)fold);
+    count_others(s, fold, scratch, seen, counted);
     for (size_t i = 0; e == ERR_OK && i < s->n; i++) {
         struct kept *k = &s->kept[i];
         struct vector v;
         if (fold_of(k) == fold &&
             vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
             k->margin = ftrl_margin(f, &v);
-            k->odds = (float)odds_of(m, &v, k->is_spam ? ODDS_OF_SPAM : ODDS_OF_HAM);
+            k->odds = (float)odds_of(seen, counted, &v);
         }
         arena_reset(scratch);
     }
@@ -174,15 +191,12 @@ static int falling(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-static void fill_window(struct model_kind *k, float *margin, float *odds, size_t n)
+static void fill_window(struct model_window *w, float *value, size_t n)
 {
-    struct model_window *w = &k->window;
-    qsort(margin, n, sizeof(*margin), falling);
-    qsort(odds, n, sizeof(*odds), falling);
+    qsort(value, n, sizeof(*value), falling);
     w->n = (uint32_t)n;
     w->kept = (uint32_t)(n < MODEL_TAIL ? n : MODEL_TAIL);
-    memcpy(w->tail, margin, w->kept * sizeof(*margin));
-    k->odds = n > 0 ? odds[n / 2] : 0.0F;
+    memcpy(w->tail, value, w->kept * sizeof(*value));
 }
 
 enum err build_windows(const struct model_data *m, struct store *s,
@@ -191,12 +205,13 @@ enum err build_windows(const struct model_data *m, struct store *s,
     struct ftrl f;
     float *margin = malloc((s->n + 1) * sizeof(*margin));
     float *odds = malloc((s->n + 1) * sizeof(*odds));
+    struct model_seen *seen = malloc(MODEL_SEEN * sizeof(*seen));
     enum err e = ftrl_init(&f);
-    if (margin == NULL || odds == NULL) {
+    if (margin == NULL || odds == NULL || seen == NULL) {
         e = ERR_NOMEM;
     }
     for (unsigned fold = 0; e == ERR_OK && s->n > 0 && fold < LEARNER_FOLDS; fold++) {
-        e = score_fold(&f, m, s, fold);
+        e = score_fold(&f, m, s, fold, seen);
     }
     for (unsigned kind = 0; e == ERR_OK && kind < VECTOR_KINDS; kind++) {
         size_t n = 0;
@@ -206,10 +221,12 @@ enum err build_windows(const struct model_data *m, struct store *s,
                 odds[n++] = s->kept[i].odds;
             }
         }
-        fill_window(&ret[kind], margin, odds, n);
+        fill_window(&ret[kind].window, margin, n);
+        fill_window(&ret[kind].odds, odds, n);
     }
     free(margin);
     free(odds);
+    free(seen);
     ftrl_fini(&f);
     return e;
 }

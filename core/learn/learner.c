@@ -1,11 +1,14 @@
 #include "core/learn/learner.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/dir_walk.h"
 #include "core/base/file.h"
 #include "core/base/prng.h"
 #include "core/learn/build.h"
+#include "core/learn/odds.h"
 #include "core/learn/prior.h"
 #include "core/learn/store.h"
 
@@ -15,6 +18,7 @@ static const float replay_weight = 1.0F;
 
 struct learner {
     struct filelock lock;
+    char dir[FILE_PATH_MAX];
     char model_path[FILE_PATH_MAX];
     pthread_mutex_t writing; /* guards: store, weights, random, since, is_dirty; taken
                                 before reading */
@@ -76,9 +80,9 @@ static enum err take_prior(struct learner *l, const char *path, struct errinfo *
 static enum err take_folder(struct learner *l, const char *state_dir,
                             struct errinfo *reterr)
 {
-    char dir[FILE_PATH_MAX];
+    char *dir = l->dir;
     char path[FILE_PATH_MAX];
-    enum err e = path_make(dir, reterr, "%s/%s", state_dir, STATE_MODEL_DIR);
+    enum err e = path_make(l->dir, reterr, "%s/%s", state_dir, STATE_MODEL_DIR);
     THEN(e, file_make_dir(dir, FOLDER_MODE, reterr));
     THEN(e, path_make(path, reterr, "%s/LOCK", dir));
     THEN(e, filelock_take(&l->lock, path, reterr));
@@ -87,6 +91,28 @@ static enum err take_folder(struct learner *l, const char *state_dir,
     THEN(e, path_make(path, reterr, "%s/vectors", dir));
     THEN(e, store_open(&l->store, path, reterr));
     return e;
+}
+
+/* Takes the files of the inbox, then removes them: what a crash leaves is in the store already, and
+ * is not learnt twice. The writing lock is held, or nobody else has l. */
+static bool take_inbox(struct learner *l)
+{
+    char path[FILE_PATH_MAX];
+    bool is_changed = false;
+    struct dir_walk w = dir_walk_begin(l->dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        if (strncmp(w.name, "inbox.", sizeof "inbox." - 1) != 0 ||
+            slice_has_suffix_nocase(slice_str(w.name), SLICE_LIT(FILE_TEMP_SUFFIX)) ||
+            path_make(path, NULL, "%s/%s", l->dir, w.name) != ERR_OK) {
+            continue;
+        }
+        is_changed = store_take_inbox(&l->store, path) || is_changed;
+        if (store_save(&l->store, NULL) == ERR_OK) {
+            (void)unlink(path);
+        }
+    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
+    return is_changed;
 }
 
 enum err learner_open(const char *state_dir, const struct learner_options *options,
@@ -105,7 +131,10 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
     THEN(e, ftrl_init(&l->weights));
     THEN(e, take_prior(l, options->prior, reterr));
     THEN(e, take_folder(l, state_dir, reterr));
-    THEN(e, rebuild(l));
+    if (e == ERR_OK) {
+        (void)take_inbox(l);
+        e = rebuild(l);
+    }
     if (e != ERR_OK) {
         l->is_dirty = false;
         learner_close(&l);
@@ -179,7 +208,8 @@ static void learn(struct learner *l, const struct learner_example *e,
     (void)ftrl_learn(&l->weights, v, e->is_spam, e->weight);
     (void)pthread_mutex_lock(&l->reading);
     build_publish_terms(&l->weights, v, l->data);
-    build_count(l->data, v, e->is_spam, 1);
+    odds_count(l->data->seen, l->data->head.counted, v, e->is_spam,
+               build_odds_weight(e->weight));
     struct model_kind *k = &l->data->head.kind[v->kind];
     *(e->is_spam ? &k->nspam : &k->nham) += 1;
     *(e->is_spam ? &l->data->head.nspam : &l->data->head.nham) += 1;
@@ -289,8 +319,12 @@ enum err learner_tick(struct learner *l, struct errinfo *reterr)
 {
     enum err e = ERR_OK;
     (void)pthread_mutex_lock(&l->writing);
-    if (l->since >= LEARNER_CALIBRATE) {
+    if (take_inbox(l)) {
+        e = rebuild(l);
+    } else if (l->since >= LEARNER_CALIBRATE) {
         e = calibrate(l);
+    } else {
+        /* the windows are new enough */
     }
     if (l->is_dirty) {
         l->data->head.time_s = clock_wall_us() / US_PER_S;

@@ -7,8 +7,8 @@
  * ham that was scored before it was learnt. A small window proves no small share, so the model is
  * sure only where it has seen much ham of that kind. Until MODEL_LEAST spam and ham of a kind were
  * learnt here, only the prior speaks, up to MODEL_PRIOR_SCORE.
- * The second opinion (core/learn/odds.h) counts in how many spam and ham messages each term stood.
- * It takes back a mark if it finds the message more hamlike than half of all ham.
+ * The second opinion (core/learn/odds.h) counts in how many spam and ham messages each term stood,
+ * and has windows of its own. The score is the lower one of both: each can veto the other.
  * Files in reading order: vector, ftrl, model, odds, prior, store, build, learner.
  * Threads: any may read one model.   Owns: the mapping.   Depends: base, feature, extract.
  * To change the score: model_judge and its test; the figures are in ADR 0070.
@@ -24,10 +24,11 @@
 
 enum {
     MODEL_VERSION = 1,
-    MODEL_SEEN = 1 << 18, /* counters of the second opinion; four terms share one */
+    MODEL_SEEN = 1 << 19, /* counters of the second opinion; two terms share one */
     MODEL_LEAST = 20,     /* spam, and ham, of a kind that must be learnt here */
     MODEL_TAIL = 512,     /* highest ham margins that are kept of a window */
-    MODEL_UNIT = 1024     /* weights are in units of 1 / MODEL_UNIT */
+    MODEL_UNIT = 1024,    /* weights are in units of 1 / MODEL_UNIT */
+    MODEL_DETAIL = 160    /* bytes for model_describe */
 };
 #define MODEL_PRIOR_SCORE 2.0
 #define MODEL_FULL_SCORE  5.0
@@ -43,8 +44,8 @@ struct model_window {
 struct model_kind {
     uint32_t nspam; /* learnt here */
     uint32_t nham;
-    float odds; /* of the second opinion: median of ham */
     struct model_window window;
+    struct model_window odds; /* of the second opinion */
     struct model_window prior; /* of the prior alone */
 };
 
@@ -57,8 +58,14 @@ struct model_head {
     uint64_t time_s;  /* written */
     uint32_t nspam;   /* learnt here */
     uint32_t nham;
+    float counted[2]; /* messages behind seen: ham, spam, by weight */
     struct model_kind kind[VECTOR_KINDS];
     uint64_t checksum; /* of the rest of the file, then of the head with 0 here */
+};
+
+/* How many learnt messages had a term: ham, spam. The numbers stop at 65,535. */
+struct model_seen {
+    uint16_t n[2];
 };
 
 /* The whole file. */
@@ -67,7 +74,7 @@ struct model_data {
     int16_t weight[FTRL_WEIGHTS];
     int8_t prior[FTRL_WEIGHTS]; /* in units of prior_unit */
     float prior_unit;
-    uint16_t seen[MODEL_SEEN][2]; /* ham, spam; they stop at 65,535 */
+    struct model_seen seen[MODEL_SEEN];
 };
 
 /* How messages are judged; from the configuration. */
@@ -81,9 +88,10 @@ struct model_answer {
     double margin; /* of the model, or of the prior alone */
     double share;  /* of ham with such a margin, at most: (1 + above) / (1 + all) */
     double odds;   /* second opinion: above 0 rather spam */
+    double first;  /* score of the margin alone, and of the odds alone */
+    double second;
     enum vector_kind kind;
-    bool is_local;  /* enough was learnt of this kind */
-    bool is_vetoed; /* the second opinion took the mark back */
+    bool is_local; /* enough was learnt of this kind */
     /* share of each block in the margin; the strongest explain the score */
     float block[VECTOR_BLOCKS];
 };
@@ -92,8 +100,9 @@ void model_judge(const struct model_data *m, const struct model_options *options
                  const struct vector *v, struct model_answer *ret);
 /* The share of ham with this margin or a higher one. */
 double model_share(const struct model_window *w, double margin);
-/* The score of a margin of this kind before the cap of options. */
-double model_score(enum vector_kind kind, double margin, double share,
+/* The score of a margin, or of odds, of this kind before the cap of options: `full` is the lowest
+ * one of a full score. */
+double model_score(enum vector_kind kind, double margin, double full, double share,
                    double false_positives);
 /* "list margin 2.1, 0.2 % of ham, text +1.2, html +0.6": the strongest blocks. */
 void model_describe(const struct model_answer *a, char *dst, size_t size);
@@ -102,9 +111,11 @@ float model_weight(const struct model_data *m, uint32_t hash);
 float model_prior_weight(const struct model_data *m, uint32_t hash);
 
 struct model;
-/* Maps the file; one that is missing, damaged or of another version is none: *ret is NULL and
- * ERR_OK is returned for a missing one. */
-enum err model_open(const char *path, struct model **ret, struct errinfo *reterr);
+/* Maps the file; a missing one is no error: then the prior alone is the model. prior: NULL, or a
+ * file, which may be missing too. *ret is NULL if neither is there or the model is damaged or of
+ * another version. */
+enum err model_open(const char *path, const char *prior, struct model **ret,
+                    struct errinfo *reterr);
 const struct model_data *model_data(const struct model *m);
 void model_close(struct model **m); /* accepts NULL */
 /* Sets the checksum and writes the file. */

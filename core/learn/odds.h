@@ -9,11 +9,11 @@
 
 #include "core/learn/model.h"
 
-/* Whether the message itself was counted, and as what: then it is left out. */
-enum odds_counted { ODDS_UNSEEN, ODDS_OF_HAM, ODDS_OF_SPAM };
-
-/* Above 0: rather spam. */
-double odds_of(const struct model_data *m, const struct vector *v,
-               enum odds_counted counted);
+/* Above 0: rather spam. seen: counters of ham and spam by hash; counted: how many were counted. */
+double odds_of(const struct model_seen *seen, const float counted[2],
+               const struct vector *v);
+/* Adds a message of this weight, or takes it out. */
+void odds_count(struct model_seen *seen, float counted[2], const struct vector *v,
+                bool is_spam, int weight);
 
 #endif

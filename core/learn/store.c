@@ -10,13 +10,12 @@ enum {
     RECORD_MAX = VECTOR_BYTES + 64,
     REWRITE_MIN = 1024,    /* records; a shorter file is left as it is */
     FILE_MODE = 0640,
-    CLASSES = 2
+    CLASSES = 2,
+    VECTOR_LEAST = 4, /* bytes of its head */
+    WEIGHT_MOST = 1000
 };
 
-/* What a record says. The numbers are on disk. */
-enum record_kind { RECORD_HAM, RECORD_SPAM, RECORD_REMOVED, RECORD_OUT, RECORD_APPLIED };
-
-static const char magic[8] = {'G', 'N', 'V', 'E', 'C', 'T', 'S', '1'};
+const char store_magic[8] = {'G', 'N', 'V', 'E', 'C', 'T', 'S', '1'};
 
 static void add_record(struct buf *to, struct slice body)
 {
@@ -25,23 +24,33 @@ static void add_record(struct buf *to, struct slice body)
     buf_add(to, body);
 }
 
-static void add_example(struct buf *to, const struct kept *k)
+void store_add_example(struct buf *to, const struct learner_example *e)
 {
     struct buf body;
     uint32_t weight = 0;
     buf_init(&body, RECORD_MAX);
-    memcpy(&weight, &k->weight, sizeof(weight));
-    buf_add_u8(&body, k->is_spam ? RECORD_SPAM : RECORD_HAM);
-    buf_add_u64(&body, k->number);
-    buf_add_u8(&body, k->source);
+    memcpy(&weight, &e->weight, sizeof(weight));
+    buf_add_u8(&body, e->is_spam ? RECORD_SPAM : RECORD_HAM);
+    buf_add_u64(&body, e->number);
+    buf_add_u8(&body, (uint8_t)e->source);
     buf_add_u32(&body, weight);
-    buf_add(&body, slice_of(k->bytes, k->n));
+    buf_add(&body, e->vector);
     add_record(to, buf_slice(&body));
     to->failed = to->failed || buf_failed(&body);
     buf_fini(&body);
 }
 
-static void add_word(struct buf *to, enum record_kind kind, uint64_t value)
+static void add_kept(struct buf *to, const struct kept *k)
+{
+    const struct learner_example e = {.number = k->number,
+                                      .is_spam = k->is_spam,
+                                      .weight = k->weight,
+                                      .source = (enum learner_source)k->source,
+                                      .vector = slice_of(k->bytes, k->n)};
+    store_add_example(to, &e);
+}
+
+void store_add_number(struct buf *to, enum record_kind kind, uint64_t value)
 {
     char body[9];
     body[0] = (char)kind;
@@ -105,7 +114,7 @@ struct kept *store_add(struct store *s, const struct learner_example *e)
 {
     struct kept *k = keep(s, e);
     if (k != NULL) {
-        add_example(&s->pending, k);
+        add_kept(&s->pending, k);
         s->written++;
     }
     return k;
@@ -127,7 +136,7 @@ bool store_remove(struct store *s, uint64_t number)
     if (number == 0 || !remove_number(s, number)) {
         return false;
     }
-    add_word(&s->pending, RECORD_REMOVED, number);
+    store_add_number(&s->pending, RECORD_REMOVED, number);
     s->written++;
     return true;
 }
@@ -150,15 +159,16 @@ size_t store_remove_source(struct store *s, enum learner_source source)
 {
     size_t n = remove_source(s, source);
     if (n > 0) {
-        add_word(&s->pending, RECORD_OUT, source);
+        store_add_number(&s->pending, RECORD_OUT, source);
         s->written++;
     }
     return n;
 }
 
-/* ---- the file ---- */
+/* ---- records ---- */
 
-static bool read_example(struct store *s, bool is_spam, struct cursor *c)
+/* The example of a record. False: it is none. */
+static bool parse_example(bool is_spam, struct cursor *c, struct learner_example *ret)
 {
     struct learner_example e = {.is_spam = is_spam};
     e.number = cursor_u64(c);
@@ -166,11 +176,21 @@ static bool read_example(struct store *s, bool is_spam, struct cursor *c)
     uint32_t weight = cursor_u32(c);
     memcpy(&e.weight, &weight, sizeof(weight));
     e.vector = c->rest;
-    if (!cursor_ok(c) || e.source >= LEARNER_SOURCES ||
-        e.vector.n < 2 || e.vector.n > VECTOR_BYTES) {
+    if (!cursor_ok(c) || e.source >= LEARNER_SOURCES || e.vector.n < VECTOR_LEAST ||
+        e.vector.n > VECTOR_BYTES || !(e.weight > 0) || e.weight > WEIGHT_MOST) {
         return false;
     }
-    /* Vectors of another version tell this one nothing; their numbers are had all the same. */
+    *ret = e;
+    return true;
+}
+
+static bool read_example(struct store *s, bool is_spam, struct cursor *c)
+{
+    struct learner_example e;
+    if (!parse_example(is_spam, c, &e)) {
+        return false;
+    }
+    /* Vectors of another version say nothing here; their numbers were learnt all the same. */
     if ((uint8_t)e.vector.p[0] != VECTOR_VERSION) {
         s->applied = e.number > s->applied ? e.number : s->applied;
         return true;
@@ -201,6 +221,57 @@ static bool read_record(struct store *s, struct slice body)
     return true;
 }
 
+/* ---- the inbox ---- */
+
+static bool has_example(const struct store *s, const struct learner_example *e)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct kept *k = &s->kept[i];
+        if (k->n == e->vector.n && (bool)k->is_spam == e->is_spam &&
+            memcmp(k->bytes, e->vector.p, k->n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_record(struct store *s, struct slice body)
+{
+    struct cursor c = cursor_of(body);
+    struct learner_example e;
+    unsigned kind = cursor_u8(&c);
+    if (kind == RECORD_OUT) {
+        return store_remove_source(s, (enum learner_source)cursor_u64(&c)) > 0;
+    }
+    return (kind == RECORD_HAM || kind == RECORD_SPAM) &&
+           parse_example(kind == RECORD_SPAM, &c, &e) && e.number == 0 &&
+           (uint8_t)e.vector.p[0] == VECTOR_VERSION && !has_example(s, &e) &&
+           store_add(s, &e) != NULL;
+}
+
+bool store_take_inbox(struct store *s, const char *path)
+{
+    struct buf bytes;
+    bool is_changed = false;
+    buf_init(&bytes, FILE_MAX);
+    if (file_read(path, &bytes, NULL) == ERR_OK) {
+        struct cursor c = cursor_of(slice_from(buf_slice(&bytes), sizeof(store_magic)));
+        while (c.rest.n > 0) {
+            uint32_t n = cursor_u32(&c);
+            uint32_t sum = cursor_u32(&c);
+            struct slice body = cursor_bytes(&c, n);
+            if (!cursor_ok(&c) || checksum32(body) != sum) {
+                break;
+            }
+            is_changed = take_record(s, body) || is_changed;
+        }
+    }
+    buf_fini(&bytes);
+    return is_changed;
+}
+
+/* ---- the file ---- */
+
 /* Reads records until one is not whole; returns whether all were. */
 static bool read_records(struct store *s, struct slice bytes)
 {
@@ -222,10 +293,10 @@ static enum err rewrite(struct store *s, struct errinfo *reterr)
 {
     struct buf all;
     buf_init(&all, FILE_MAX);
-    buf_add(&all, slice_of(magic, sizeof(magic)));
-    add_word(&all, RECORD_APPLIED, s->applied);
+    buf_add(&all, slice_of(store_magic, sizeof(store_magic)));
+    store_add_number(&all, RECORD_APPLIED, s->applied);
     for (size_t i = 0; i < s->n; i++) {
-        add_example(&all, &s->kept[i]);
+        add_kept(&all, &s->kept[i]);
     }
     enum err e = buf_failed(&all)
                      ? errinfo_nomem(reterr, s->path)
@@ -254,9 +325,9 @@ enum err store_open(struct store *s, const char *path, struct errinfo *reterr)
     buf_init(&bytes, FILE_MAX);
     e = file_read(path, &bytes, reterr);
     struct slice all = buf_slice(&bytes);
-    bool is_whole = e == ERR_OK && all.n >= sizeof(magic) &&
-                    memcmp(all.p, magic, sizeof(magic)) == 0 &&
-                    read_records(s, slice_from(all, sizeof(magic)));
+    bool is_whole = e == ERR_OK && all.n >= sizeof(store_magic) &&
+                    memcmp(all.p, store_magic, sizeof(store_magic)) == 0 &&
+                    read_records(s, slice_from(all, sizeof(store_magic)));
     buf_fini(&bytes);
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
         return e;

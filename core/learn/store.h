@@ -12,6 +12,19 @@
 #include "core/base/file.h"
 #include "core/learn/learner.h"
 
+/* What a record says. The numbers are on disk. */
+enum record_kind {
+    RECORD_HAM,
+    RECORD_SPAM,
+    RECORD_REMOVED,
+    RECORD_OUT,
+    RECORD_APPLIED
+};
+extern const char store_magic[8];
+/* Records as they stand in the file. */
+void store_add_example(struct buf *to, const struct learner_example *e);
+void store_add_number(struct buf *to, enum record_kind kind, uint64_t value);
+
 struct kept {
     uint64_t number;
     float weight;
@@ -43,6 +56,9 @@ struct kept *store_add(struct store *s, const struct learner_example *e);
 /* False: no example has the number. */
 bool store_remove(struct store *s, uint64_t number);
 size_t store_remove_source(struct store *s, enum learner_source source);
+/* Takes what an inbox file says (core/learn/inbox.h): examples that are not kept yet, sources to
+ * forget. Returns whether something changed; a damaged file is used up to its first fault. */
+bool store_take_inbox(struct store *s, const char *path);
 bool store_is_dirty(const struct store *s);
 /* Brings the file up to date, durably. */
 enum err store_save(struct store *s, struct errinfo *reterr);

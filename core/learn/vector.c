@@ -3,6 +3,8 @@
 #include "core/base/le.h"
 #include "core/learn/vector_internal.h"
 
+enum { NAME_MAX_BYTES = 80 };
+
 static const char *const block_names[VECTOR_BLOCKS] = {
     "subject", "text", "name", "field",     "part",
     "html",    "look", "link", "link-word", "sign"};
@@ -66,23 +68,66 @@ void vector_add_hash(struct vector_reader *r, enum vector_block block, uint32_t 
 
 void vector_add(struct vector_reader *r, enum vector_block block, struct slice term)
 {
-    vector_add_hash(r, block, vector_hash(block, term), FINGERPRINT_OTHER);
+    uint32_t hash = vector_hash(block, term);
+    vector_add_hash(r, block, hash, FINGERPRINT_OTHER);
+    vector_note_name(r, block, hash, "", term);
+}
+
+void vector_note_name(struct vector_reader *r, enum vector_block block, uint32_t hash,
+                      const char *prefix, struct slice text)
+{
+    char name[NAME_MAX_BYTES];
+    if (r->names == NULL || r->nnamed == VECTOR_TERMS) {
+        return;
+    }
+    int n = snprintf(name, sizeof(name), "%s%.*s", prefix, SLICE_ARGS(text));
+    size_t length = n < (int)sizeof(name) ? (size_t)n : sizeof(name) - 1;
+    r->names[r->nnamed++] =
+        (struct vector_name){.key = (uint32_t)block << VECTOR_HASH_BITS | hash,
+                             .text = arena_copy(r->arena, slice_of(name, length))};
+}
+
+static uint32_t pair_hash(enum vector_block block, const char *word, struct slice value)
+{
+    uint64_t seed = vector_mix((uint64_t)block, slice_str(word));
+    return (uint32_t)vector_mix(seed, value) & VECTOR_HASH_MASK;
 }
 
 void vector_add_pair(struct vector_reader *r, enum vector_block block, const char *word,
                      struct slice value)
 {
-    uint64_t seed = vector_mix((uint64_t)block, slice_str(word));
-    vector_add_hash(r, block, (uint32_t)vector_mix(seed, value) & VECTOR_HASH_MASK,
-                    FINGERPRINT_OTHER);
+    uint32_t hash = pair_hash(block, word, value);
+    vector_add_hash(r, block, hash, FINGERPRINT_OTHER);
+    vector_note_name(r, block, hash, word, value);
 }
 
 void vector_add_number(struct vector_reader *r, enum vector_block block,
                        const char *word, uint64_t value)
 {
     uint8_t bytes[8];
+    char text[24];
     le_put(bytes, value, sizeof(bytes));
-    vector_add_pair(r, block, word, slice_of(bytes, sizeof(bytes)));
+    uint32_t hash = pair_hash(block, word, slice_of(bytes, sizeof(bytes)));
+    vector_add_hash(r, block, hash, FINGERPRINT_OTHER);
+    if (r->names != NULL) {
+        (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+        vector_note_name(r, block, hash, word, slice_str(text));
+    }
+}
+
+void vector_reader_keep_names(struct vector_reader *r)
+{
+    r->names = arena_array(r->arena, VECTOR_TERMS, sizeof(*r->names));
+}
+
+struct slice vector_reader_name(const struct vector_reader *r, uint32_t key)
+{
+    for (size_t i = 0; r->names != NULL && i < r->nnamed; i++) {
+        if (r->names[i].key == key) {
+            return r->names[i].text;
+        }
+    }
+    return SLICE_NONE;
 }
 
 struct vector_reader *vector_reader_new(struct arena *arena,

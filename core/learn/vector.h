@@ -69,6 +69,17 @@ struct vector_reader *vector_reader_new(struct arena *arena,
 bool vector_reader_finish(struct vector_reader *r, const struct extract *x,
                           const struct featureset *set, struct vector *ret);
 
+/* Terms with their texts, for people; a message's only. */
+struct vector_name {
+    uint32_t key; /* as in struct vector */
+    struct slice text;
+};
+/* From now on the reader keeps the text of each term, at most VECTOR_TERMS of them, in its arena;
+ * some may stand in no vector. */
+void vector_reader_keep_names(struct vector_reader *r);
+/* The text of a term, or an empty one. */
+struct slice vector_reader_name(const struct vector_reader *r, uint32_t key);
+
 /* The one hash of a term. */
 uint32_t vector_hash(enum vector_block block, struct slice term);
 

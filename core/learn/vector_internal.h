@@ -28,6 +28,7 @@ struct vector_term {
 struct vector_tag {
     uint32_t hash; /* 0: free */
     uint32_t count;
+    struct slice name; /* if names are kept */
 };
 
 /* Text of one group of parts. */
@@ -73,6 +74,8 @@ struct vector_reader {
     bool has_mailer;
     bool has_answer; /* In-Reply-To or References */
     bool has_html;
+    struct vector_name *names; /* NULL: they are not kept */
+    size_t nnamed;
 };
 
 /* vector.c */
@@ -85,6 +88,9 @@ void vector_add_pair(struct vector_reader *r, enum vector_block block, const cha
                      struct slice value);
 void vector_add_number(struct vector_reader *r, enum vector_block block,
                        const char *word, uint64_t value);
+/* Keeps the name of a term, if names are kept: prefix and text, or prefix and value. */
+void vector_note_name(struct vector_reader *r, enum vector_block block, uint32_t hash,
+                      const char *prefix, struct slice text);
 /* 0 of 0, 1 of 1, 2 of 2 and 3, 3 of 4 to 7, ... */
 unsigned vector_log2(uint64_t n);
 

@@ -1,8 +1,9 @@
 /* vector_part - form of header, MIME parts and HTML. */
 #include "core/learn/vector_internal.h"
+#include "core/base/le.h"
 #include "core/message/text/ascii.h"
 
-enum { VALUE_MAX = 40, MAILER_MAX = 20, EXTENSION_MAX = 6 };
+enum { VALUE_MAX = 40, MAILER_MAX = 20, EXTENSION_MAX = 6, NAME_MAX_BYTES = 64 };
 
 bool vector_is_name(const struct vector_reader *r, struct slice word)
 {
@@ -297,6 +298,9 @@ void vector_on_tag(void *context, struct slice name)
         }
         r->tag[at].hash = hash;
         r->ntags++;
+        if (r->names != NULL) {
+            r->tag[at].name = arena_copy(r->arena, name);
+        }
     }
     r->tag[at].count++;
 }
@@ -304,6 +308,20 @@ void vector_on_tag(void *context, struct slice name)
 void vector_on_attribute(void *context, struct slice name)
 {
     vector_add_pair(context, VECTOR_HTML, "@", slice_head(name, VALUE_MAX));
+}
+
+static void add_tag(struct vector_reader *r, const struct vector_tag *t, unsigned size)
+{
+    char text[NAME_MAX_BYTES];
+    uint8_t bytes[5];
+    le_put(bytes, (uint64_t)t->hash << 8 | size, sizeof(bytes));
+    uint32_t hash = vector_hash(VECTOR_HTML, slice_of(bytes, sizeof(bytes)));
+    vector_add_hash(r, VECTOR_HTML, hash, FINGERPRINT_OTHER);
+    if (r->names != NULL) {
+        (void)snprintf(text, sizeof(text), "%.*s about %u times", SLICE_ARGS(t->name),
+                       1U << (size - 1));
+        vector_note_name(r, VECTOR_HTML, hash, "tag=", slice_str(text));
+    }
 }
 
 /* Counts of tags on a scale of powers of two, and how many words stand to a tag. */
@@ -316,7 +334,7 @@ void vector_add_tags(struct vector_reader *r, uint32_t nwords)
             unsigned size = vector_log2(t->count);
             size = size < 6 ? size : 6;
             sum += t->count;
-            vector_add_number(r, VECTOR_HTML, "tag=", (uint64_t)t->hash << 8 | size);
+            add_tag(r, t, size);
         }
     }
     if (sum > 0) {

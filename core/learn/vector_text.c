@@ -121,6 +121,7 @@ void vector_on_word(void *context, enum fingerprint_group group,
         return;
     }
     uint32_t hash = word_hash(VECTOR_TEXT, word);
+    vector_note_name(r, VECTOR_TEXT, hash, "", word->text);
     if (word->kind == FOLD_ALONE) {
         uint32_t pair = r->last_alone; /* a pair says what a word says elsewhere */
         r->last_alone = hash;
@@ -220,8 +221,9 @@ static void on_other_word(void *context, const struct fold_word *word)
 {
     struct words *w = context;
     if (word->kind != FOLD_TEXT || !vector_is_name(w->reader, word->text)) {
-        vector_add_hash(w->reader, w->block, word_hash(w->block, word),
-                        FINGERPRINT_OTHER);
+        uint32_t hash = word_hash(w->block, word);
+        vector_add_hash(w->reader, w->block, hash, FINGERPRINT_OTHER);
+        vector_note_name(w->reader, w->block, hash, "", word->text);
     }
 }
 

@@ -84,7 +84,7 @@ static void judge(size_t i)
     if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {
         learner_judge(learner, &options, &v, &a);
         printf("%zu %.2f %.4f %.4f %d %d %.4f %s\n", i, a.score, a.margin, a.share,
-               a.is_local, a.is_vetoed, a.odds, vector_kind_name(a.kind));
+               a.is_local, a.second < a.first, a.odds, vector_kind_name(a.kind));
     } else {
         printf("%zu 0 0 0 0 0 0 none\n", i);
     }

@@ -224,8 +224,8 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         return "memory";
     }
     struct model_answer answer;
-    const struct model_answer *model = learn_judge(m->config, m->reader, m->extract,
-                                                   features, &m->vector, &answer);
+    const struct model_answer *model =
+        learn_judge(m->config, m->reader, m->extract, features, &m->vector, &answer);
     struct message_counts counts;
     struct identity_case sender;
     struct identity identity;

@@ -25,8 +25,9 @@ static void show_fault(enum err e, const struct errinfo *why)
     char text[STATS_FAULT_TEXT];
     if (e != ERR_OK && !own.has_fault) {
         (void)errinfo_format(why, text, sizeof(text));
-        log_warn("event=model error=\"%s\": messages are judged without what was learnt",
-                 text);
+        log_warn(
+            "event=model error=\"%s\": messages are judged without what was learnt",
+            text);
         stats_fault(MODEL_FAULT, text);
     } else if (e == ERR_OK && own.has_fault) {
         stats_fault(MODEL_FAULT, NULL);
@@ -39,8 +40,8 @@ static void show_fault(enum err e, const struct errinfo *why)
 static void try_open(void)
 {
     struct errinfo why = {.code = ERR_OK};
-    const struct learner_options options = {.prior =
-                                                own.prior[0] != '\0' ? own.prior : NULL};
+    const struct learner_options options = {.prior = own.prior[0] != '\0' ? own.prior
+                                                                          : NULL};
     struct learner *fresh = NULL;
     enum err e = learner_open(own.state_dir, &options, &fresh, &why);
     if (e == ERR_OK && why.code != ERR_OK) {
@@ -136,8 +137,7 @@ struct vector_reader *learn_reader(const struct config *config, struct arena *ar
 }
 
 const struct model_answer *learn_judge(const struct config *config,
-                                       struct vector_reader *r,
-                                       const struct extract *x,
+                                       struct vector_reader *r, const struct extract *x,
                                        const struct featureset *set,
                                        struct vector *retvector,
                                        struct model_answer *ret)

@@ -29,8 +29,7 @@ struct vector_reader *learn_reader(const struct config *config, struct arena *ar
 /* After extract_finish: the answer of the model, in ret; NULL: there is none. retvector has no
  * terms if it is not known. */
 const struct model_answer *learn_judge(const struct config *config,
-                                       struct vector_reader *r,
-                                       const struct extract *x,
+                                       struct vector_reader *r, const struct extract *x,
                                        const struct featureset *set,
                                        struct vector *retvector,
                                        struct model_answer *ret);

@@ -80,7 +80,8 @@ static enum err learn_store(struct ftrl *f, const struct store *s, int without)
     return e;
 }
 
-enum err build_weights(struct ftrl *f, const struct model_data *m, const struct store *s)
+enum err build_weights(struct ftrl *f, const struct model_data *m,
+                       const struct store *s)
 {
     build_prior(f, m);
     return learn_store(f, s, NO_FOLD);

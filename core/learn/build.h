@@ -14,7 +14,8 @@
 /* Sets the weights to the prior's. */
 void build_prior(struct ftrl *f, const struct model_data *m);
 /* Learns the whole store. */
-enum err build_weights(struct ftrl *f, const struct model_data *m, const struct store *s);
+enum err build_weights(struct ftrl *f, const struct model_data *m,
+                       const struct store *s);
 /* Weights, counters and totals of m from f and s. */
 enum err build_publish(const struct ftrl *f, const struct store *s,
                        struct model_data *m);

@@ -36,7 +36,8 @@ enum learner_source {
 const char *learner_source_name(enum learner_source source);
 
 struct learner_example {
-    uint64_t number; /* of the report log, rising; 0: it has none, and is learnt always */
+    uint64_t
+        number; /* of the report log, rising; 0: it has none, and is learnt always */
     bool is_spam;
     float weight; /* messages that it stands for: 1 of train, 3 of a trusted report */
     enum learner_source source;

@@ -45,7 +45,7 @@ struct model_kind {
     uint32_t nspam; /* learnt here */
     uint32_t nham;
     struct model_window window;
-    struct model_window odds; /* of the second opinion */
+    struct model_window odds;  /* of the second opinion */
     struct model_window prior; /* of the prior alone */
 };
 

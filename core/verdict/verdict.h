@@ -106,7 +106,7 @@ struct verdict_context {
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
-    const struct model_answer *model; /* NULL: no model was asked */
+    const struct model_answer *model;    /* NULL: no model was asked */
     const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
     bool is_outgoing;              /* of a login or a trusted network */
     bool is_emergency;             /* rules for emergency mode hold too */

@@ -11,13 +11,6 @@ struct eval {
     struct list_manager *no_lists; /* lists of today say nothing about mail of then */
 };
 
-static struct model_options options_of(const struct cli *cli)
-{
-    const struct config_model *config = &cli->config->model;
-    return (struct model_options){.false_positives = config->false_positives,
-                                  .cap = config->cap};
-}
-
 /* The score of the rules, and the answer of the model in force. */
 static int judge(void *context, struct arena *arena, const struct message *m,
                  struct sample *s)
@@ -25,7 +18,7 @@ static int judge(void *context, struct arena *arena, const struct message *m,
     const struct eval *e = context;
     struct verdict verdict;
     struct list_hits hits = {.n = 0};
-    const struct model_options options = options_of(e->cli);
+    struct model_options options;
     const struct verdict_context facts = {
         .auth = m->auth, .text = m->text, .bytes = m->bytes};
     const struct listset *lists = list_manager_acquire(e->no_lists);
@@ -33,6 +26,7 @@ static int judge(void *context, struct arena *arena, const struct message *m,
                      &hits);
     list_manager_release(e->no_lists, &lists);
     s->others = verdict.score;
+    verdict_model_options(e->cli->config, &options);
     if (e->model != NULL) {
         model_judge(model_data(e->model), &options, m->vector, s->answer);
     }
@@ -43,11 +37,12 @@ static int judge(void *context, struct arena *arena, const struct message *m,
 static int judge_again(const struct eval *e, struct learner *l, struct sample *s,
                        struct arena *arena)
 {
-    const struct model_options options = options_of(e->cli);
+    struct model_options options;
     struct vector v;
     if (vector_decode(arena, buf_slice(&s->vector), &v) != ERR_OK) {
         return cli_nomem();
     }
+    verdict_model_options(e->cli->config, &options);
     learner_judge(l, &options, &v, s->answer);
     arena_reset(arena);
     s->score = s->others + s->answer->score;
@@ -62,7 +57,7 @@ static int leave_out(const struct eval *e, struct samples *s, const char *source
     int status = trial_learner_open(&t);
     for (size_t i = 0; status == 0 && i < s->n; i++) {
         const struct learner_example example = {.is_spam = s->v[i].is_spam,
-                                                .weight = 1,
+                                                .weight = s->v[i].weight,
                                                 .source = LEARNER_TRAINED,
                                                 .vector = buf_slice(&s->v[i].vector)};
         if (strcmp(s->v[i].source, source) != 0 &&

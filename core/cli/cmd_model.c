@@ -5,6 +5,7 @@
 #include "core/cli/messages.h"
 #include "core/cli/print.h"
 #include "core/learn/inbox.h"
+#include "core/verdict/verdict.h"
 
 enum { TERMS_SHOWN = 12, TERM_SHOWN = 60 };
 
@@ -142,14 +143,13 @@ static int print_json(const struct message *m, const struct model_answer *a,
 static int explain_message(void *context, struct arena *arena, const struct message *m)
 {
     const struct explaining *e = context;
-    const struct model_options options = {.false_positives =
-                                              e->cli->config->model.false_positives,
-                                          .cap = e->cli->config->model.cap};
+    struct model_options options;
     struct model_answer a;
     char text[MODEL_DETAIL];
     if (m->vector == NULL) {
         return cli_nomem();
     }
+    verdict_model_options(e->cli->config, &options);
     model_judge(e->model, &options, m->vector, &a);
     struct term *terms = shares_of(e, arena, m->vector, a.is_local);
     if (terms == NULL) {

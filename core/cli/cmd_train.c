@@ -10,7 +10,7 @@
 static struct learner_example example_of(const struct sample *s)
 {
     return (struct learner_example){.is_spam = s->is_spam,
-                                    .weight = 1,
+                                    .weight = s->weight,
                                     .source = LEARNER_TRAINED,
                                     .vector = buf_slice(&s->vector)};
 }

@@ -1,5 +1,6 @@
 #include "core/cli/training.h"
 
+#include <math.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -95,6 +96,56 @@ static struct sample *add_sample(struct samples *s)
     return &s->v[s->n++];
 }
 
+/* The three lowest hashes of the words, as one number: equal for texts that hardly differ. */
+static uint64_t replica_of(const struct vector *v)
+{
+    uint32_t low[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    for (size_t i = 0; i < v->n; i++) {
+        uint32_t hash = v->term[i] * UINT32_C(0x9e3779b1);
+        bool is_word = v->term[i] >> VECTOR_HASH_BITS <= VECTOR_TEXT;
+        for (unsigned j = 0; j < 3 && is_word; j++) {
+            if (hash < low[j]) {
+                uint32_t t = low[j];
+                low[j] = hash;
+                hash = t;
+            }
+        }
+    }
+    return ((uint64_t)low[0] << 32 | low[1]) ^ (uint64_t)low[2] << 16;
+}
+
+static int by_replica(const void *a, const void *b)
+{
+    const struct sample *left = *(struct sample *const *)a;
+    const struct sample *right = *(struct sample *const *)b;
+    return (left->replica > right->replica) - (left->replica < right->replica);
+}
+
+/* A campaign of a thousand copies must not decide alone. False: no memory. */
+static bool weigh_replicas(struct samples *s)
+{
+    struct sample **order = calloc(s->n + 1, sizeof(struct sample *));
+    for (size_t i = 0; order != NULL && i < s->n; i++) {
+        order[i] = &s->v[i];
+    }
+    if (order == NULL) {
+        return false;
+    }
+    qsort(order, s->n, sizeof(struct sample *), by_replica);
+    for (size_t i = 0; i < s->n;) {
+        size_t end = i;
+        while (end < s->n && order[end]->replica == order[i]->replica) {
+            end++;
+        }
+        for (size_t j = i; j < end; j++) {
+            order[j]->weight = 1.0F / sqrtf((float)(end - i));
+        }
+        i = end;
+    }
+    free(order);
+    return true;
+}
+
 static int on_message(void *context, struct arena *arena, const struct message *m)
 {
     struct reading *r = context;
@@ -105,6 +156,7 @@ static int on_message(void *context, struct arena *arena, const struct message *
     *s = (struct sample){.file = strndup(m->file.p, m->file.n),
                          .source = folder_of(m->file),
                          .is_spam = r->is_spam,
+                         .replica = replica_of(m->vector),
                          .answer = calloc(1, sizeof(*s->answer))};
     buf_init(&s->vector, VECTOR_BYTES);
     if (!vector_encode(m->vector, &s->vector) || s->file == NULL || s->source == NULL ||
@@ -163,7 +215,7 @@ int samples_read(struct cli *cli, struct training *t,
         status = messages_each(cli, &envelope, t->path[class], on_message, &r);
     }
     group_by_source(ret);
-    return status;
+    return weigh_replicas(ret) ? status : cli_nomem();
 }
 
 void samples_free(struct samples *s)

@@ -28,10 +28,11 @@ struct sample {
     char *file;
     char *source; /* the folder that it is in */
     bool is_spam;
-    struct buf
-        vector; /* encoded; its group is the source if there are many small sources */
-    double others; /* score of lists and rules */
-    double score;  /* of all */
+    uint64_t replica;  /* equal for near replicas */
+    float weight;      /* 1 / root of the number of these */
+    struct buf vector; /* encoded; grouped by source if there are many */
+    double others;     /* score of lists and rules */
+    double score;      /* of all */
     struct model_answer *answer;
 };
 struct samples {

@@ -23,7 +23,7 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
 void build_publish_terms(const struct ftrl *f, const struct vector *v,
                          struct model_data *m);
 /* The weight of an example in the counters of the second opinion. */
-int build_odds_weight(float weight);
+float build_odds_weight(float weight);
 /* Margins and odds of every ham in the store, by models that did not learn it, as windows of each
  * kind; ret[kind].prior and the counts stay as they are. m gives the prior and the counters. */
 enum err build_windows(const struct model_data *m, struct store *s,

@@ -204,6 +204,7 @@ static void replay(struct learner *l, struct arena *scratch)
 static void learn(struct learner *l, const struct learner_example *e,
                   const struct vector *v, struct arena *scratch)
 {
+    struct vector again;
     (void)ftrl_learn(&l->weights, v, e->is_spam, e->weight);
     (void)pthread_mutex_lock(&l->reading);
     build_publish_terms(&l->weights, v, l->data);
@@ -216,6 +217,12 @@ static void learn(struct learner *l, const struct learner_example *e,
     (void)pthread_mutex_unlock(&l->reading);
     arena_reset(scratch);
     replay(l, scratch);
+    if (vector_decode(scratch, e->vector, &again) == ERR_OK) {
+        (void)ftrl_learn(&l->weights, &again, e->is_spam, e->weight);
+        (void)pthread_mutex_lock(&l->reading);
+        build_publish_terms(&l->weights, &again, l->data);
+        (void)pthread_mutex_unlock(&l->reading);
+    }
     l->since++;
     l->is_dirty = true;
 }

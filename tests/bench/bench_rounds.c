@@ -78,7 +78,7 @@ static void start(const char *prior)
 
 static void judge(size_t i)
 {
-    struct model_options options = {.false_positives = 0.001, .cap = 5};
+    struct model_options options = {.false_positives = 0.001, .cap = {4.5, 4.5, 1, 2}};
     struct model_answer a;
     struct vector v;
     if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {

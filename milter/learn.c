@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/verdict.h"
 
 #define MODEL_FAULT "model"
 
@@ -142,12 +143,12 @@ const struct model_answer *learn_judge(const struct config *config,
                                        struct vector *retvector,
                                        struct model_answer *ret)
 {
-    const struct model_options options = {
-        .false_positives = config->model.false_positives, .cap = config->model.cap};
+    struct model_options options;
     struct learner *l = learn_learner();
     if (r == NULL || !vector_reader_finish(r, x, set, retvector) || l == NULL) {
         return NULL;
     }
+    verdict_model_options(config, &options);
     learner_judge(l, &options, retvector, ret);
     return ret;
 }

@@ -210,12 +210,11 @@ static const struct model_answer *ask_model(const struct check *c,
                                             const struct message *m,
                                             struct model_answer *ret)
 {
-    const struct config_model *config = &c->cli->config->model;
-    const struct model_options options = {.false_positives = config->false_positives,
-                                          .cap = config->cap};
+    struct model_options options;
     if (c->model == NULL || m->vector == NULL) {
         return NULL;
     }
+    verdict_model_options(c->cli->config, &options);
     model_judge(model_data(c->model), &options, m->vector, ret);
     return ret;
 }

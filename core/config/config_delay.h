@@ -33,6 +33,8 @@ struct config_model {
     bool enabled;
     double false_positives; /* share of ham that the model may mark */
     double cap;             /* of the score of MODEL */
+    double cap_language;
+    double cap_notice;
     char *prior;            /* file; empty: none */
 };
 

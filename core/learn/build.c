@@ -7,7 +7,8 @@
 
 enum { SCRATCH = 64 << 10, WEIGHT_MAX = 32767, NO_FOLD = -1, BALANCE_MAX = 10 };
 
-static const float odds_reports = 3.0F; /* a report weighs more in the second opinion */
+static const float odds_reports =
+    10.0F / 6.0F; /* a report weighs more in the second opinion */
 
 void build_prior(struct ftrl *f, const struct model_data *m)
 {
@@ -80,7 +81,8 @@ static enum err learn_store(struct ftrl *f, const struct store *s, int without)
     return e;
 }
 
-enum err build_weights(struct ftrl *f, const struct model_data *m, const struct store *s)
+enum err build_weights(struct ftrl *f, const struct model_data *m,
+                       const struct store *s)
 {
     build_prior(f, m);
     return learn_store(f, s, NO_FOLD);
@@ -93,9 +95,9 @@ static int16_t unit_weight(float w)
     return (int16_t)u;
 }
 
-int build_odds_weight(float weight)
+float build_odds_weight(float weight)
 {
-    return weight > 1 ? (int)lroundf(weight * odds_reports) : 1;
+    return weight > 1 ? weight * odds_reports : weight;
 }
 
 void build_publish_terms(const struct ftrl *f, const struct vector *v,

@@ -14,7 +14,8 @@
 /* Sets the weights to the prior's. */
 void build_prior(struct ftrl *f, const struct model_data *m);
 /* Learns the whole store. */
-enum err build_weights(struct ftrl *f, const struct model_data *m, const struct store *s);
+enum err build_weights(struct ftrl *f, const struct model_data *m,
+                       const struct store *s);
 /* Weights, counters and totals of m from f and s. */
 enum err build_publish(const struct ftrl *f, const struct store *s,
                        struct model_data *m);
@@ -22,7 +23,7 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
 void build_publish_terms(const struct ftrl *f, const struct vector *v,
                          struct model_data *m);
 /* The weight of an example in the counters of the second opinion. */
-int build_odds_weight(float weight);
+float build_odds_weight(float weight);
 /* Margins and odds of every ham in the store, by models that did not learn it, as windows of each
  * kind; ret[kind].prior and the counts stay as they are. m gives the prior and the counters. */
 enum err build_windows(const struct model_data *m, struct store *s,

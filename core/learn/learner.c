@@ -25,16 +25,16 @@ struct learner {
     struct store store;
     struct ftrl weights;
     struct prng random;
-    unsigned since; /* examples since the thresholds were measured */
-    bool is_dirty;  /* the model's file is older than the model */
+    unsigned since;          /* examples since the thresholds were measured */
+    bool is_dirty;           /* the model's file is older than the model */
     pthread_mutex_t reading; /* guards: *data; a leaf */
     struct model_data *data;
 };
 
 const char *learner_source_name(enum learner_source source)
 {
-    static const char *const names[LEARNER_SOURCES] = {
-        "report", "train", "trap", "list", "outgoing", "known"};
+    static const char *const names[LEARNER_SOURCES] = {"report", "train",    "trap",
+                                                       "list",   "outgoing", "known"};
     return source < LEARNER_SOURCES ? names[source] : "unknown";
 }
 
@@ -42,8 +42,7 @@ const char *learner_source_name(enum learner_source source)
 static enum err calibrate(struct learner *l)
 {
     struct model_kind *fresh = calloc(VECTOR_KINDS, sizeof(*fresh));
-    enum err e =
-        fresh != NULL ? build_windows(l->data, &l->store, fresh) : ERR_NOMEM;
+    enum err e = fresh != NULL ? build_windows(l->data, &l->store, fresh) : ERR_NOMEM;
     l->since = 0;
     (void)pthread_mutex_lock(&l->reading);
     for (unsigned k = 0; e == ERR_OK && k < VECTOR_KINDS; k++) {
@@ -205,6 +204,7 @@ static void replay(struct learner *l, struct arena *scratch)
 static void learn(struct learner *l, const struct learner_example *e,
                   const struct vector *v, struct arena *scratch)
 {
+    struct vector again;
     (void)ftrl_learn(&l->weights, v, e->is_spam, e->weight);
     (void)pthread_mutex_lock(&l->reading);
     build_publish_terms(&l->weights, v, l->data);
@@ -217,6 +217,12 @@ static void learn(struct learner *l, const struct learner_example *e,
     (void)pthread_mutex_unlock(&l->reading);
     arena_reset(scratch);
     replay(l, scratch);
+    if (vector_decode(scratch, e->vector, &again) == ERR_OK) {
+        (void)ftrl_learn(&l->weights, &again, e->is_spam, e->weight);
+        (void)pthread_mutex_lock(&l->reading);
+        build_publish_terms(&l->weights, &again, l->data);
+        (void)pthread_mutex_unlock(&l->reading);
+    }
     l->since++;
     l->is_dirty = true;
 }

@@ -16,9 +16,10 @@
 #include "core/learn/model.h"
 
 enum {
-    LEARNER_STORE = 4096,  /* examples per class */
-    LEARNER_REPLAY = 8,    /* older examples that are learnt again with a new one */
-    LEARNER_PASSES = 3,    /* over the store at a rebuild */
+    LEARNER_STORE = 4096, /* examples per class */
+    LEARNER_REPLAY = 8,   /* older examples that are learnt again with a new one */
+    LEARNER_PASSES = 3,   /* over the store at a rebuild */
+    LEARNER_REPORT = 6,
     LEARNER_FOLDS = 4,     /* to score ham by a model that has not learnt it */
     LEARNER_CALIBRATE = 32 /* examples after which thresholds are measured again */
 };
@@ -36,9 +37,12 @@ enum learner_source {
 const char *learner_source_name(enum learner_source source);
 
 struct learner_example {
-    uint64_t number; /* of the report log, rising; 0: it has none, and is learnt always */
+    uint64_t
+        number; /* of the report log, rising; 0: it has none, and is learnt always */
     bool is_spam;
-    float weight; /* messages that it stands for: 1 of train, 3 of a trusted report */
+    float
+        weight; /* messages that it stands for: at most 1 of train, LEARNER_REPORT of a report
+                     with full trust */
     enum learner_source source;
     struct slice vector; /* vector_encode */
 };

@@ -65,17 +65,11 @@ double model_share(const struct model_window *w, double margin)
 static const double share_begin = 0.1; /* of ham: a message above it scores */
 static const double margin_full = 3; /* for foreign ham where local ham is all alike */
 static const double odds_full = 1;
-static const double kind_cap[VECTOR_KINDS] = {[VECTOR_PERSON] = 5,
-                                              [VECTOR_LIST] = 5,
-                                              [VECTOR_NOTICE] = 2,
-                                              [VECTOR_LANGUAGE] = 2};
-
-double model_score(enum vector_kind kind, double margin, double full, double share,
-                   double false_positives)
+double model_score(double margin, double full, double share, double false_positives)
 {
     double by_share = log(share / share_begin) / log(false_positives / share_begin);
     double score = MODEL_FULL_SCORE * fmin(by_share, margin / full);
-    return fmax(0, fmin(score, kind_cap[kind]));
+    return fmax(0, fmin(score, MODEL_FULL_SCORE));
 }
 
 /* Both opinions. */
@@ -85,10 +79,9 @@ static void judge_local(const struct model_data *m, const struct model_options *
     const struct model_kind *k = &m->head.kind[v->kind];
     a->odds = odds_of(m->seen, m->head.counted, v);
     a->share = model_share(&k->window, a->margin);
-    a->first = model_score(v->kind, a->margin, margin_full, a->share,
-                           options->false_positives);
-    a->second = model_score(v->kind, a->odds, odds_full,
-                            model_share(&k->odds, a->odds), options->false_positives);
+    a->first = model_score(a->margin, margin_full, a->share, options->false_positives);
+    a->second = model_score(a->odds, odds_full, model_share(&k->odds, a->odds),
+                            options->false_positives);
 }
 
 void model_judge(const struct model_data *m, const struct model_options *options,
@@ -102,12 +95,13 @@ void model_judge(const struct model_data *m, const struct model_options *options
         judge_local(m, options, v, ret);
     } else {
         ret->share = model_share(&k->prior, ret->margin);
-        ret->first = fmin(MODEL_PRIOR_SCORE,
-                          model_score(v->kind, ret->margin, margin_full, ret->share,
-                                      options->false_positives));
+        ret->first =
+            fmin(MODEL_PRIOR_SCORE, model_score(ret->margin, margin_full, ret->share,
+                                                options->false_positives));
         ret->second = ret->first;
     }
-    ret->score = fmin(fmin(ret->first, ret->second), options->cap);
+    /* Either at 0 vetoes. */
+    ret->score = fmin(sqrt(ret->first * ret->second), options->cap[v->kind]);
     ret->score = round(ret->score * 10) / 10;
 }
 
@@ -122,7 +116,8 @@ void model_describe(const struct model_answer *a, char *dst, size_t size)
     for (unsigned i = 0; i < NAMED_BLOCKS && n > 0 && (size_t)n < size; i++) {
         unsigned best = VECTOR_BLOCKS;
         for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
-            if (!is_named[b] && (best == VECTOR_BLOCKS || a->block[b] > a->block[best])) {
+            if (!is_named[b] &&
+                (best == VECTOR_BLOCKS || a->block[b] > a->block[best])) {
                 best = b;
             }
         }
@@ -150,12 +145,13 @@ static enum err check_file(const struct filemap *map, const char *path,
                            struct errinfo *reterr)
 {
     const struct model_data *data = (const void *)map->p;
-    bool is_whole = map->n == sizeof(*data) &&
-                    memcmp(data->head.magic, magic, sizeof(magic)) == 0;
+    bool is_whole =
+        map->n == sizeof(*data) && memcmp(data->head.magic, magic, sizeof(magic)) == 0;
     if (is_whole && (data->head.version != MODEL_VERSION ||
                      data->head.vector_version != VECTOR_VERSION)) {
-        return errinfo_set(reterr, ERR_VERSION, path, 0,
-                           "of another version; gillnetd or gillnet train makes it again");
+        return errinfo_set(
+            reterr, ERR_VERSION, path, 0,
+            "of another version; gillnetd or gillnet train makes it again");
     }
     if (!is_whole || data->head.checksum != sum_of(data)) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,

@@ -8,7 +8,7 @@
  * sure only where it has seen much ham of that kind. Until MODEL_LEAST spam and ham of a kind were
  * learnt here, only the prior speaks, up to MODEL_PRIOR_SCORE.
  * The second opinion (core/learn/odds.h) counts in how many spam and ham messages each term stood,
- * and has windows of its own. The score is the lower one of both: each can veto the other.
+ * and has windows of its own. The score is the geometric mean of both: each can veto the other.
  * Files in reading order: vector, ftrl, model, odds, prior, store, build, learner.
  * Threads: any may read one model.   Owns: the mapping.   Depends: base, feature, extract.
  * To change the score: model_judge and its test; the figures are in ADR 0070.
@@ -45,7 +45,7 @@ struct model_kind {
     uint32_t nspam; /* learnt here */
     uint32_t nham;
     struct model_window window;
-    struct model_window odds; /* of the second opinion */
+    struct model_window odds;  /* of the second opinion */
     struct model_window prior; /* of the prior alone */
 };
 
@@ -63,7 +63,8 @@ struct model_head {
     uint64_t checksum; /* of the rest of the file, then of the head with 0 here */
 };
 
-/* How many learnt messages had a term: ham, spam. The numbers stop at 65,535. */
+/* In how many learnt messages a term stood, in units of 1 / ODDS_UNIT: ham, spam. The numbers stop
+ * at 65,535. */
 struct model_seen {
     uint16_t n[2];
 };
@@ -79,8 +80,8 @@ struct model_data {
 
 /* How messages are judged; from the configuration. */
 struct model_options {
-    double false_positives; /* share of ham at which the score is full */
-    double cap;             /* of the score */
+    double false_positives;   /* share of ham at which the score is full */
+    double cap[VECTOR_KINDS]; /* of the score */
 };
 
 struct model_answer {
@@ -100,10 +101,9 @@ void model_judge(const struct model_data *m, const struct model_options *options
                  const struct vector *v, struct model_answer *ret);
 /* The share of ham with this margin or a higher one. */
 double model_share(const struct model_window *w, double margin);
-/* The score of a margin, or of odds, of this kind before the cap of options: `full` is the lowest
- * one of a full score. */
-double model_score(enum vector_kind kind, double margin, double full, double share,
-                   double false_positives);
+/* The score of a margin, or of odds, from 0 to MODEL_FULL_SCORE; `full` is the lowest one of a full
+ * score. */
+double model_score(double margin, double full, double share, double false_positives);
 /* "list margin 2.1, 0.2 % of ham, text +1.2, html +0.6": the strongest blocks. */
 void model_describe(const struct model_answer *a, char *dst, size_t size);
 /* Margin of one term, by the model or by the prior. */

@@ -5,7 +5,7 @@
 enum { SEEN_MAX = 65535 };
 
 static const float doubt = 0.5F;  /* added to each count */
-static const float shrink = 2.0F; /* what was seen this often counts by half */
+static const float shrink = 5.0F; /* a term of so many messages counts by half */
 
 static const uint16_t *counter(const struct model_seen *seen, uint32_t term)
 {
@@ -20,8 +20,8 @@ double odds_of(const struct model_seen *seen, const float counted[2],
     ftrl_values(v, value);
     for (size_t i = 0; i < v->n; i++) {
         const uint16_t *both = counter(seen, v->term[i]);
-        float ham = (float)both[0];
-        float spam = (float)both[1];
+        float ham = (float)both[0] / ODDS_UNIT;
+        float spam = (float)both[1] / ODDS_UNIT;
         if (ham + spam > 0) {
             float odds = logf((spam + doubt) / (counted[1] + 1) /
                               ((ham + doubt) / (counted[0] + 1)));
@@ -33,13 +33,14 @@ double odds_of(const struct model_seen *seen, const float counted[2],
 }
 
 void odds_count(struct model_seen *seen, float counted[2], const struct vector *v,
-                bool is_spam, int weight)
+                bool is_spam, float weight)
 {
+    int units = (int)lroundf(weight * ODDS_UNIT);
     for (size_t i = 0; i < v->n; i++) {
         uint16_t *n = &seen[(v->term[i] & VECTOR_HASH_MASK) % MODEL_SEEN].n[is_spam];
-        int sum = *n + weight;
+        int sum = *n + units;
         sum = sum < 0 ? 0 : sum;
         *n = (uint16_t)(sum > SEEN_MAX ? SEEN_MAX : sum);
     }
-    counted[is_spam] = fmaxf(0.0F, counted[is_spam] + (float)weight);
+    counted[is_spam] = fmaxf(0.0F, counted[is_spam] + weight);
 }

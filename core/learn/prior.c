@@ -87,9 +87,9 @@ enum err prior_read(const char *path, struct model_data *m, struct errinfo *rete
     buf_init(&bytes, PRIOR_BYTES);
     enum err e = file_read(path, &bytes, reterr);
     struct slice s = buf_slice(&bytes);
-    if (e == ERR_OK && (s.n < HEAD_BYTES + WINDOWS_BYTES || memcmp(s.p, magic, MAGIC_BYTES) != 0 ||
-                        le_get(s.p + AT_SUM, 8) !=
-                            checksum64(slice_from(s, HEAD_BYTES)))) {
+    if (e == ERR_OK &&
+        (s.n < HEAD_BYTES + WINDOWS_BYTES || memcmp(s.p, magic, MAGIC_BYTES) != 0 ||
+         le_get(s.p + AT_SUM, 8) != checksum64(slice_from(s, HEAD_BYTES)))) {
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0, "this is no prior of a model");
     }
     if (e == ERR_OK && (le_get(s.p + AT_VERSION, 4) != PRIOR_VERSION ||
@@ -97,8 +97,8 @@ enum err prior_read(const char *path, struct model_data *m, struct errinfo *rete
         e = errinfo_set(reterr, ERR_VERSION, path, 0, "made for another version");
     }
     memset(m->prior, 0, sizeof(m->prior));
-    if (e == ERR_OK &&
-        !read_weights(slice_from(s, HEAD_BYTES + WINDOWS_BYTES), le_get(s.p + AT_COUNT, 8), m->prior)) {
+    if (e == ERR_OK && !read_weights(slice_from(s, HEAD_BYTES + WINDOWS_BYTES),
+                                     le_get(s.p + AT_COUNT, 8), m->prior)) {
         memset(m->prior, 0, sizeof(m->prior));
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0, "weights are damaged");
     }

@@ -8,7 +8,7 @@
 enum {
     FILE_MAX = 64 << 20,
     RECORD_MAX = VECTOR_BYTES + 64,
-    REWRITE_MIN = 1024,    /* records; a shorter file is left as it is */
+    REWRITE_MIN = 1024, /* records; a shorter file is left as it is */
     FILE_MODE = 0640,
     CLASSES = 2,
     VECTOR_LEAST = 4, /* bytes of its head */
@@ -357,8 +357,7 @@ static enum err append(struct store *s, struct errinfo *reterr)
         return errinfo_errno(reterr, s->path, "cannot be opened");
     }
     bool is_done = file_write_all(fd, buf_slice(&s->pending)) && fdatasync(fd) == 0;
-    enum err e =
-        is_done ? ERR_OK : errinfo_errno(reterr, s->path, "cannot be written");
+    enum err e = is_done ? ERR_OK : errinfo_errno(reterr, s->path, "cannot be written");
     (void)close(fd);
     return e;
 }

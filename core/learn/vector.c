@@ -208,8 +208,9 @@ bool vector_reader_finish(struct vector_reader *r, const struct extract *x,
     if (term == NULL) {
         return false;
     }
-    *ret = (struct vector){.kind = vector_kind_of(extract_conversation(x), &look, is_page(r, set)),
-                           .term = term};
+    *ret = (struct vector){
+        .kind = vector_kind_of(extract_conversation(x), &look, is_page(r, set)),
+        .term = term};
     for (size_t i = 0; i < r->n; i++) {
         if ((r->term[i].groups & groups) != 0) {
             term[ret->n++] = r->term[i].key;

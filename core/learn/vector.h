@@ -54,7 +54,8 @@ const char *vector_kind_name(enum vector_kind kind);
 
 struct vector {
     enum vector_kind kind;
-    uint16_t group; /* hash of the mailing list or the sender's domain: mail that is alike */
+    uint16_t
+        group; /* hash of the mailing list or the sender's domain: mail that is alike */
     size_t n;
     const uint32_t *term;          /* block << VECTOR_HASH_BITS | hash; none twice */
     uint16_t count[VECTOR_BLOCKS]; /* terms of each block */

@@ -1,8 +1,7 @@
 /* vector_code - a vector as bytes: version, kind, group, then each block as the number of its terms and
  * the distances of their hashes in rising order, all in LEB128. */
-#include "core/learn/vector.h"
-
 #include "core/base/le.h"
+#include "core/learn/vector.h"
 
 enum { VECTOR_HEAD = 4 };
 

@@ -1,6 +1,6 @@
 /* vector_part - form of header, MIME parts and HTML. */
-#include "core/learn/vector_internal.h"
 #include "core/base/le.h"
+#include "core/learn/vector_internal.h"
 #include "core/message/text/ascii.h"
 
 enum { VALUE_MAX = 40, MAILER_MAX = 20, EXTENSION_MAX = 6, NAME_MAX_BYTES = 64 };

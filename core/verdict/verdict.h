@@ -161,6 +161,9 @@ void verdict_scale_of(const struct config *config, struct verdict_scale *ret);
 enum action verdict_action(const struct verdict_scale *scale, double score, double sure,
                            double firm);
 
+/* How the configuration lets the model judge. */
+void verdict_model_options(const struct config *config, struct model_options *ret);
+
 /* The limits of extraction as configured. */
 void verdict_extract_limits(const struct config *config, struct extract_limits *ret);
 

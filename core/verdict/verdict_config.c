@@ -32,6 +32,16 @@ void verdict_extract_limits(const struct config *config, struct extract_limits *
     };
 }
 
+void verdict_model_options(const struct config *config, struct model_options *ret)
+{
+    const struct config_model *c = &config->model;
+    *ret = (struct model_options){.false_positives = c->false_positives,
+                                  .cap = {[VECTOR_PERSON] = c->cap,
+                                          [VECTOR_LIST] = c->cap,
+                                          [VECTOR_LANGUAGE] = c->cap_language,
+                                          [VECTOR_NOTICE] = c->cap_notice}};
+}
+
 struct rule_text *verdict_read_text(const struct config *config, struct arena *arena,
                                     struct extract_limits *limits)
 {

@@ -78,15 +78,17 @@ static void start(const char *prior)
 
 static void judge(size_t i)
 {
-    struct model_options options = {.false_positives = 0.001, .cap = 5};
+    struct model_options options = {.false_positives = 0.001, .cap = {4.5, 4.5, 1, 2}};
     struct model_answer a;
     struct vector v;
     if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {
         learner_judge(learner, &options, &v, &a);
-        printf("%zu %.2f %.4f %.4f %d %d %.4f %s\n", i, a.score, a.margin, a.share,
-               a.is_local, a.second < a.first, a.odds, vector_kind_name(a.kind));
+        const struct model_kind *k = &learner_model(learner)->head.kind[a.kind];
+        printf("%zu %.2f %.4f %.6f %d %d %.4f %s %.6f\n", i, a.score, a.margin, a.share,
+               a.is_local, a.second < a.first, a.odds, vector_kind_name(a.kind),
+               model_share(&k->odds, a.odds));
     } else {
-        printf("%zu 0 0 0 0 0 0 none\n", i);
+        printf("%zu 0 0 1 0 0 0 none 1\n", i);
     }
     arena_reset(arena);
 }

@@ -22,7 +22,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 HEADER, REJECT = 5.0, 10.0
 SPAM = ("sa-spam", "glitchy-2023", "phishing", "other-spam")
 HAM = ("easy-ham", "hard-ham", "real", "synthetic")
-TRAIN_WEIGHT, REPORT_WEIGHT = 1, 3
+REPORT_WEIGHT = 6  # LEARNER_REPORT
 
 
 def tune_rules():
@@ -74,9 +74,15 @@ class Rounds:
     def say(self, line):
         self.lines.append(line)
 
-    def learn(self, how, messages, weight):
+    def train(self, messages):
+        """As `gillnet train`: near replicas weigh less."""
+        size = collections.Counter(m.campaign for m in messages)
         for m in messages:
-            self.say("%s %d %s %g" % (how, m.number, "spam" if m.spam else "ham", weight))
+            self.say("T %d %s %g" % (m.number, "spam" if m.spam else "ham", size[m.campaign] ** -.5))
+
+    def report(self, messages):
+        for m in messages:
+            self.say("A %d %s %g" % (m.number, "spam" if m.spam else "ham", REPORT_WEIGHT))
 
     def ask(self, messages, key):
         for m in messages:
@@ -120,17 +126,17 @@ def add_round(rounds, messages, spam, ham, reports):
     if reports == 0:
         prior = "/tmp/figures-learn-%d.prior" % os.getpid()
         rounds.say("R")
-        rounds.learn("T", train, TRAIN_WEIGHT)
+        rounds.train(train)
         rounds.say("B")
         rounds.say("W " + prior)
         rounds.say("R " + prior)
     else:
         rounds.say("R")
-        rounds.learn("T", train, TRAIN_WEIGHT)
+        rounds.train(train)
         rounds.say("B")
         both = reported + ham_reported
         random.Random(5).shuffle(both)
-        rounds.learn("A", both, REPORT_WEIGHT)
+        rounds.report(both)
         rounds.say("C")
     rounds.ask(tested_spam, (reports, spam, ham))
     rounds.ask(tested_ham, (reports, spam, ham))
@@ -149,7 +155,7 @@ def print_shares(answers, names):
         g = seen[reports, m.spam, group_of(m)]
         g[0] += 1
         g[1] += total >= HEADER - 1e-9
-        g[2] += total >= REJECT - 1e-9
+        g[2] += m.rule_score >= REJECT - 1e-9  # MODEL marks at most
         g[3] += float(a[1]) >= HEADER - 1e-9
         if names and not m.spam and total >= HEADER - 1e-9:
             print("  %s reports=%s rules=%.1f model=%s margin=%s of %s local=%s %s" % (m.path, reports, m.rule_score, a[1], a[2], a[3], a[4], a[7]))

@@ -9,6 +9,7 @@
 
 #include "milter/connection.h"
 #include "milter/learn.h"
+#include "milter/learn_self.h"
 #include "milter/mail_report.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
@@ -273,6 +274,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     embargo.context = &context;
     embargo_judge(service_embargo(), &embargo, &recall, m->arena, ret);
     if (!ret->is_embargoed) { /* it is judged when it comes back */
+        learn_self_received(m, &context, features, judgements, ret);
         outgoing_note_received(&sender, ret->action == ACTION_ACCEPT);
         judged_add(m->config, &counts, judgements);
     }

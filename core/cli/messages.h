@@ -24,7 +24,7 @@ struct messages_envelope {
     struct cli_values rcpt;
     bool is_authenticated;
     uint8_t addr[16];           /* of client, by messages_each */
-    bool keeps_names; /* of the terms of message.vector */
+    bool keeps_names;           /* of the terms of message.vector */
     struct list_manager *lists; /* tested for features without room; NULL: none */
 };
 
@@ -37,8 +37,8 @@ struct message {
     const struct slice
         *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
     size_t nrcpt;
-    const struct rule_text *text; /* what rules found in its text */
-    const struct vector *vector;  /* its terms, for the model; NULL: no memory */
+    const struct rule_text *text;       /* what rules found in its text */
+    const struct vector *vector;        /* its terms, for the model; NULL: no memory */
     const struct vector_reader *reader; /* that read them, for their names */
     uint64_t bytes;
     uint64_t start_mono_us;

@@ -9,6 +9,7 @@
 
 #include "milter/connection.h"
 #include "milter/learn.h"
+#include "milter/mail_report.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/probe.h"
@@ -65,6 +66,10 @@ static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
     if (s->has_message) {
         note_rcpt(&s->message, slice_str(argv ? argv[0] : NULL));
     }
+    if (s->has_message) {
+        mail_capture_rcpt(&s->message.capture, s->message.config, s->message.arena,
+                          slice_str(argv ? argv[0] : NULL));
+    }
     if (s->has_message && s->message.extract) {
         extract_rcpt_to(s->message.extract, slice_str(argv ? argv[0] : NULL));
     }
@@ -91,6 +96,7 @@ static sfsistat on_header_field(SMFICTX *ctx, char *name, char *value)
     }
     if (s->has_message) {
         message_note_header(&s->message, slice_str(name));
+        mail_capture_header(&s->message.capture, slice_str(name), slice_str(value));
     }
     if (s->has_message && s->message.extract && !s->message.has_ended_headers) {
         extract_header(s->message.extract, slice_str(name), slice_str(value));
@@ -114,6 +120,7 @@ static sfsistat on_eoh(SMFICTX *ctx)
     }
     if (s->has_message) {
         end_headers(&s->message);
+        mail_capture_end_headers(&s->message.capture);
     }
     return connection_leave(s, reply_continue(s, SMFIP_NR_EOH));
 }
@@ -128,6 +135,8 @@ static sfsistat on_body_bytes(SMFICTX *ctx, unsigned char *bytes, size_t n)
     struct message *m = &s->message;
     if (s->has_message) {
         m->bytes += n;
+        mail_capture_body(&m->capture, slice_of((const char *)bytes, n));
+        wants_more = mail_capture_wants(&m->capture);
     }
     if (s->has_message && m->extract) {
         end_headers(m);
@@ -320,6 +329,7 @@ static sfsistat on_eom(SMFICTX *ctx)
     struct outcome outcome;
     note_queue_id(ctx, &s->message);
     finish_message(ctx, s, &outcome);
+    mail_report_end(s, &outcome);
     session_end_message(s);
     return connection_leave(s, outcome.code);
 }

@@ -18,6 +18,7 @@
 #include "milter/control.h"
 #include "milter/learn.h"
 #include "milter/libmilter.h"
+#include "milter/mail_report.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/packet.h"
@@ -330,6 +331,7 @@ static bool end_service(void)
     control_stop();
     scan_stop();
     report_spool_stop();
+    mail_report_stop();
     milter_listener_remove(&daemon_state.listener);
     milter_listener_shut(&daemon_state.listener);
     if (daemon_state.listener.is_kept) {
@@ -436,8 +438,8 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        !scan_start() || !report_spool_start() || !learn_start() || !control_start() ||
-        signals_start(&hooks) != ERR_OK) {
+        !scan_start() || !report_spool_start() || !learn_start() ||
+        !mail_report_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");
@@ -478,6 +480,7 @@ static void tear_down(void)
     control_stop();
     scan_stop();
     report_spool_stop();
+    mail_report_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
         outgoing_close();

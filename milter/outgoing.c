@@ -91,11 +91,11 @@ static void say_account(const struct message *m, const struct account_numbers *n
     stats_add(STAT_account_alerts, 1);
     log_warn("event=account user=%s strangers=%" PRIu64 " most=%u recipients=%" PRIu64
              " messages=%" PRIu64 " first=%" PRIu64 " bounces=%" PRIu64
-             " action=%s: account %s sends to %" PRIu64
+             " complaints=%" PRIu64 " action=%s: account %s sends to %" PRIu64
              " strangers; see whether its password was stolen",
              user, n->strangers, m->config->account.recipients, n->recipients,
-             n->messages, n->firsts, n->bounces, actions[m->config->account.action],
-             user, n->strangers);
+             n->messages, n->firsts, n->bounces, n->complaints,
+             actions[m->config->account.action], user, n->strangers);
 }
 
 static enum outgoing_answer judge_account(const struct message *m,

@@ -20,6 +20,8 @@
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
 
+#include "milter/mail_capture.h"
+
 struct record;
 
 enum {
@@ -75,6 +77,7 @@ struct message {
     struct slice mail_from;
     struct slice user;                /* the login; empty: none */
     struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
+    struct mail_capture capture;      /* of a message that is a report itself */
     struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;
     size_t nothers;

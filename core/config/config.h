@@ -106,6 +106,7 @@ struct config {
                       examined as others are, trusted networks left alone */
     struct config_account account;
     struct config_identity identity;
+    struct config_report_mail report_mail;
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 

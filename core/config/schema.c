@@ -131,6 +131,7 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_TOKENS] = "words",
         [SCHEMA_ADDRESSES] = "addresses",
         [SCHEMA_DOMAINS] = "domains",
+        [SCHEMA_RECIPIENTS] = "addresses and @domains",
         [SCHEMA_LISTEN] = "address",
         [SCHEMA_WEIGHTS] = "weights",
         [SCHEMA_SHARE] = "share",

@@ -86,7 +86,7 @@ bool mail_capture_wants(const struct mail_capture *c)
            (!is_bounce || c->bytes.n < MAIL_CAPTURE_BOUNCE);
 }
 
-static void keep(struct mail_capture *c, struct slice bytes)
+static void capture_bytes(struct mail_capture *c, struct slice bytes)
 {
     bool is_bounce = c->targets == MAIL_CAPTURE_EMPTY_SENDER;
 
@@ -116,24 +116,24 @@ void mail_capture_header(struct mail_capture *c, struct slice name, struct slice
     if (c->targets == 0 || c->has_ended_headers) {
         return;
     }
-    keep(c, name);
-    keep(c, SLICE_LIT(": "));
-    keep(c, value);
-    keep(c, SLICE_LIT("\r\n"));
+    capture_bytes(c, name);
+    capture_bytes(c, SLICE_LIT(": "));
+    capture_bytes(c, value);
+    capture_bytes(c, SLICE_LIT("\r\n"));
 }
 
 void mail_capture_end_headers(struct mail_capture *c)
 {
     if (c->targets != 0 && !c->has_ended_headers) {
         c->has_ended_headers = true;
-        keep(c, SLICE_LIT("\r\n"));
+        capture_bytes(c, SLICE_LIT("\r\n"));
     }
 }
 
 void mail_capture_body(struct mail_capture *c, struct slice chunk)
 {
     mail_capture_end_headers(c);
-    keep(c, chunk);
+    capture_bytes(c, chunk);
 }
 
 struct buf mail_capture_take(struct mail_capture *c)

@@ -242,7 +242,7 @@ static struct job *take_job(void)
     return job;
 }
 
-static void *run(void *context)
+static void *take_up_mails(void *context)
 {
     (void)context;
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
@@ -269,7 +269,7 @@ static void *run(void *context)
 bool mail_report_start(void)
 {
     mails.is_ending = false;
-    mails.is_started = pthread_create(&mails.thread, NULL, run, NULL) == 0;
+    mails.is_started = pthread_create(&mails.thread, NULL, take_up_mails, NULL) == 0;
     return mails.is_started;
 }
 

@@ -17,7 +17,7 @@ static bool is_folded(struct slice rest)
     return rest.n > 0 && (rest.p[0] == ' ' || rest.p[0] == '\t');
 }
 
-static bool is_name(struct slice s)
+static bool is_field_name(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] <= ' ' || s.p[i] >= 0x7f) {
@@ -44,7 +44,7 @@ static struct field next_field(struct slice *rest)
     struct slice all = slice_of(begin, n);
     colon = slice_find(all, ':');
     struct slice name = slice_trim(slice_head(all, colon));
-    if (colon == n || !is_name(name)) {
+    if (colon == n || !is_field_name(name)) {
         return (struct field){.is_blank = false};
     }
     struct slice value = slice_trim(slice_from(all, colon + 1));

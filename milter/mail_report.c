@@ -64,9 +64,9 @@ static void give_report(const struct job *job, bool is_spam, struct slice bytes)
 
     char text[LOG_STR_MAX];
 
-    log_info("event=report way=%s kind=%s reporter=%s bytes=%zu qid=%s",
-             ways[job->source], is_spam ? "spam" : "ham",
-             log_str(text, slice_str(job->reporter)), bytes.n, job->queue_id);
+    log_info("event=report kind=%s reporter=%s way=%s bytes=%zu qid=%s",
+             is_spam ? "spam" : "ham", log_str(text, slice_str(job->reporter)),
+             ways[job->source], bytes.n, job->queue_id);
 }
 
 static bool is_own_address(struct slice address)
@@ -320,10 +320,10 @@ static struct slice provider_of(const struct message *m,
     struct slice domain = from != NULL ? proof_domain_of(from->text) : SLICE_NONE;
 
     for (size_t i = 0; i < senders->n; i++) {
-        struct slice one = slice_str(senders->v[i]);
-        if (slice_is_at_or_below(domain, one) &&
+        struct slice allowed = slice_str(senders->v[i]);
+        if (slice_is_at_or_below(domain, allowed) &&
             proof_covers(features, extract_auth(m->extract), domain)) {
-            return one;
+            return allowed;
         }
     }
     return SLICE_NONE;
@@ -337,14 +337,14 @@ static void name_user(const struct session *s, char ret[REPORTER_MAX])
     bool is_v4 = memcmp(s->addr, mapped, sizeof(mapped)) == 0;
 
     if (m->user.n > 0) {
-        (void)snprintf(ret, REPORTER_MAX, "%.*s", SLICE_ARGS(m->user));
+        (void)snprintf(ret, REPORTER_MAX, "mail/%.*s", SLICE_ARGS(m->user));
         return;
     }
     if (s->has_addr) {
         (void)inet_ntop(is_v4 ? AF_INET : AF_INET6,
                         is_v4 ? s->addr + sizeof(mapped) : s->addr, text, sizeof(text));
     }
-    (void)snprintf(ret, REPORTER_MAX, "client:%s", text);
+    (void)snprintf(ret, REPORTER_MAX, "client/%s", text);
 }
 
 /* A message of a stranger. False: it reports nothing. */
@@ -368,7 +368,7 @@ static bool fill_received(const struct message *m, struct job *job)
         struct slice domain = provider_of(m, features);
         job->source = SOURCE_PROVIDER;
         if (domain.n > 0) {
-            (void)snprintf(job->reporter, sizeof(job->reporter), "feedback:%.*s",
+            (void)snprintf(job->reporter, sizeof(job->reporter), "feedback/%.*s",
                            SLICE_ARGS(domain));
         }
         return domain.n > 0;

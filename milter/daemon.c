@@ -331,7 +331,6 @@ static bool end_service(void)
     control_stop();
     scan_stop();
     report_spool_stop();
-    mail_report_stop();
     milter_listener_remove(&daemon_state.listener);
     milter_listener_shut(&daemon_state.listener);
     if (daemon_state.listener.is_kept) {

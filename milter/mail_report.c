@@ -13,13 +13,14 @@
 #include "core/verdict/identity/contacts.h"
 #include "core/verdict/identity/proof.h"
 
+#include "milter/report.h"
 #include "milter/service.h"
 
 #define FAULT_KEY "report-mail"
 
 enum {
     NICE = 10,
-    REPORTER_MAX = SESSION_TEXT_MAX + 16,
+    REPORTER_MAX = REPORT_NAME_MAX + 1,
     FAULT_LASTS_US = 600 * 1000 * 1000 /* after the last drop */
 };
 
@@ -39,7 +40,7 @@ struct job {
     char reporter[REPORTER_MAX];
     char rcpt[ADDRESS_BYTES_MAX + 1]; /* of a bounce: whose message came back */
     char queue_id[SESSION_QUEUE_ID_MAX];
-    uint64_t case_id;
+    char case_text[CASE_ID_SIZE];
 };
 
 static struct {
@@ -57,16 +58,25 @@ static struct {
 
 /* ---- one mail, in the thread ---- */
 
-/* One message that a mail reports. */
+/* One message that a mail reports. gillnetd changes no lists: a report of ham takes back votes, and
+ * what is listed stays listed. */
 static void give_report(const struct job *job, bool is_spam, struct slice bytes)
 {
-    static const char *const ways[] = {"trap", "mail", "feedback", "bounce"};
+    static const char *const ways[] = {
+        [SOURCE_TRAP] = "trap", [SOURCE_USER] = "mail", [SOURCE_PROVIDER] = "feedback"};
+    struct errinfo why = {.code = ERR_OK};
+    struct scan_request line = {.say = is_spam ? SLICE_LIT("spam") : SLICE_LIT("ham"),
+                                .way = slice_str(ways[job->source])};
 
-    char text[LOG_STR_MAX];
-
-    log_info("event=report kind=%s reporter=%s way=%s bytes=%zu qid=%s",
-             is_spam ? "spam" : "ham", log_str(text, slice_str(job->reporter)),
-             ways[job->source], bytes.n, job->queue_id);
+    if (job->source == SOURCE_TRAP) {
+        line.id[line.nids++] = slice_str(job->case_text);
+    }
+    json_t *answer = report_keep(&line, slice_str(job->reporter), bytes, &why);
+    if (answer == NULL) {
+        log_errinfo("report", &why);
+        stats_add(STAT_report_mail_dropped, 1);
+    }
+    json_decref(answer);
 }
 
 static bool is_own_address(struct slice address)
@@ -337,7 +347,7 @@ static void name_user(const struct session *s, char ret[REPORTER_MAX])
     bool is_v4 = memcmp(s->addr, mapped, sizeof(mapped)) == 0;
 
     if (m->user.n > 0) {
-        (void)snprintf(ret, REPORTER_MAX, "mail/%.*s", SLICE_ARGS(m->user));
+        (void)snprintf(ret, REPORTER_MAX, "user/%.*s", SLICE_ARGS(m->user));
         return;
     }
     if (s->has_addr) {
@@ -360,8 +370,8 @@ static bool fill_received(const struct message *m, struct job *job)
     }
     if ((targets & MAIL_CAPTURE_TRAP) != 0) {
         job->source = SOURCE_TRAP;
-        job->case_id = m->case_id;
-        (void)snprintf(job->reporter, sizeof(job->reporter), "trap");
+        (void)snprintf(job->case_text, sizeof(job->case_text), "%s", m->case_text);
+        (void)snprintf(job->reporter, sizeof(job->reporter), REPORT_TRAP);
         return !is_correspondent(m, features);
     }
     if ((targets & addresses) != 0) {

@@ -9,7 +9,7 @@
  * Senders that may report:
  *   mail to a trap: everybody, by reporter "trap"; not our own users, and not a proved sender to
  *       whom somebody of the trap's domain has written
- *   mail to report_addresses: a login, by its name ("mail/NAME"); a client of trusted_networks, by its address
+ *   mail to report_addresses: a login, by its name ("user/NAME"); a client of trusted_networks, by its address
  *       ("client/ADDRESS");
  *       a domain of feedback.senders that is proved, with abuse reports only, by "feedback/DOMAIN"
  *   a bounce, or an abuse report about mail of our own: reports nothing; if the message went out

@@ -4,6 +4,7 @@
 Usage: test_dovecot.py [TEST...]      ends like unittest. Needs root and contrib/install-deps test.
 """
 import imaplib
+import json
 import os
 import pathlib
 import re
@@ -20,9 +21,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 from ports import free_port  # noqa: E402
 
 DOVECOT = pathlib.Path(os.environ.get("GILLNET_DOVECOT", ROOT / "build/dovecot")) / "root"
+BUILD = pathlib.Path(os.environ.get("GILLNET_BUILD", ROOT / "build/release")).resolve()
 INSTALLED = "/usr/share/gillnet/dovecot"
 # Paths are compiled into Dovecot, so its files lie over /usr in a namespace of its own.
-START = 'mount -t overlay -o "lowerdir=$1/usr:/usr" overlay /usr && exec /usr/sbin/dovecot -F -c "$2"'
+START = 'mount -t overlay -o "lowerdir=$1/usr:/usr" overlay /usr && sievec -c "$2" "$3/report-spam.sieve" && ' \
+        'sievec -c "$2" "$3/report-ham.sieve" && exec /usr/sbin/dovecot -F -c "$2"'
 CONF = """
 base_dir = {top}/run
 state_dir = {top}/state
@@ -79,7 +82,7 @@ namespace inbox {{
 !include {top}/90-gillnet.conf
 """
 USER = "anna@example.org"
-MAIL = b"Message-ID: <%d@their.example>\r\nSubject: offer\r\n\r\nbuy at http://evil.example/x\r\n"
+MAIL = b"Message-ID: <%d@their.example>\r\nSubject: offer\r\n\r\nbuy at http://evil.example/x%d\r\n"
 
 
 class Moves(unittest.TestCase):
@@ -98,7 +101,8 @@ class Moves(unittest.TestCase):
         cls.prepare()
         port = free_port()
         (cls.top / "dovecot.conf").write_text(CONF.format(top=cls.top, port=port))
-        cls.proc = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "unshare", "--mount", "sh", "-c", START, "sh", DOVECOT, cls.top / "dovecot.conf"])
+        cls.proc = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "unshare", "--mount", "sh", "-c", START, "sh", DOVECOT, cls.top / "dovecot.conf",
+                                     cls.top / "site"])
         cls.addClassCleanup(cls.stop)
         cls.port = port
         end = time.monotonic() + 60
@@ -144,10 +148,15 @@ class Moves(unittest.TestCase):
         self.imap = imaplib.IMAP4("127.0.0.1", self.port)
         self.imap.login(USER, "x")
         self.addCleanup(self.imap.logout)
+        self.addCleanup(self.complain, len(self.log()))
+
+    def complain(self, before):
+        """Dovecot's log has an error only where a test expects one."""
+        self.assertNotIn("Error", self.log()[before:] if "fails" not in self.id() else "")
 
     def put(self, folder, n=1):
         """A new message in the folder; its UID."""
-        answer = self.imap.append(folder, None, None, MAIL % n)
+        answer = self.imap.append(folder, None, None, MAIL % (n, n))
         self.assertEqual(answer[0], "OK", answer)
         return re.search(rb"APPENDUID \d+ (\d+)", answer[1][0]).group(1).decode()
 
@@ -166,7 +175,7 @@ class Moves(unittest.TestCase):
         self.assertEqual([r[0].decode() for r in reports],
                          [f"report {say} --reporter {USER} --way imap -" for say in said], self.log())
         for _, message in reports:
-            self.assertEqual(message.replace(b"\r\n", b"\n"), (MAIL % 1).replace(b"\r\n", b"\n"))
+            self.assertEqual(message.replace(b"\r\n", b"\n"), (MAIL % (1, 1)).replace(b"\r\n", b"\n"))
 
     def test_into_junk_and_back__is_spam_then_ham(self):
         uid = self.move(self.put("INBOX"), "INBOX", "Junk")
@@ -197,6 +206,52 @@ class Moves(unittest.TestCase):
         self.imap.select("Junk")
         self.assertIn(uid.encode(), self.imap.uid("SEARCH", "ALL")[1][0].split())
         self.assertIn("gillnet-report", self.log())
+
+
+class Reports(Moves):
+    """The same with gillnet and gillnetd, which run as they do behind a package."""
+
+    @classmethod
+    def prepare(cls):
+        state = cls.top / "gillnet"
+        state.mkdir()
+        shutil.chown(state, "news", "mail")
+        cls.conf = cls.top / "gillnet.conf"
+        cls.conf.write_text(f'state_dir = "{state}";\nsocket = "unix:{state}/milter.sock";\nshipped_rules = false;\n')
+        log = open(cls.top / "gillnetd.log", "wb")
+        cls.addClassCleanup(log.close)
+        cls.daemon = subprocess.Popen(["setpriv", "--reuid=news", "--regid=mail", "--clear-groups", "--pdeathsig", "KILL",
+                                       f"{BUILD}/gillnetd", "-f", "-c", cls.conf], stdout=log, stderr=log)
+        cls.addClassCleanup(cls.daemon.wait)
+        cls.addClassCleanup(cls.daemon.terminate)
+        end = time.monotonic() + 60
+        while "event=listen" not in (cls.top / "gillnetd.log").read_text():
+            assert time.monotonic() < end and cls.daemon.poll() is None, (cls.top / "gillnetd.log").read_text()
+            time.sleep(0.02)
+        program = cls.top / "program"
+        program.write_text(f'#!/bin/sh\nexec {BUILD}/gillnet "$@" -c {cls.conf}\n')
+        program.chmod(0o755)
+        cls.use(program)
+
+    def setUp(self):
+        self.before = len(self.said())
+        super().setUp()
+
+    def said(self):
+        p = subprocess.run([f"{BUILD}/gillnet", "report", "list", "--json", "-c", self.conf], capture_output=True,
+                           text=True, check=True)
+        return [json.loads(line) for line in p.stdout.splitlines()]
+
+    def expect(self, *said):
+        got = sorted(self.said(), key=lambda r: r["time"])[self.before:]
+        self.assertEqual([r["kind"] for r in got], list(said), self.log())
+        self.assertEqual({(r["reporter"], r["way"]) for r in got}, {(f"mail/{USER}", "imap")} if said else set(), got)
+
+    def put(self, folder, n=None):
+        """Each message is another one: gillnet keeps what one reporter says of a message once."""
+        return super().put(folder, time.monotonic_ns())
+
+    test_program_fails__the_move_holds = None
 
 
 if __name__ == "__main__":

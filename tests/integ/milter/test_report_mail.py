@@ -1,8 +1,9 @@
 """Reports that come by mail, through the built gillnetd: who may report, and what becomes of it."""
+import json
 import re
 import unittest
 
-from daemon import Daemon
+from daemon import Daemon, gillnet
 from test_correspondents import ANN, BOB, PROOF, client, play, receive
 
 SPAM_TO, HAM_TO = "spam@our.example", "ham@our.example"
@@ -58,7 +59,7 @@ class Case(unittest.TestCase):
         """The reports, once n mails were taken up or refused and a later mark was."""
         self.d.wait_for(lambda: self.d.stat("report_mail") + self.d.stat("report_mail_refused") >= n, f"{n} mails")
         mail(self.d, [SPAM_TO], forward(REPORTED), user="mark")
-        found = self.d.wait_for(lambda: (r := self.seen()) and r[-1][1] == "mail/mark" and r, "the mark")
+        found = self.d.wait_for(lambda: (r := self.seen()) and r[-1][1] == "user/mark" and r, "the mark")
         return found[:-1]
 
     def seen(self):
@@ -70,6 +71,8 @@ class Traps(Case):
         a = mail(self.d, ["Old.User@our.example"])
         self.assertEqual((a.code, a.status()[:2]), ("c", "No"))
         self.assertEqual(self.reports(1), [("spam", "trap", "trap")])
+        said = json.loads(gillnet("report", "list", "--json", "-c", self.d.conf).stdout.splitlines()[0])
+        self.assertEqual(said["case"], a.case(), said)
 
     def test_trap_among_others__is_reported(self):
         mail(self.d, [ANN, "any@TRAP.example"])
@@ -91,7 +94,7 @@ class Addresses(Case):
         a = mail(self.d, [SPAM_TO], forward(REPORTED, REPORTED), sender=ANN, user="ann")
         self.assertEqual((a.code, a.headers()), ("c", []))
         mail(self.d, [HAM_TO], forward(REPORTED), sender=ANN, user="ann")
-        self.assertEqual(self.reports(2), [("spam", "mail/ann", "mail")] * 2 + [("ham", "mail/ann", "mail")])
+        self.assertEqual(self.reports(2), [("spam", "user/ann", "mail")] * 2 + [("ham", "user/ann", "mail")])
 
     def test_trusted_network__reports_by_its_address(self):
         mail(self.d, [SPAM_TO], forward(REPORTED), sender=ANN, address="198.51.100.7")
@@ -99,7 +102,7 @@ class Addresses(Case):
 
     def test_redirected__is_reported(self):
         mail(self.d, [SPAM_TO], sender=ANN, user="ann", headers=[("Resent-From", ANN), ("Subject", "buy")])
-        self.assertEqual(self.reports(1), [("spam", "mail/ann", "mail")])
+        self.assertEqual(self.reports(1), [("spam", "user/ann", "mail")])
 
     def test_nothing_attached__or_both_addresses__is_refused(self):
         mail(self.d, [SPAM_TO], sender=ANN, user="ann")

@@ -12,7 +12,7 @@ static bool has_address(const struct config_strings *addresses, struct slice add
 {
     for (size_t i = 0; i < addresses->n; i++) {
         struct slice one = slice_str(addresses->v[i]);
-        /* A mailbox keeps its first byte, except for case: most are told apart by it. */
+        /* Spellings of a mailbox share their first byte, except for case. */
         if (address.n > 0 && one.n > 0 && ((address.p[0] ^ one.p[0]) & ~0x20) == 0 &&
             feature_same_mailbox(address, one)) {
             return true;

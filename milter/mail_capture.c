@@ -100,7 +100,8 @@ static void capture_bytes(struct mail_capture *c, struct slice bytes)
     if (is_bounce) {
         bytes = slice_head(bytes, MAIL_CAPTURE_BOUNCE - c->bytes.n);
     }
-    if (atomic_fetch_add(&held_bytes, bytes.n) + bytes.n > MAIL_CAPTURE_ALL) {
+    size_t most = c->is_ours ? MAIL_CAPTURE_ALL : MAIL_CAPTURE_STRANGERS;
+    if (atomic_fetch_add(&held_bytes, bytes.n) + bytes.n > most) {
         atomic_fetch_sub(&held_bytes, bytes.n);
         lose(c);
         return;

@@ -23,7 +23,10 @@
 #include "milter/reply.h"
 
 enum {
-    MAIL_REPORT_QUEUE = 256,   /* mails that wait */
+    MAIL_REPORT_QUEUE = 256, /* mails that wait */
+    /* Above these numbers mail of strangers, and bounces, are dropped: a flood leaves room. */
+    MAIL_REPORT_STRANGERS = MAIL_REPORT_QUEUE / 2,
+    MAIL_REPORT_BOUNCES = MAIL_REPORT_QUEUE / 4,
     MAIL_REPORT_STOP_MS = 2000 /* for those that wait when gillnetd stops */
 };
 

@@ -337,12 +337,12 @@ static struct slice provider_of(const struct message *m,
 {
     const struct config_strings *senders = &m->config->report_mail.senders;
     const struct feature *from = featureset_first(features, FEATURE_from);
-    struct slice domain = from != NULL ? proof_domain_of(from->text) : SLICE_NONE;
+    struct slice sender = from != NULL ? proof_domain_of(from->text) : SLICE_NONE;
 
     for (size_t i = 0; i < senders->n; i++) {
         struct slice allowed = slice_str(senders->v[i]);
-        if (slice_is_at_or_below(domain, allowed) &&
-            proof_covers(features, extract_auth(m->extract), domain)) {
+        if (slice_is_at_or_below(sender, allowed) &&
+            proof_covers(features, extract_auth(m->extract), sender)) {
             return allowed;
         }
     }

@@ -437,8 +437,8 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        !scan_start() || !report_spool_start() || !learn_start() || !mail_report_start() ||
-        !control_start() || signals_start(&hooks) != ERR_OK) {
+        !scan_start() || !report_spool_start() || !learn_start() ||
+        !mail_report_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");

@@ -11,7 +11,10 @@ static atomic_size_t held_bytes;
 static bool has_address(const struct config_strings *addresses, struct slice address)
 {
     for (size_t i = 0; i < addresses->n; i++) {
-        if (feature_same_mailbox(address, slice_str(addresses->v[i]))) {
+        struct slice one = slice_str(addresses->v[i]);
+        /* Spellings of a mailbox share their first byte, except for case. */
+        if (address.n > 0 && one.n > 0 && ((address.p[0] ^ one.p[0]) & ~0x20) == 0 &&
+            feature_same_mailbox(address, one)) {
             return true;
         }
     }
@@ -62,12 +65,10 @@ void mail_capture_rcpt(struct mail_capture *c, const struct config *config,
     }
     c->targets |= has_address(&r->spam, a.text) ? MAIL_CAPTURE_SPAM : 0U;
     c->targets |= has_address(&r->ham, a.text) ? MAIL_CAPTURE_HAM : 0U;
-    if (mail_capture_is_trap(config, a.text)) {
+    if (c->trap.n == 0 && mail_capture_is_trap(config, a.text)) {
         c->targets |= MAIL_CAPTURE_TRAP;
-        if (c->trap.n == 0) {
-            c->trap = a.text; /* stays in the arena */
-            return;
-        }
+        c->trap = a.text; /* stays in the arena */
+        return;
     }
     arena_rewind(arena, &mark);
 }
@@ -99,7 +100,8 @@ static void capture_bytes(struct mail_capture *c, struct slice bytes)
     if (is_bounce) {
         bytes = slice_head(bytes, MAIL_CAPTURE_BOUNCE - c->bytes.n);
     }
-    if (atomic_fetch_add(&held_bytes, bytes.n) + bytes.n > MAIL_CAPTURE_ALL) {
+    size_t most = c->is_ours ? MAIL_CAPTURE_ALL : MAIL_CAPTURE_STRANGERS;
+    if (atomic_fetch_add(&held_bytes, bytes.n) + bytes.n > most) {
         atomic_fetch_sub(&held_bytes, bytes.n);
         lose(c);
         return;

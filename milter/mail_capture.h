@@ -4,7 +4,8 @@
  *
  * Other messages are not kept. Header fields and body are kept as they come from the MTA, up to
  * MAIL_CAPTURE_MESSAGE bytes (a bounce: its first MAIL_CAPTURE_BOUNCE), for all messages
- * together up to MAIL_CAPTURE_ALL; that includes those that wait in mail_report. A message above
+ * together up to MAIL_CAPTURE_ALL, of strangers up to MAIL_CAPTURE_STRANGERS; that includes those
+ * that wait in mail_report. A message above
  * a limit is filtered as usual and reports nothing.
  * Threads: one message, one thread at a time; the sum has its own lock.   Owns: the bytes.
  */
@@ -18,7 +19,8 @@
 enum {
     MAIL_CAPTURE_MESSAGE = 8 << 20,
     MAIL_CAPTURE_BOUNCE = 256 << 10,
-    MAIL_CAPTURE_ALL = 64 << 20
+    MAIL_CAPTURE_ALL = 64 << 20,
+    MAIL_CAPTURE_STRANGERS = MAIL_CAPTURE_ALL / 2 /* of it */
 };
 
 /* Bits: the kinds of recipients that a message has, or its empty sender. */
@@ -34,6 +36,7 @@ struct mail_capture {
     struct slice
         trap; /* the first trap among the recipients, in normal form; the message's */
     struct buf bytes;
+    bool is_ours; /* of a login or a trusted network */
     bool has_ended_headers;
     bool is_lost; /* a limit was met: the message reports nothing */
 };

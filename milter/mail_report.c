@@ -217,11 +217,21 @@ static void end_fault(void)
     }
 }
 
+/* Mails that may wait when one of this source comes. */
+static size_t room_for(enum mail_source source)
+{
+    if (source == SOURCE_USER) {
+        return MAIL_REPORT_QUEUE;
+    }
+    return source == SOURCE_BOUNCE ? MAIL_REPORT_BOUNCES : MAIL_REPORT_STRANGERS;
+}
+
 /* Takes job. */
 static void add_job(struct job *job)
 {
     pthread_mutex_lock(&mails.lock);
-    bool has_room = mails.is_started && !mails.is_ending && mails.n < MAIL_REPORT_QUEUE;
+    bool has_room =
+        mails.is_started && !mails.is_ending && mails.n < room_for(job->source);
     if (has_room) {
         if (mails.first == NULL) {
             mails.first = job;
@@ -327,12 +337,12 @@ static struct slice provider_of(const struct message *m,
 {
     const struct config_strings *senders = &m->config->report_mail.senders;
     const struct feature *from = featureset_first(features, FEATURE_from);
-    struct slice domain = from != NULL ? proof_domain_of(from->text) : SLICE_NONE;
+    struct slice sender = from != NULL ? proof_domain_of(from->text) : SLICE_NONE;
 
     for (size_t i = 0; i < senders->n; i++) {
         struct slice allowed = slice_str(senders->v[i]);
-        if (slice_is_at_or_below(domain, allowed) &&
-            proof_covers(features, extract_auth(m->extract), domain)) {
+        if (slice_is_at_or_below(sender, allowed) &&
+            proof_covers(features, extract_auth(m->extract), sender)) {
             return allowed;
         }
     }
@@ -396,14 +406,13 @@ static bool fill_job(const struct session *s, struct job *job)
 {
     const unsigned addresses = MAIL_CAPTURE_SPAM | MAIL_CAPTURE_HAM;
     const struct message *m = &s->message;
-    bool is_ours = m->is_authenticated || m->skip == SKIP_NETWORK;
 
     (void)snprintf(job->queue_id, sizeof(job->queue_id), "%s", m->queue_id);
     job->is_spam = (m->capture.targets & MAIL_CAPTURE_SPAM) != 0;
     if ((m->capture.targets & addresses) == addresses) {
         return false; /* spam and ham at once */
     }
-    if (!is_ours) {
+    if (!m->capture.is_ours) {
         return m->extract != NULL && fill_received(m, job);
     }
     job->source = SOURCE_USER;

@@ -7,12 +7,12 @@
  * and a fault says so.
  *
  * Senders that may report:
- *   mail to a trap: everybody, by reporter "trap"; not our own users, and not a proved sender to
+ *   mail to a trap: everybody, by reporter "trap"; except our own users, and a proved sender to
  *       whom somebody of the trap's domain has written
- *   mail to report_addresses: a login, by its name ("user/NAME"); a client of trusted_networks, by its address
- *       ("client/ADDRESS");
- *       a domain of feedback.senders that is proved, with abuse reports only, by "feedback/DOMAIN"
- *   a bounce, or an abuse report about mail of our own: reports nothing; if the message went out
+ *   mail to report_addresses: a login, as "user/NAME"; a client of trusted_networks, as
+ *       "client/ADDRESS"; a domain of feedback.senders that is proved, with abuse reports only, as
+ *       "feedback/DOMAIN"
+ *   a bounce, or an abuse report about mail from here, reports nothing; if the message went out
  *       here, it counts for its login (core/verdict/account)
  * All others are ignored: an abuse report of a stranger does nothing.
  * Threads: mail_report_start makes one; mail_report_end from any.   ADR 0074.
@@ -23,7 +23,10 @@
 #include "milter/reply.h"
 
 enum {
-    MAIL_REPORT_QUEUE = 256,   /* mails that wait */
+    MAIL_REPORT_QUEUE = 256, /* mails that wait */
+    /* Above these numbers mail of strangers, and bounces, are dropped: a flood leaves room. */
+    MAIL_REPORT_STRANGERS = MAIL_REPORT_QUEUE / 2,
+    MAIL_REPORT_BOUNCES = MAIL_REPORT_QUEUE / 4,
     MAIL_REPORT_STOP_MS = 2000 /* for those that wait when gillnetd stops */
 };
 

@@ -138,6 +138,7 @@ void session_begin_message(struct session *s, const char *mail_from,
         return;
     }
     m->mail_from = arena_copy(m->arena, slice_str(mail_from));
+    m->capture.is_ours = is_authenticated || m->skip == SKIP_NETWORK;
     if (message_is_bounce(m)) {
         mail_capture_empty_sender(&m->capture);
     }

@@ -94,7 +94,7 @@ static void set_first(struct slice *field, struct slice value)
 
 /* ---- RFC 5965 ---- */
 
-/* Types that say nothing about the content (auth-failure, opt-out, other) are missing. */
+/* Without the types that are not about content: auth-failure, opt-out, other. */
 static enum feedback_opinion opinion_of(struct slice type)
 {
     static const struct {

@@ -179,6 +179,15 @@ class Bounds(Case):
         self.assertEqual(self.reports(1), [("spam", "client/198.51.100.7", "mail")])
 
 
+    def test_stop__reports_what_waits(self):
+        m = client(self.d)
+        for i in range(20):
+            play(m, BOB, ["a@trap.example"], body=REPORTED.replace(b"17", b"%d" % i))
+        m.quit()
+        self.d.stop()
+        self.assertEqual(len(gillnet("report", "list", "-c", self.d.conf).stdout.splitlines()), 20)
+
+
 class NotOutgoing(Bounds):
     config = CONFIG + "outgoing = false;\n"
 

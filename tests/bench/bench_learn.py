@@ -7,6 +7,7 @@ Usage: bench_learn.py [OPTION]... [DATA]     needs contrib/install-deps test ben
   --gillnet FILE  program (default build/release/gillnet)
   --train N       most messages of a class to train with (default 1000)
   --test N        most messages of a source to test with (default 100)
+  --teach HOW     report or train: how gillnet is given the reports (default report)
   --only NAMES    learners to measure, of gillnet,spamassassin,rspamd
   --seed S        seed of the choice (default 1)
 
@@ -48,11 +49,12 @@ UNSEEN = ("hard-ham", "real")  # ham: one of them is learnt, the other one teste
 REPORTS = (0, 50, 200)
 THRESHOLD = {"gillnet": 5.0, "spamassassin": 5.0, "rspamd": 6.0}
 LEARNERS = tuple(THRESHOLD)
-REDACTED = (  # what gatherers put in place of an address
-    (re.compile(rb"\bphishing@pot\b(?!\.)"), b"reader@mx.example.com"),
-    (re.compile(rb"(?m)^([A-Za-z-]+):[ \t]*\[removed\][ \t]*$"), rb"\1: <reader@mx.example.com>"),
-    (re.compile(rb"<?\[removed\]>?"), b"<reader@mx.example.com>"),
-)
+REDACTED = re.compile(rb"<?\[removed\]>?|<?\bphishing@pot\b(?!\.)>?")  # what gatherers put in place of an address
+PLAIN = {b"message-id": b"<1697611655.4612669@mail.sender.example.net>", b"to": b"<reader@mx.example.com>",
+         b"cc": b"<reader@mx.example.com>", b"bcc": b"<reader@mx.example.com>", b"delivered-to": b"reader@mx.example.com",
+         b"received": b"<reader@mx.example.com>"}
+SENDER = b"<person@sender.example.net>"  # in all other fields
+FIELD = re.compile(rb"(?m)^([A-Za-z-]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 DNS_MODULES = ("rbl surbl fuzzy_check asn spf dkim dmarc arc mx_check url_redirector reputation greylist ratelimit"
                " history_redis replies neural milter_headers dkim_signing p0f external_services antivirus"
                " rspamd_update bimi once_received_dns http_headers").split()
@@ -133,15 +135,14 @@ class Round:
 def repair(m, folder):
     """A copy of the message with plain addresses in place of redacted ones; None: nothing was redacted."""
     with open(m.file, "rb") as file:
-        head, gap, body = file.read().partition(b"\n\n")
-    fixed = head
-    for pattern, text in REDACTED:
-        fixed = pattern.sub(text, fixed)
+        text = file.read()
+    head = re.match(rb"(?:[^\r\n][^\n]*\n)*", text)[0]
+    fixed = FIELD.sub(lambda f: REDACTED.sub(PLAIN.get(f[1].lower(), SENDER), f[0]), head)
     if fixed == head:
         return None
-    path = os.path.join(folder, "%s.eml" % m.path.replace("/", "_"))
+    path = os.path.join(folder, m.path.replace("/", "_"))
     with open(path, "wb") as file:
-        file.write(fixed + gap + body)
+        file.write(fixed + text[len(head):])
     return path
 
 
@@ -157,7 +158,7 @@ class Gillnet:
     """`gillnet` on a state folder of its own, without a daemon."""
 
     def __init__(self, options, folder):
-        self.program, self.dir = options.gillnet, folder
+        self.program, self.teach, self.dir = options.gillnet, options.teach, folder
         self.prior = os.path.join(folder, "prior")
         self.conf = os.path.join(folder, "gillnet.conf")
         os.mkdir(os.path.join(folder, "state"), 0o750)
@@ -174,11 +175,11 @@ class Gillnet:
         return run.stdout
 
     def folder_of(self, name, messages):
-        """A folder of links to the messages, which train and report read."""
+        """A folder of copies of the messages, which train and report read; they follow no links."""
         path = os.path.join(self.dir, name)
         os.makedirs(path)
         for m in messages:
-            os.symlink(m.file, os.path.join(path, m.path.replace("/", "_")))
+            shutil.copyfile(m.file, os.path.join(path, m.path.replace("/", "_")))
         return path
 
     def train(self, messages):
@@ -187,16 +188,19 @@ class Gillnet:
         self.folders = [x for is_spam in (True, False) for x in
                         ("--spam" if is_spam else "--ham", self.folder_of("train-%d" % is_spam, [m for m in messages if m.spam == is_spam]))]
         self.run("train", "--prior", self.prior, *self.folders)
-        self.configure()
+        self.configure()  # now with it
 
     def begin_reports(self):
         self.run("train", *self.folders)
 
     def report(self, name, messages):
-        for is_spam in (True, False):
-            some = [m for m in messages if m.spam == is_spam]
-            if some:
-                self.run("report", "spam" if is_spam else "ham", self.folder_of("%s-%d" % (name, is_spam), some))
+        spam = self.folder_of(name + "-spam", [m for m in messages if m.spam])
+        ham = self.folder_of(name + "-ham", [m for m in messages if not m.spam])
+        if self.teach == "train":
+            self.run("train", "--spam", spam, "--ham", ham)
+        else:
+            self.run("report", "spam", spam)
+            self.run("report", "ham", ham)
 
     def scan(self, files):
         result = []
@@ -449,6 +453,7 @@ def main():
     parser.add_argument("--gillnet", default=os.path.join(TOP, "build/release/gillnet"))
     parser.add_argument("--train", type=int, default=1000)
     parser.add_argument("--test", type=int, default=100)
+    parser.add_argument("--teach", choices=("report", "train"), default="report")
     parser.add_argument("--only", default=",".join(LEARNERS))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

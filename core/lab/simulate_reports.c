@@ -1,4 +1,4 @@
-/* simulate_reports - `gillnet simulate reports`: what lying reporters can do to others. */
+/* simulate_reports - `gillnet simulate reports`: the damage that lying reporters do to others. */
 #include "core/lab/simulate_reports.h"
 
 #include <math.h>

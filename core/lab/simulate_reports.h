@@ -26,7 +26,7 @@ enum reports_plot {
     REPORTS_TOGETHER, /* report each issue of the target and mail of their own, always together */
     REPORTS_SLEEPERS, /* are the best reporters for weeks, then also report the target */
     REPORTS_SHIELD,   /* the same, but then call all spam ham */
-    REPORTS_FLOODER, /* one sleeper, who then reports REPORTS_FLOOD messages of others */
+    REPORTS_FLOODER, /* one sleeper; reports REPORTS_FLOOD messages of others at last */
     REPORTS_PLOTS
 };
 /* "nobody", "together", "sleepers", "shield", "flood". */

@@ -117,7 +117,7 @@ static bool is_liar(const struct world *w, unsigned user)
     return w->s->plot != REPORTS_NOBODY && user < liars_of(w->s);
 }
 
-/* Whose copies are counted: users who are honest in every plot. */
+/* True: the user is honest in every plot, so the copies are counted. */
 static bool is_measured(const struct world *w, unsigned user)
 {
     return user >= (unsigned)(w->s->liars * w->s->users) && !is_liar(w, user);

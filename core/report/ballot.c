@@ -6,7 +6,7 @@
 #include "core/base/array.h"
 
 enum { HAM_REPORTERS = 2 };
-/* Ham that refutes what was reported: without a trap, and of what a trap has, too. */
+/* Weight of ham that refutes reports: without a trap, and of an item that a trap has, too. */
 #define RELEASE_NEEDED     0.5
 #define RELEASE_OF_TRAPPED 0.75
 

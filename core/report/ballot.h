@@ -66,8 +66,8 @@ struct ballot {
 void ballot_fini(struct ballot *b);
 
 /* Adds the vote, in place of the reporter's earlier one. If BALLOT_SIDE_MAX votes say the same, it
- * takes the place of the lightest of them. False: it was not added; no memory, or none of them is
- * lighter. */
+ * takes the place of the lightest of them. False: it was not added, because memory is short or they
+ * all weigh more. */
 bool ballot_put(struct ballot *b, const struct trust *t, const struct vote *vote);
 /* Takes out the votes of one report, which was undone. */
 void ballot_take(struct ballot *b, uint64_t report);

@@ -246,7 +246,7 @@ static void take_back(struct reporter *r, uint64_t mark)
     }
 }
 
-/* The place for the mark of this outcome; an earlier outcome of the same report is taken back.
+/* The place for the mark of this outcome; an earlier outcome of the same report is undone first.
  * NULL: the outcome is known, by evidence that is as strong. */
 static uint64_t *mark_place(struct reporter *r, const struct trust_outcome *o)
 {

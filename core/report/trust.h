@@ -5,11 +5,11 @@
  * votes that evidence confirmed, `bad` counts votes that it refuted. Both numbers halve in
  * TRUST_HALF_DAYS days. Trust rises slowly and falls fast. A reporter gains at most
  * TRUST_CREDIT_DAY a day, so an established reporter (trust of TRUST_ESTABLISHED) is the work of
- * at least three days. A contradiction takes away up to three quarters of what was gained before.
+ * at least three days. A contradiction takes away up to three quarters of `good`.
  *
  * Evidence that liars can make themselves is limited: they agree with one another, and they can
  * subscribe a trap to a newsletter. Agreement with other reporters counts up to TRUST_KIND_MOST,
- * agreement with traps likewise, and neither of them alone makes a reporter established. Only the
+ * and so does agreement with traps. Neither of them alone makes a reporter established. Only the
  * administrator and lists count without this limit.
  * A reporter without any trust weighs TRUST_NEW; ballot.h limits the sum of all that are not
  * established. One report changes a reporter's trust once, however many items carry it.
@@ -39,7 +39,7 @@ enum {
 #define TRUST_KIND_MOST   2.5
 #define TRUST_CREDIT_DAY  1.0
 
-/* What ended a question about an item; later values are stronger. */
+/* The evidence that ended the question about an item; later values are stronger. */
 enum trust_evidence {
     TRUST_BY_MAJORITY, /* of established reporters, after a day without contradiction */
     TRUST_BY_RELEASE,  /* recipients wanted what was reported as spam */

@@ -1,5 +1,5 @@
 /*
- * test_ballot - who decides an item, who does not, and what its end teaches about the voters.
+ * test_ballot - the reporters who decide an item, and the lesson of its end about the voters.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define DAY   ((uint64_t)86400)
 #define START (20000 * DAY)
 
-enum { DAYS = 60, NEWCOMERS = 1000 /* ids above this are nobody's */ };
+enum { DAYS = 60, NEWCOMERS = 1000 /* reporters above this are unknown */ };
 
 /* A table in which reporters 1 to n were proved right on DAYS days; the time after. */
 static struct trust *people(unsigned n, uint64_t *retnow)

@@ -80,6 +80,7 @@ bool api_report_held(struct api_call *call, const char *id, bool is_spam,
     if (ask_queue(&report, line, &answer)) {
         report.body = buf_slice(&answer);
         (void)slice_cut(&report.body, '\n');
+        report.request.path = slice_str(call->route->path); /* no token in the log */
         (void)snprintf(report.who.name, sizeof(report.who.name), "%s", reporter);
         api_report_message(&report, is_spam);
         is_kept = report.answer.status == 202;
@@ -111,9 +112,11 @@ static bool read_wanted(struct api_call *call, struct held_wanted *ret)
     while (http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
         if (slice_eq(name, SLICE_LIT("rcpt"))) {
             (void)snprintf(ret->rcpt, sizeof(ret->rcpt), "%s", value);
+        } else if (strcmp(value, "1") == 0) {
+            ret->all = true;
         } else {
-            ret->all = strcmp(value, "1") == 0;
-            is_bad = is_bad || !ret->all;
+            is_bad = true;
+            break;
         }
     }
     if (is_bad) {

@@ -128,6 +128,7 @@ struct config {
 
     struct config_journal journal;
     struct config_quarantine quarantine;
+    struct config_reports reports;
 
     struct config_hub hub;
     struct config_peers peers;

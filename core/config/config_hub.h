@@ -44,6 +44,13 @@ struct config_quarantine {
     struct config_strings domains; /* of recipients who get a digest; empty: all */
 };
 
+struct config_reports {
+    uint64_t keep_s; /* age at which a report leaves the log */
+    double
+        spam_score; /* of what the administrator reports as spam; of others a share */
+    double ham_score;
+};
+
 /* The companion service. */
 struct config_hub {
     char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */

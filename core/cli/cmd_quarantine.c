@@ -1,12 +1,11 @@
 /* cmd_quarantine - `gillnet quarantine`: held mail is listed, shown, released and deleted. */
 #include <sysexits.h>
 
-#include "core/base/arena.h"
+#include "core/base/case_id.h"
 #include "core/cli/humanize.h"
 #include "core/cli/print.h"
 #include "core/cli/quarantine_commands.h"
-#include "core/base/case_id.h"
-#include "core/verdict/journal/journal_report.h"
+#include "core/cli/report_message.h"
 
 enum { DECODE_MAX = 64 * 1024, LINE_SHOWN = 1 << 16, RCPTS_SHOWN = 3 };
 
@@ -77,7 +76,7 @@ static void print_row(const struct cli *cli, const json_t *row)
     (void)putchar('\n');
 }
 
-static int print_rows(struct cli *cli, const json_t *rows, const struct held_filter *f)
+static int print_held(struct cli *cli, const json_t *rows, const struct held_filter *f)
 {
     int status = CLI_CLEAN;
 
@@ -111,7 +110,7 @@ static int list_held(struct cli *cli, int argc, char **argv)
 
     THEN(status, cli_config(cli));
     THEN(status, quarantine_rows(cli, &rows));
-    THEN(status, print_rows(cli, rows, &f));
+    THEN(status, print_held(cli, rows, &f));
     json_decref(rows);
     return status;
 }
@@ -167,28 +166,18 @@ static int show_held(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-bool quarantine_report_ham(struct cli *cli, const char *id, struct slice message)
+/* False, after a message: it is not reported. */
+static bool report_ham(struct cli *cli, const char *id, struct slice message)
 {
-    struct errinfo why = {.text = ""};
-    struct journal_report r = {.reporter = SLICE_LIT("administrator")};
-    struct held h = {.nrcpt = 0};
-    struct arena *arena = arena_new(DECODE_MAX);
-    json_t *row = NULL;
-    bool is_done = false;
+    const struct report_request ham = {.way = "quarantine", .ids = {{id}, 1}};
+    json_t *answer = NULL;
+    const bool is_kept = cli_report_message(cli, &ham, message, &answer) == 0;
 
-    if (arena != NULL) {
-        held_read_header(&h, message, arena);
-        row = held_json(&h);
-        is_done = case_id_read(slice_str(held_text(row, "case")), &r.case_id) &&
-                  journal_report(cli->config->state_dir, &r, &why) == ERR_OK;
+    if (!is_kept) {
+        cli_say("%s: not reported as ham, and released all the same", id);
     }
-    if (!is_done) {
-        cli_say("%s: not reported as ham: %s", id,
-                why.text[0] != '\0' ? why.text : "it has no case id");
-    }
-    json_decref(row);
-    arena_free(&arena);
-    return is_done;
+    json_decref(answer);
+    return is_kept;
 }
 
 /* The report needs the message, so it comes first. The message is released also without one. */
@@ -203,7 +192,7 @@ static int release_one(struct cli *cli, const char *id)
         buf_fini(&answer);
         return status;
     }
-    const bool is_reported = quarantine_report_ham(cli, id, bytes);
+    const bool is_reported = report_ham(cli, id, bytes);
     buf_clear(&answer);
     status = ask_about(cli, "release", id, &answer, &bytes);
     buf_fini(&answer);

@@ -23,9 +23,6 @@ int quarantine_ask(struct cli *cli, const char *request, struct buf *ret);
  * sets "gillnet", "outgoing", "case" and "score" where it has the message. Same convention. */
 int quarantine_rows(struct cli *cli, json_t **ret);
 
-/* Reports a held message as ham, as the administrator. False, after a message: it failed. */
-bool quarantine_report_ham(struct cli *cli, const char *id, struct slice message);
-
 int quarantine_digest(struct cli *cli, int argc, char **argv);
 
 #endif

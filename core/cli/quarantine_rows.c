@@ -1,13 +1,12 @@
 /* quarantine_rows - held messages as gillnet-queue and the journal know them. */
 #include <sysexits.h>
 
-#include "core/base/file.h"
+#include "core/base/case_id.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
 #include "core/cli/quarantine_commands.h"
 #include "core/cli/services.h"
 #include "core/quarantine/queue/queue.h"
-#include "core/base/case_id.h"
 
 enum { US_PER_S = 1000000 };
 

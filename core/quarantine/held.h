@@ -37,8 +37,8 @@ struct held {
 
 /* One recipient more. */
 void held_add_recipient(struct held *h, struct slice address);
-/* Takes the values of the fields in header: lines "Name: value" with folds, LF line ends. The first
- * field of a name counts. */
+/* Takes the values of the fields in header, whose lines end in LF. The first field of a name
+ * counts. */
 void held_read_header(struct held *h, struct slice header, struct arena *arena);
 /* {id, time_s, bytes, sender, recipients, nrcpt, from, subject, reason, symbols, case, score,
  * gillnet}. NULL: no memory. */

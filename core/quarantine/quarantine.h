@@ -1,6 +1,5 @@
 /*
- * quarantine - mail that the MTA holds for gillnet: what is known about it, the digests that tell
- * its recipients, and the links in them.
+ * quarantine - mail that the MTA holds for gillnet, and the digests for its recipients.
  *
  * Two rooms. `quarantine` knows no MTA: rows of held messages (held), digests (held_digest), links
  * (held_link). `queue` (core/quarantine/queue/queue.h) runs the programs of Postfix or Sendmail and

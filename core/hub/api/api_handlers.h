@@ -15,16 +15,21 @@ void api_refuse_change(struct api_call *call, enum err e, const struct errinfo *
 /* Logs a write: client, kind, number of values and result. */
 void api_audit(const struct api_call *call, const char *what, size_t n);
 
-/* Handles the body as a report of a message, and answers: 202 if the report is kept. */
-void api_report_message(struct api_call *call, bool is_spam);
+/* Reports the body, a message, and answers: 202 if the report is kept. */
+struct api_opinion {
+    bool is_spam;
+    const char *reporter;
+    const char *way;
+    const char *id; /* case id or queue id of the message */
+};
+void api_report_message(struct api_call *call, const struct api_opinion *opinion);
 
 /* ---- held mail (api_quarantine.c) ---- */
 
 /* The rows of held messages (core/quarantine/held.h). NULL: it was refused. */
 json_t *api_held_rows(struct api_call *call);
-/* Reports a held message as spam or ham, in the name of reporter. */
-bool api_report_held(struct api_call *call, const char *id, bool is_spam,
-                     const char *reporter);
+/* Reports a held message; id of the opinion is its queue id. */
+bool api_report_held(struct api_call *call, const struct api_opinion *opinion);
 /* "WORD ID" to gillnet-queue. False: it was refused. */
 bool api_change_held(struct api_call *call, const char *word, const char *id);
 

@@ -15,7 +15,7 @@
 
 enum { US_PER_S = 1000000, SHOWN_BYTES = 4096 };
 
-static uint64_t now_s(void)
+static uint64_t link_now_s(void)
 {
     return clock_wall_us() / US_PER_S;
 }
@@ -131,7 +131,7 @@ static json_t *find_link(struct api_call *call, struct slice *rettoken)
     if (!api_path_token(call->route->path, call->request.path, rettoken)) {
         *rettoken = SLICE_NONE;
     }
-    switch (held_link_read(call->config->state_dir, *rettoken, now_s(), &link)) {
+    switch (held_link_read(call->config->state_dir, *rettoken, link_now_s(), &link)) {
     case HELD_LINK_OPEN:
         break;
     case HELD_LINK_USED:
@@ -183,14 +183,14 @@ static bool users_may_release(const struct config *c, const json_t *row)
 /* The link is used already. False: nothing was done. */
 static bool act_on(struct api_call *call, const json_t *link)
 {
-    const char *id = held_text(link, "id");
-    const char *reporter = held_text(link, "recipient");
+    const struct api_opinion opinion = {.is_spam = !is_release(link),
+                                        .reporter = held_text(link, "recipient"),
+                                        .way = "digest",
+                                        .id = held_text(link, "id")};
+    const bool is_reported = api_report_held(call, &opinion);
 
-    if (!is_release(link)) {
-        return api_report_held(call, id, true, reporter);
-    }
-    (void)api_report_held(call, id, false, reporter);
-    return api_change_held(call, "release", id);
+    return is_release(link) ? api_change_held(call, "release", opinion.id)
+                            : is_reported;
 }
 
 static void use_link(struct api_call *call, const json_t *link, struct slice token)

@@ -4,6 +4,7 @@
 #include "core/hub/api/api_body.h"
 #include "core/hub/api/api_handlers.h"
 #include "core/quarantine/held.h"
+#include "core/report/report.h"
 
 enum { RCPT_MAX = 1024 };
 
@@ -66,27 +67,26 @@ bool api_change_held(struct api_call *call, const char *word, const char *id)
 }
 
 /* A call of its own, because the report has an answer of its own. */
-bool api_report_held(struct api_call *call, const char *id, bool is_spam,
-                     const char *reporter)
+bool api_report_held(struct api_call *call, const struct api_opinion *opinion)
 {
     char line[QUARANTINE_LINE_MAX];
     struct api_call report = *call;
     struct buf answer;
     bool is_kept = false;
 
-    (void)snprintf(line, sizeof(line), "show %s", id);
+    (void)snprintf(line, sizeof(line), "show %s", opinion->id);
     buf_init(&answer, QUARANTINE_MESSAGE_BYTES);
     buf_init(&report.answer.body, call->answer.body.max);
     if (ask_queue(&report, line, &answer)) {
         report.body = buf_slice(&answer);
         (void)slice_cut(&report.body, '\n');
-        (void)snprintf(report.who.name, sizeof(report.who.name), "%s", reporter);
-        api_report_message(&report, is_spam);
+        report.request.path = slice_str(call->route->path); /* no token in the log */
+        api_report_message(&report, opinion);
         is_kept = report.answer.status == 202;
     }
     if (!is_kept) {
-        log_warn("event=quarantine id=%s error=\"not reported as %s: status %u\"", id,
-                 is_spam ? "spam" : "ham", report.answer.status);
+        log_warn("event=quarantine id=%s error=\"not reported as %s: status %u\"",
+                 opinion->id, opinion->is_spam ? "spam" : "ham", report.answer.status);
     }
     buf_fini(&report.answer.body);
     buf_fini(&answer);
@@ -111,9 +111,11 @@ static bool read_wanted(struct api_call *call, struct held_wanted *ret)
     while (http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
         if (slice_eq(name, SLICE_LIT("rcpt"))) {
             (void)snprintf(ret->rcpt, sizeof(ret->rcpt), "%s", value);
+        } else if (strcmp(value, "1") == 0) {
+            ret->all = true;
         } else {
-            ret->all = strcmp(value, "1") == 0;
-            is_bad = is_bad || !ret->all;
+            is_bad = true;
+            break;
         }
     }
     if (is_bad) {
@@ -172,7 +174,9 @@ void api_v1_quarantine_release(struct api_call *call)
     if (!read_id(call, id)) {
         return;
     }
-    const bool is_reported = api_report_held(call, id, false, call->who.name);
+    const struct api_opinion ham = {
+        .reporter = REPORT_ADMINISTRATOR, .way = "quarantine", .id = id};
+    const bool is_reported = api_report_held(call, &ham);
     if (api_change_held(call, "release", id)) {
         api_answer_json(call, json_pack("{s:s, s:s, s:b}", "id", id, "state",
                                         "released", "reported", (int)is_reported));

@@ -28,6 +28,7 @@ struct reporting {
     char id[ID_MAX];
     struct slice body; /* the message, or the values one a line */
     json_t *answer;    /* of gillnetd; NULL: it waits in the spool */
+    bool keeps_lists; /* its reporter takes nothing off the lists */
     struct api_strings revoked;
 };
 
@@ -229,7 +230,7 @@ static void report(struct reporting *r)
     enum err e = ERR_OK;
 
     if (keep(r)) {
-        if (!r->line.is_values) {
+        if (!r->line.is_values && !r->keeps_lists) {
             find_listed(r);
         }
         if (strcmp(r->kind, "ham") == 0 && r->revoked.n > 0) {
@@ -256,6 +257,21 @@ static bool is_kind(struct api_call *call, struct slice kind)
     }
     api_refuse(call, 422, "\"kind\" is spam or ham");
     return false;
+}
+
+void api_report_message(struct api_call *call, const struct api_opinion *opinion)
+{
+    struct reporting r = {
+        .call = call,
+        .line = {.say = opinion->is_spam ? SLICE_LIT("spam") : SLICE_LIT("ham"),
+                 .way = slice_str(opinion->way),
+                 .reporter = slice_str(opinion->reporter),
+                 .id = {slice_str(opinion->id)},
+                 .nids = 1},
+        .body = call->body};
+
+    (void)snprintf(r.kind, sizeof(r.kind), "%.*s", SLICE_ARGS(r.line.say));
+    report(&r);
 }
 
 /* Tokens of role admin are the administrator's; another is a reporter of its own. */

@@ -1,4 +1,4 @@
-/* main - the program gillnet-queue: one request about held mail, from standard input.
+/* main - the program gillnet-queue, which answers one request about held mail.
  *
  * systemd starts it for each connection to quarantine.socket (Accept=yes): standard input and
  * output are the connection, standard error is the journal. */

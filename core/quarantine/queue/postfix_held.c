@@ -1,6 +1,6 @@
 #include "core/quarantine/queue/postfix_held.h"
 
-/* A copy of a member that is text; empty: it is none. */
+/* A copy of a member that is text, else empty. */
 static struct slice copy_member(const json_t *object, const char *name,
                                 struct arena *arena)
 {
@@ -44,7 +44,7 @@ bool postfix_held_read(struct slice line, struct held *ret, struct arena *arena)
 
 /* ---- postcat ---- */
 
-/* The place in "*** WORDS QUEUE/ID ***"; empty: the line is none of these. A line of a header never
+/* The place in "*** WORDS QUEUE/ID ***"; empty for any other line. A line of a header never
  * is, because postcat's words have blanks and no colon behind them. */
 static struct slice place_of(struct slice line, struct slice words)
 {

@@ -1,5 +1,5 @@
 /*
- * postfix_held - what postqueue -j and postcat -qeh print, as held messages.
+ * postfix_held - the output of postqueue -j and postcat -qeh as held messages.
  *
  * Depends: base, quarantine.   Threads: pure.   Allocates: from the arena.
  */

@@ -141,7 +141,7 @@ enum err queue_postfix_show(const struct queue *q, const char *id, struct buf *r
     return e;
 }
 
-/* Runs postsuper, which says how many messages it changed: "postsuper: WORD 1 message". */
+/* Runs postsuper, which says "postsuper: WORD 1 message" if it changed one. */
 static enum err run_postsuper(const struct queue *q, const char *const args[],
                               struct slice word, const char *id, struct errinfo *reterr)
 {

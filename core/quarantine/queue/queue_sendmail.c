@@ -104,7 +104,7 @@ static enum err read_envelope(const struct spool *s, const struct sendmail_folde
 
 /* ---- list ---- */
 
-/* The id in the name of an envelope; NULL: it is none. */
+/* The id in the name of an envelope; NULL for other names. */
 static const char *id_in_name(const char *name)
 {
     const char *id = name + 2;

@@ -12,7 +12,7 @@
 static char env_path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char env_locale[] = "LC_ALL=C";
 
-/* in: its input, err: where errors go; -1: nothing, nowhere. */
+/* in is the input, -1 for an empty one; errors go to err, -1 for nowhere. */
 static int spawn(const char *const argv[], int in, int out, int err, pid_t *retpid)
 {
     size_t n = 1;

@@ -69,7 +69,7 @@ static enum err add_path(struct sendmail_folders *f, struct slice text,
 
 /* "Qlocal, P=/var/spool/mqueue/local, F=f" */
 static enum err add_queue_group(struct sendmail_folders *f, struct slice line,
-                          struct errinfo *reterr)
+                                struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
@@ -102,7 +102,7 @@ enum err sendmail_folders_find(struct slice cf, struct sendmail_folders *ret,
     }
     if (e == ERR_OK && ret->n == 0) {
         e = errinfo_set(reterr, ERR_NOT_FOUND, NULL, 0,
-                        "sendmail.cf names no folder of a queue that is there");
+                        "no folder of a queue that sendmail.cf names exists");
     }
     return e;
 }

@@ -10,8 +10,8 @@
 #include "core/base/buf.h"
 #include "core/quarantine/held.h"
 
-/* Reads the whole file; the header's values too. False: it is none, or not quarantined. id and
- * bytes are for the caller to set. */
+/* Reads the whole file; the header's values too. False: the message is not
+ * quarantined. The caller sets id and bytes. */
 bool sendmail_held_read(struct slice file, struct held *ret, struct arena *arena);
 
 /* Appends the header fields of the message, without those that Sendmail adds only for some

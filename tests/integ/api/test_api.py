@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """The HTTP API: look-ups, tables, roles, reports. Usage: test_api.py [TEST...]"""
+import concurrent.futures
+import hashlib
 import json
 import os
 import re
+import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -481,6 +485,111 @@ class Emergency(unittest.TestCase):
         self.assertEqual(self.hub.post(lift, {"domain": "a\nreload"}, head).status, 422)
         self.assertEqual(self.hub.post(lift, {"domain": "many.example"}, head).json(), {"domain": "many.example", "state": "lifted"})
         self.assertEqual(self.hub.get("/v1/emergency", head).json()["escalated"], [])
+
+
+HELD = {"id": "2283EA820FA", "time_s": 1795833447, "bytes": 384, "sender": "a@sender.example",
+        "recipients": ["b@here.example"], "nrcpt": 1, "from": "A <a@sender.example>", "subject": "pay <now>",
+        "reason": "", "symbols": "LIST_PHISH(5.0)", "case": "1kz5tszkk2t3", "score": 5.0, "gillnet": True}
+
+
+class Queue:
+    """Answers as gillnet-queue does; held: the rows."""
+
+    def __init__(self, path, held):
+        self.held, self.asked = held, []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(8)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def answer(self, word, queue_id):
+        if word == "list":
+            return "ok\n" + "".join(json.dumps(row) + "\n" for row in self.held)
+        if queue_id not in [row["id"] for row in self.held]:
+            return "error no message %s is held\n" % queue_id
+        if word != "show":
+            self.held = [row for row in self.held if row["id"] != queue_id]
+        return "ok\n" + (MAIL.decode().replace("\r\n", "\n") if word == "show" else "")
+
+    def serve(self):
+        while True:
+            connection, _ = self.listener.accept()
+            with connection:
+                line = connection.makefile().readline().rstrip("\n")
+                self.asked.append(line)
+                connection.sendall(self.answer(*line.partition(" ")[::2]).encode())
+
+
+class Held(unittest.TestCase):
+    def setUp(self):
+        self.hub = Hub(api='local_role = "admin";', more="count = { messages_per_day = 0; };")
+        self.addCleanup(self.hub.close)
+        self.hub.conf.write_text(self.hub.conf.read_text()
+                                 + f'quarantine = {{ socket = "{self.hub.top}/queue"; }};')
+        other = {**HELD, "id": "3CF1CA820FB", "gillnet": False, "nrcpt": 2, "recipients": ["c@here.example", "b@here.example"]}
+        self.queue = Queue(f"{self.hub.top}/queue", [HELD, other])
+        self.hub.start()
+        self.hub.start_gillnetd()
+
+    def link(self, row, action="release", expires=2 ** 40):
+        token = os.urandom(16).hex()
+        folder = self.hub.state / "quarantine/links"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / (hashlib.sha256(token.encode()).hexdigest() + ".link")).write_text(json.dumps(
+            {"id": row["id"], "time_s": row["time_s"], "recipient": "b@here.example", "action": action,
+             "expires_s": expires, "from": row["from"], "subject": row["subject"]}))
+        return "/q/" + token
+
+    def test_held__then_listed_released_and_deleted_by_id_alone(self):
+        hub = self.hub
+        row = {name: value for name, value in HELD.items() if name != "subject"}
+        self.assertEqual(hub.get("/v1/quarantine").json(), {"held": [row]})
+        self.assertEqual(len(hub.get("/v1/quarantine?all=1").json()["held"]), 2)
+        self.assertEqual(len(hub.get("/v1/quarantine?all=1&rcpt=C%40here.example").json()["held"]), 1)
+        self.assertEqual(hub.get("/v1/quarantine?all=x").status, 422)
+        for word in ("release", "delete"):
+            for queue_id, status in (("ALL", 422), ("-h12345", 422), ("a\nb12345", 422), ("99999", 404)):
+                self.assertEqual(hub.post("/v1/quarantine/" + word, {"id": queue_id}).status, status)
+        self.assertNotIn("ALL", " ".join(self.queue.asked))
+        self.assertEqual(hub.post("/v1/quarantine/release", {"id": HELD["id"]}).json(),
+                         {"id": HELD["id"], "state": "released", "reported": True})
+        self.assertEqual(self.queue.asked[-2:], ["show " + HELD["id"], "release " + HELD["id"]])
+        self.assertEqual(hub.post("/v1/quarantine/delete", {"id": "3CF1CA820FB"}).status, 200)
+        self.assertEqual(self.queue.held, [])
+
+    def test_link__then_the_page_changes_nothing_and_the_button_once(self):
+        hub, path = self.hub, self.link(HELD)
+        for method in ("GET", "HEAD", "OPTIONS"):
+            hub.ask(method, path)
+        page = hub.get(path)
+        self.assertEqual(page.status, 200)
+        self.assertIn(b"pay &lt;now&gt;", page.body)
+        self.assertEqual(self.queue.asked, [])
+        done = [hub.ask("POST", path + "/use").status for _ in range(3)]
+        self.assertEqual(done, [200, 410, 410])
+        self.assertEqual([line for line in self.queue.asked if line != "list"],
+                         ["show " + HELD["id"], "release " + HELD["id"]])
+
+    def test_two_buttons_at_once__then_one_is_refused(self):
+        path = self.link(HELD)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            done = sorted(pool.map(lambda _: self.hub.ask("POST", path + "/use").status, range(8)))
+        self.assertEqual(done[0], 200)
+        self.assertEqual(set(done[1:]) - {503}, {410})
+        self.assertEqual(self.queue.asked.count("release " + HELD["id"]), 1)
+
+    def test_links_of_others__then_refused(self):
+        hub, other = self.hub, self.queue.held[1]
+        rows = [(self.link(other), 403),  # two recipients
+                (self.link({**HELD, "time_s": 1}), 410),  # another message had the id
+                (self.link({**HELD, "id": "44444"}), 410),
+                (self.link(HELD, expires=1), 410),
+                ("/q/" + "0" * 32, 404), ("/q/..%2f..", 404), ("/q/x", 404)]
+        for path, status in rows:
+            self.assertEqual(hub.ask("POST", path + "/use").status, status, path)
+        self.assertEqual(hub.ask("POST", self.link(other, "spam") + "/use").status, 200)
+        self.assertEqual([line.split()[0] for line in self.queue.asked if line != "list"], ["show"])
+        self.assertIsNone(re.search("[0-9a-f]{32}", hub.logs()))  # a token is a right
 
 
 class Openapi(unittest.TestCase):

@@ -3,8 +3,10 @@
 import hashlib
 import json
 import os
+import random
 import re
 import subprocess
+import sys
 import time
 import unittest
 
@@ -12,6 +14,10 @@ import jsonschema
 
 import openapi
 from hub import LISTED, TOP, Hub, until
+
+sys.path.insert(0, str(TOP / "tests/integ/milter"))
+
+from mta import Mta  # noqa: E402
 
 Hub.checker = staticmethod(openapi.check)
 
@@ -458,6 +464,45 @@ class Emergency(unittest.TestCase):
         self.assertEqual(self.hub.post(lift, {"domain": "a\nreload"}, head).status, 422)
         self.assertEqual(self.hub.post(lift, {"domain": "many.example"}, head).json(), {"domain": "many.example", "state": "lifted"})
         self.assertEqual(self.hub.get("/v1/emergency", head).json()["escalated"], [])
+
+
+class Campaigns(unittest.TestCase):
+    """Mailings that went through gillnetd."""
+
+    def setUp(self):
+        self.hub = Hub(more='journal = { subjects = true; };\n')
+        self.addCleanup(self.hub.close)
+        self.head = {"Authorization": "Bearer " + self.hub.token("desk", "report")}
+        self.hub.start()
+        self.hub.start_gillnetd()
+
+    def send(self, n, copies):
+        r = random.Random(n)
+        words = [f"{r.choice('bdfgkl')}{r.choice('aeiou')}{r.choice('mnprst')}{r.choice('aeiou')}ck" for _ in range(90)]
+        for i in range(copies):
+            m = Mta(f"unix:{self.hub.top}/gillnetd.sock")
+            m.hello(address=f"192.0.{i}.7")
+            m.message(headers=(("From", f"a@s{n}.example"), ("Subject", f"offer {n}")), body=" ".join(words).encode() + b"\r\n")
+            m.quit()
+
+    def test_campaigns__of_mail__page_by_page_and_one_by_one(self):
+        for n, copies in enumerate((2, 3, 5)):
+            self.send(n, copies)
+        self.assertEqual(self.hub.get("/v1/campaigns").status, 401)  # not for role read
+        said = self.hub.get("/v1/campaigns", self.head).json()
+        self.assertEqual(sorted(r["messages"] for r in said["campaigns"]), [2, 3, 5])
+        found, answer = [], {"next": ""}
+        while answer["next"] is not None:
+            cursor = f"&cursor={answer['next']}" if answer["next"] else ""
+            answer = self.hub.get(f"/v1/campaigns?limit=1&sort=-messages{cursor}", self.head).json()
+            found += answer["campaigns"]
+        self.assertEqual([(r["messages"], r["networks"], r["subject"], r["sender"]) for r in found],
+                         [(5, 5, "offer 2", "a@s2.example"), (3, 3, "offer 1", "a@s1.example"), (2, 2, "offer 0", "a@s0.example")])
+        self.assertEqual(self.hub.get("/v1/campaigns?q=S1.example", self.head).json()["found"], 1)
+        self.assertEqual(self.hub.get(f"/v1/campaign?id={found[0]['id']}", self.head).json(), found[0])
+        self.assertEqual(self.hub.get("/v1/campaign?id=000000000000", self.head).status, 404)
+        for query in ("", "?id=x", "?id=1234567890abcdef", f"?id={found[0]['id']}&id={found[0]['id']}"):
+            self.assertEqual(self.hub.get(f"/v1/campaign{query}", self.head).status, 422, query)
 
 
 class Openapi(unittest.TestCase):

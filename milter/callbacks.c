@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/count/message.h"
+#include "core/report/reports.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/user/user_verdict.h"
 
@@ -249,12 +250,16 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     embargo.nrcpt = extract_recipients(m->extract, &embargo.rcpt);
     embargo_recall(service_embargo(), &embargo, &recall);
     add_to_counts(m, features, embargo_is_retry(&recall), &counts);
+    const struct keyring *vote_keys;
+    struct votes *votes = reports_votes(service_reports(&vote_keys));
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
         .identity = &identity,
+        .votes = votes,
+        .vote_keys = vote_keys,
         .is_emergency = emergency_is_on(service_emergency()),
         .trusts_filters = emergency_trusts_filters(service_emergency(), m->config),
         .evidence = emergency_add_symbols,

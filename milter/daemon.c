@@ -20,6 +20,7 @@
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/packet.h"
+#include "milter/report.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
@@ -52,6 +53,7 @@ static struct {
     struct embargo *embargo;     /* NULL: no keys, or no memory */
     struct ham_log *ham_log;     /* NULL: none; closed when the sessions are */
     struct journal *journal;     /* NULL: none; closed when the sessions are */
+    struct reports *reports;     /* NULL: none can be had */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -180,6 +182,20 @@ static void open_stats(const struct config *config)
     }
     stats_set(STAT_start_time, clock_wall_us() / 1000000);
     stats_set(STAT_pid, (uint64_t)getpid());
+}
+
+/* Mail is filtered also without reports. */
+static void open_reports(const struct config *config)
+{
+    struct errinfo why;
+
+    if (daemon_state.has_keys && report_open(config, &daemon_state.keys,
+                                             &daemon_state.reports, &why) != ERR_OK) {
+        report_fault("reports", "reports", &why);
+    }
+    service_set_reports(daemon_state.reports, &daemon_state.keys);
+    daemon_state.port.called = daemon_state.reports != NULL ? reports_called : NULL;
+    daemon_state.port.called_context = reports_votes(daemon_state.reports);
 }
 
 static void open_embargo(const struct config *config)
@@ -330,6 +346,7 @@ static bool end_service(void)
     notify_stopping();
     control_stop();
     scan_stop();
+    report_spool_stop();
     milter_listener_remove(&daemon_state.listener);
     milter_listener_shut(&daemon_state.listener);
     if (daemon_state.listener.is_kept) {
@@ -415,6 +432,7 @@ static int open_sockets(const struct config *config,
     }
     open_embargo(config);
     open_campaigns(config);
+    open_reports(config);
     daemon_state.emergency = emergency_new(config->state_dir);
     service_set_emergency(daemon_state.emergency);
     daemon_state.users = users_new(config->state_dir); /* NULL: none has settings */
@@ -435,7 +453,8 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        !scan_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
+        !scan_start() || !report_spool_start() || !control_start() ||
+        signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");
@@ -474,6 +493,7 @@ static void tear_down(void)
     list_health_free(&daemon_state.guard);
     control_stop();
     scan_stop();
+    report_spool_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
         outgoing_close();
@@ -486,6 +506,7 @@ static void tear_down(void)
         ham_log_close(&daemon_state.ham_log);
         journal_record_use(NULL, NULL);
         journal_close(&daemon_state.journal);
+        reports_close(&daemon_state.reports);
         embargo_free(&daemon_state.embargo);
         campaigns_close(&daemon_state.campaigns);
         emergency_free(&daemon_state.emergency);

@@ -40,6 +40,8 @@ static struct {
     struct embargo *embargo;     /* constant; NULL: none */
     struct emergency *emergency; /* constant; NULL: none */
     struct campaigns *campaigns; /* constant; NULL: none */
+    struct reports *reports;     /* constant, as is report_keys; NULL: none */
+    const struct keyring *report_keys;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
@@ -136,6 +138,18 @@ void service_set_emergency(struct emergency *emergency)
 struct emergency *service_emergency(void)
 {
     return service.emergency;
+}
+
+void service_set_reports(struct reports *reports, const struct keyring *keys)
+{
+    service.reports = reports;
+    service.report_keys = keys;
+}
+
+struct reports *service_reports(const struct keyring **retkeys)
+{
+    *retkeys = service.report_keys;
+    return service.reports;
 }
 
 void service_voices(const struct config *config, struct rating_sources *ret)

@@ -82,6 +82,12 @@ struct campaigns *service_campaigns(void);
 void service_set_emergency(struct emergency *emergency);
 struct emergency *service_emergency(void);
 
+/* Before the first message: the reports of people, and the keys of their digests; NULL: none can be
+ * had. Borrowed. */
+struct reports;
+void service_set_reports(struct reports *reports, const struct keyring *keys);
+struct reports *service_reports(const struct keyring **retkeys);
+
 struct list_manager *service_lists(void);
 bool service_is_inet(void);
 

@@ -13,11 +13,11 @@
 #include <pthread.h>
 
 #include "core/base/arena.h"
+#include "core/base/case_id.h"
 #include "core/base/slice.h"
 #include "core/config/config.h"
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
-#include "core/verdict/journal/case_id.h"
 
 struct record;
 

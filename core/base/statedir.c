@@ -49,7 +49,7 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
     const bool is_gillnetds =
         is_keys || *path == '\0' || strncmp(path, "counts", 6) == 0 ||
         strncmp(path, "identity", 8) == 0 || strncmp(path, "journal", 7) == 0 ||
-        strncmp(path, "users", 5) == 0;
+        strncmp(path, "users", 5) == 0 || strncmp(path, "reports", 7) == 0;
     uid_t gillnetd = 0;
     uid_t hub = 0;
     gid_t group = 0;

@@ -16,9 +16,9 @@
  * machine loses what the system had not written, at most half a minute.
  * Files in reading order: campaign_evidence (keys of a message), campaign_page (the file),
  * distinct, keys, slots, campaign (gillnetd's side), campaign_read (everybody's side),
- * campaign_json.
+ * campaign_report (votes), campaign_json.
  * Example of a change: another kind of key is a row of the table in campaign_evidence.c.
- * Depends: base, config, feature, count.   Threads: any.   Owns: the mapping.   ADR 0073.
+ * Depends: base, config, feature, count, report.   Threads: any.   Owns: the mapping.   ADR 0073.
  */
 #ifndef CORE_CAMPAIGN_CAMPAIGN_H
 #define CORE_CAMPAIGN_CAMPAIGN_H

@@ -2,7 +2,10 @@
 
 #include <math.h>
 
+#include "core/base/clock.h"
 #include "core/message/feature/feature_json.h"
+
+enum { US_PER_S = 1000000 };
 
 struct slice campaign_subject(const struct campaign *c, const struct config *config)
 {
@@ -19,7 +22,24 @@ static json_t *text_or_null(struct slice text)
     return text.n > 0 ? json_text(text) : json_null();
 }
 
-json_t *campaign_json(const struct campaign *c, const struct config *config)
+static void add_votes(json_t *o, struct votes *votes, const struct campaign *c)
+{
+    struct votes_opinion v;
+
+    if (votes == NULL) {
+        (void)json_object_set_new(o, "standing", json_null());
+        (void)json_object_set_new(o, "reported_spam", json_null());
+        (void)json_object_set_new(o, "reported_ham", json_null());
+        return;
+    }
+    campaign_judge(votes, c, clock_wall_us() / US_PER_S, &v);
+    (void)json_object_set_new(o, "standing", json_string(standing_name(v.standing)));
+    (void)json_object_set_new(o, "reported_spam", json_integer((json_int_t)v.nspam));
+    (void)json_object_set_new(o, "reported_ham", json_integer((json_int_t)v.nham));
+}
+
+json_t *campaign_json(const struct campaign *c, const struct config *config,
+                      struct votes *votes)
 {
     char id[CAMPAIGN_ID_SIZE];
 
@@ -35,5 +55,6 @@ json_t *campaign_json(const struct campaign *c, const struct config *config)
     (void)json_object_set_new(o, "score", json_real(round(c->score * 100) / 100));
     (void)json_object_set_new(o, "sender", text_or_null(campaign_sender(c, config)));
     (void)json_object_set_new(o, "subject", text_or_null(campaign_subject(c, config)));
+    add_votes(o, votes, c);
     return o;
 }

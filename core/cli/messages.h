@@ -47,4 +47,15 @@ typedef int message_fn(void *context, struct arena *arena, const struct message 
 int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
                   message_fn *on_message, void *context);
 
+/* The same with the bytes of each message instead of its features; longer ones than
+ * MESSAGES_RAW_MAX are reported and left out. */
+enum { MESSAGES_RAW_MAX = 64 << 20 };
+typedef int message_raw_fn(void *context, struct slice file, struct slice bytes);
+int messages_each_raw(struct cli *cli, char **paths, message_raw_fn *on_message,
+                      void *context);
+
+/* The limits of extraction with the keys of fingerprints; without the digest key there are
+ * none of them, and a message says so unless there is no key at all. */
+void messages_limits(const struct cli *cli, struct extract_limits *ret);
+
 #endif

@@ -127,6 +127,7 @@ struct config {
     enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
 
     struct config_journal journal;
+    struct config_reports reports;
 
     struct config_hub hub;
     struct config_peers peers;

@@ -21,6 +21,12 @@ struct config_journal {
     bool subjects;
 };
 
+struct config_reports {
+    uint64_t keep_s;   /* age at which a report leaves the log */
+    double spam_score; /* of what people report as spam */
+    double ham_score;
+};
+
 /* The companion service. */
 struct config_hub {
     char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */

@@ -170,6 +170,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     judge_limits(&j);
     if (ret->allow == NULL) {
         credit_judge(&j);
+        reported_judge(&j);
         judge_rules(&j);
     }
     ret->firm = ret->score - j.unsure - j.of_judgements - j.unverified;

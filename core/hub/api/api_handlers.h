@@ -16,6 +16,8 @@ bool api_table_query(struct api_call *call, const struct api_table *t,
 /* {name: rows, "total", "found", "next"}; takes all, and the query. NULL: no memory. */
 json_t *api_table_page(const char *name, json_t *all, const struct api_table *t,
                        struct api_rows_query *q);
+/* Refuses a change that failed. */
+void api_refuse_change(struct api_call *call, enum err e, const struct errinfo *why);
 
 /* Logs a write: client, kind, number of values and result. */
 void api_audit(const struct api_call *call, const char *what, size_t n);

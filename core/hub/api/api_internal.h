@@ -115,9 +115,6 @@ bool api_pool_put(struct api_pool *p, struct api_work *w);
 void api_thread_return(struct api_thread *t, struct api_work *w);
 void api_work_free(struct api_work *w);
 
-/* Acts on reports that a former run left. */
-void api_write_resume(struct api *a, struct arena *arena, struct query *ask);
-
 /* ---- threads ---- */
 
 struct api_cell {
@@ -166,8 +163,6 @@ struct api {
     _Atomic uint64_t url_checks[RATING_COUNT];
     _Atomic uint64_t reports_ham;
     _Atomic uint64_t reports_spam;
-    bool
-        has_open_reports; /* not all could be acted on; the worker that writes has it */
     unsigned nthreads;
     struct api_thread threads[API_THREADS_MAX];
 };

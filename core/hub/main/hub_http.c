@@ -1,8 +1,8 @@
 /* hub_http - the HTTP API of the running hub: started, renewed and ended with it. */
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/hub/api/control_client.h"
 #include "core/hub/main/hub_internal.h"
+#include "core/telemetry/control_client.h"
 
 enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
 
@@ -34,6 +34,18 @@ static enum err scan(void *context, struct slice message,
     }
     enum err e = control_client_scan(v->config->control_socket, &line, message,
                                      clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+    list_watcher_release(h->lists, &v);
+    return e;
+}
+
+static enum err report(void *context, struct scan_request *line, struct slice body,
+                       struct buf *ret, struct errinfo *reterr)
+{
+    struct hub *h = context;
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
+    enum err e = control_client_scan(v->config->control_socket, line, body,
+                                     clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+
     list_watcher_release(h->lists, &v);
     return e;
 }
@@ -73,6 +85,7 @@ void hub_api_start(struct hub *h)
                   .metrics = hub_signs_metrics,
                   .history = history,
                   .scan = scan,
+                  .report = report,
                   .ask = ask,
                   .feed = ask_feed},
     };

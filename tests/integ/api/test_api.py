@@ -501,6 +501,16 @@ class Campaigns(unittest.TestCase):
         self.assertEqual(self.hub.get("/v1/campaigns?q=S1.example", self.head).json()["found"], 1)
         self.assertEqual(self.hub.get(f"/v1/campaign?id={found[0]['id']}", self.head).json(), found[0])
         self.assertEqual(self.hub.get("/v1/campaign?id=000000000000", self.head).status, 404)
+        mark = {"id": found[0]["id"], "kind": "spam"}
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", mark, self.head).status, 403)
+        boss = {"Authorization": "Bearer " + self.hub.token("boss", "admin")}
+        said = until(lambda: (a := self.hub.post("/v1/campaigns/mark", mark, boss)).status == 202 and a.json(), "the token")
+        self.assertEqual((said["kind"], said["standing"], said["reporter"]), ("spam", "spam", "administrator"))
+        rows = self.hub.get("/v1/campaigns?sort=-messages", self.head).json()["campaigns"]
+        self.assertEqual([(r["standing"], r["reported_spam"]) for r in rows], [("spam", 1), ("open", 0), ("open", 0)])
+        found[0] = rows[0]
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", {**mark, "id": "000000000000"}, boss).status, 422)
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", {**mark, "id": "../x"}, boss).status, 422)
         for query in ("", "?id=x", "?id=1234567890abcdef", f"?id={found[0]['id']}&id={found[0]['id']}"):
             self.assertEqual(self.hub.get(f"/v1/campaign{query}", self.head).status, 422, query)
 

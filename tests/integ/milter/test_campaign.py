@@ -95,6 +95,41 @@ class Campaign(unittest.TestCase):
             send(d, text_of(1), "x", more="http://evil.example/a")
             self.assertEqual([(r["accepted"], r["refused"]) for r in campaigns(d)], [(1, 1)])
 
+    def test_mark__spam__then_the_next_copy_says_so_until_it_is_undone(self):
+        with Daemon(CONFIG) as d:
+            for i in range(3):
+                send(d, text_of(1), "offer", f"<a@s{i}.example>")
+                send(d, text_of(2), "letter")
+            row = next(r for r in campaigns(d) if r["subject"] == "offer")
+            self.assertEqual((row["standing"], row["reported_spam"]), ("open", 0))
+            said = json.loads(ask(d, "--json", "campaign", "mark", "spam", row["id"]).stdout)
+            self.assertEqual((said["kind"], said["standing"]), ("spam", "spam"))
+            varied = text_of(1)
+            varied[7] = "changed"
+            self.assertIn("REPORTED_SPAM", str(send(d, varied, "offer", "<a@new.example>").headers()))
+            self.assertNotIn("REPORTED", str(send(d, text_of(2), "letter").headers()))
+            row = next(r for r in campaigns(d) if r["subject"] == "offer")
+            self.assertEqual((row["standing"], row["reported_spam"], row["messages"]), ("spam", 1, 4))
+            self.assertIn("spam", ask(d, "campaign", "list").stdout)
+            ask(d, "report", "undo", said["id"])
+            self.assertNotIn("REPORTED", str(send(d, varied, "offer").headers()))
+            self.assertEqual([r["standing"] for r in campaigns(d)], ["open", "open"])
+
+    def test_mark__while_gillnetd_is_down__then_it_holds_when_it_starts(self):
+        with Daemon(CONFIG) as d:
+            for _ in range(2):
+                send(d, text_of(1), "offer")
+            d.stop()
+            ask(d, "campaign", "mark", "ham", campaigns(d)[0]["id"])
+            self.assertEqual([(r["standing"], r["reported_ham"]) for r in campaigns(d)], [("ham", 1)])
+            d.start()
+            self.assertIn("REPORTED_HAM", str(send(d, text_of(1), "offer").headers()))
+
+    def test_mark__what_is_no_campaign__is_refused(self):
+        with Daemon(CONFIG) as d:
+            self.assertIn("no campaign", ask(d, "campaign", "mark", "spam", "0123456789ab", check=False).stderr)
+            self.assertEqual(ask(d, "campaign", "mark", "maybe", "0123456789ab", check=False).returncode, 64)
+
     def test_id__that_is_none__is_refused(self):
         with Daemon(CONFIG) as d:
             for word, status in (("xyz", 64), ("0123456789ab", 65)):

@@ -9,8 +9,8 @@
  * million messages a second. Letters: Crockford's base32, lower case.
  * Threads: any.   Allocates: nothing.   ADR 0064.
  */
-#ifndef CORE_VERDICT_JOURNAL_CASE_ID_H
-#define CORE_VERDICT_JOURNAL_CASE_ID_H
+#ifndef CORE_BASE_CASE_ID_H
+#define CORE_BASE_CASE_ID_H
 
 #include "core/base/digest.h"
 

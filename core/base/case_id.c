@@ -1,4 +1,4 @@
-#include "core/verdict/journal/case_id.h"
+#include "core/base/case_id.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "core/hub/api/control_client.h"
+#include "core/telemetry/control_client.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/verdict/journal/case_id.h"
+#include "core/base/case_id.h"
 
 #include "tests/unit/unit.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/hub/api/control_client.h"
+#include "core/telemetry/control_client.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"

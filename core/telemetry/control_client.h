@@ -3,8 +3,8 @@
  *
  * Depends: base.   Threads: any; the caller waits: not for the hub's loop.   Owns: nothing.
  */
-#ifndef CORE_HUB_API_CONTROL_CLIENT_H
-#define CORE_HUB_API_CONTROL_CLIENT_H
+#ifndef CORE_TELEMETRY_CONTROL_CLIENT_H
+#define CORE_TELEMETRY_CONTROL_CLIENT_H
 
 #include "core/base/buf.h"
 #include "core/base/err.h"

@@ -1,25 +1,15 @@
 /*
- * journal_report - reports of people about messages, and erasure of a person.
+ * journal_forget - erasure of a person in the journal.
  *
- * A report is appended by the process that has it, durably, to a file of its own; gillnetd need not
- * run. A person is forgotten in place: the texts that name the address become bytes of 0, their sum
+ * A person is forgotten in place: the texts that name the address become bytes of 0, their sum
  * follows them, and the evidence has another sum. A crash in between costs the texts of one record.
  * Threads: any.   ADR 0064.
  */
-#ifndef CORE_VERDICT_JOURNAL_JOURNAL_REPORT_H
-#define CORE_VERDICT_JOURNAL_JOURNAL_REPORT_H
+#ifndef CORE_VERDICT_JOURNAL_JOURNAL_FORGET_H
+#define CORE_VERDICT_JOURNAL_JOURNAL_FORGET_H
 
 #include "core/base/err.h"
 #include "core/base/slice.h"
-
-struct journal_report {
-    uint64_t case_id;
-    bool is_spam;
-    struct slice reporter; /* an address or a name; may be empty */
-};
-/* ERR_OK: it is on disk. */
-enum err journal_report(const char *state_dir, const struct journal_report *report,
-                        struct errinfo *reterr);
 
 struct journal_forgotten {
     uint64_t records; /* in which something was erased */

@@ -366,9 +366,10 @@ static void test_folder__that_another_process_has__is_locked(void **state)
 
     (void)state;
     assert_int_equal(campaigns_open(folder, &keys, &second, NULL), ERR_LOCKED);
+    fresh();
+    have_bands(9, 1, 0, BANDS);
     const struct campaign_message m = {
         .config = &config, .features = set, .now_s = NOW};
-    fresh();
     assert_int_equal(campaigns_add(second, &m), 0);
     campaigns_close(&second);
 }

@@ -8,6 +8,7 @@
 #include "core/verdict/user/user_verdict.h"
 
 #include "milter/connection.h"
+#include "milter/learn.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/probe.h"
@@ -239,6 +240,9 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     if (!features) {
         return "memory";
     }
+    struct model_answer answer;
+    const struct model_answer *model =
+        learn_judge(m->config, m->reader, m->extract, features, &m->vector, &answer);
     struct message_counts counts;
     struct identity_case sender;
     struct identity identity;
@@ -264,6 +268,7 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
         .trusts_filters = emergency_trusts_filters(service_emergency(), m->config),
         .evidence = emergency_add_symbols,
         .evidence_context = service_emergency(),
+        .model = model,
         .text = m->text,
         .bytes = extract_message_bytes(m->extract),
     };

@@ -16,6 +16,7 @@
 
 #include "milter/callbacks.h"
 #include "milter/control.h"
+#include "milter/learn.h"
 #include "milter/libmilter.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
@@ -435,6 +436,7 @@ static int open_sockets(const struct config *config,
     open_reports(config);
     daemon_state.emergency = emergency_new(config->state_dir);
     service_set_emergency(daemon_state.emergency);
+    learn_open(config);
     daemon_state.users = users_new(config->state_dir); /* NULL: none has settings */
     service_set_users(daemon_state.users);
     log_info("event=listen socket=%s sendmail=%s control=%s",
@@ -453,7 +455,7 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        !scan_start() || !report_spool_start() || !control_start() ||
+        !scan_start() || !report_spool_start() || !learn_start() || !control_start() ||
         signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
@@ -490,6 +492,7 @@ static void tear_down(void)
 {
     signals_stop();
     watch_stop();
+    learn_stop();
     list_health_free(&daemon_state.guard);
     control_stop();
     scan_stop();
@@ -498,6 +501,7 @@ static void tear_down(void)
     if (daemon_state.is_gate_closed) {
         outgoing_close();
         service_fini();
+        learn_close();
         list_manager_free(&daemon_state.lists);
         users_free(&daemon_state.users);
         lookup_stats_close(&daemon_state.hits);

@@ -10,6 +10,7 @@
 #include "core/base/user.h"
 #include "core/report/report_seal.h"
 
+#include "milter/learn.h"
 #include "milter/report.h"
 #include "milter/service.h"
 
@@ -109,6 +110,9 @@ static enum err take_file(const char *path, const char *kind, struct errinfo *re
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     enum err e = ERR_OK;
 
+    if (fd < 0 && errno == ELOOP) {
+        return errinfo_set(reterr, ERR_SYNTAX, path, 0, "it is a link");
+    }
     if (fd < 0) {
         return errinfo_errno(reterr, path, "it cannot be opened");
     }
@@ -197,6 +201,17 @@ static void make_folders(void)
     }
 }
 
+/* Also what was reported while the model could not be had. */
+static void teach_model(void)
+{
+    const struct keyring *keys;
+    struct reports *reports = service_reports(&keys);
+
+    if (reports != NULL) {
+        (void)reports_teach(reports, learn_learner());
+    }
+}
+
 static void age_reports(void)
 {
     static uint64_t next_s;
@@ -221,6 +236,7 @@ static void *run_spool(void *context)
     while (poll(&end, 1, REPORT_SPOOL_WAIT_MS) <= 0) {
         look_into("spam");
         look_into("ham");
+        teach_model();
         age_reports();
     }
     return NULL;
@@ -242,6 +258,7 @@ bool report_spool_start(void)
         return false;
     }
     make_folders();
+    teach_model();
     spool.end_fd = eventfd(0, EFD_CLOEXEC);
     spool.is_started =
         spool.end_fd >= 0 && pthread_create(&spool.thread, NULL, run_spool, NULL) == 0;
@@ -255,6 +272,12 @@ void report_spool_stop(void)
     if (spool.is_started &&
         write(spool.end_fd, &one, sizeof(one)) == (ssize_t)sizeof(one)) {
         pthread_join(spool.thread, NULL);
+    }
+    const struct keyring *keys;
+    struct reports *reports = service_reports(&keys);
+
+    if (reports != NULL) {
+        (void)reports_teach(reports, NULL);
     }
     spool.is_started = false;
     fd_close(&spool.end_fd);

@@ -10,6 +10,7 @@
 #include "core/verdict/user/user_verdict.h"
 
 #include "milter/arenapool.h"
+#include "milter/learn.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 
@@ -23,6 +24,7 @@ struct judging {
     struct extract *x;
     struct listed listed;
     const struct rule_text *text;
+    struct vector_reader *reader;
     bool has_addr;
     uint8_t addr[16];
     uint64_t begin_us;
@@ -68,6 +70,7 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     limits.listed = listed_find;
     limits.listed_context = &j->listed;
     j->text = verdict_read_text(j->config, j->arena, &limits);
+    j->reader = learn_reader(j->config, j->arena, &limits);
     j->x = extract_new(j->arena, &limits, j->config->trusted_authserv.v,
                        j->config->trusted_authserv.n);
     if (j->x == NULL) {
@@ -129,6 +132,8 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
     struct identity identity;
     const struct keyring *vote_keys;
     struct votes *votes = reports_votes(service_reports(&vote_keys));
+    struct vector vector;
+    struct model_answer answer;
     const struct verdict_context context = {
         .is_trusted_network = is_trusted(j),
         .is_authenticated = j->line->is_authenticated,
@@ -142,6 +147,7 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
         .trusts_filters = emergency_trusts_filters(service_emergency(), j->config),
         .evidence = emergency_add_symbols,
         .evidence_context = service_emergency(),
+        .model = learn_judge(j->config, j->reader, j->x, features, &vector, &answer),
         .text = j->text,
         .bytes = extract_message_bytes(j->x)};
     identify(j, features, counts, &identity);

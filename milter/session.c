@@ -6,6 +6,7 @@
 #include "core/verdict/verdict.h"
 
 #include "milter/arenapool.h"
+#include "milter/learn.h"
 #include "milter/service.h"
 
 static const struct slice own_prefix = {"X-Gillnet-", 10};
@@ -100,6 +101,7 @@ static void begin_extract(struct session *s, struct message *m)
     limits.listed = listed_find;
     limits.listed_context = &m->listed;
     m->text = verdict_read_text(m->config, m->arena, &limits);
+    m->reader = learn_reader(m->config, m->arena, &limits);
     m->extract = extract_new(m->arena, &limits, m->config->trusted_authserv.v,
                              m->config->trusted_authserv.n);
     if (!m->extract) {

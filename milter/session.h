@@ -16,6 +16,7 @@
 #include "core/base/case_id.h"
 #include "core/base/slice.h"
 #include "core/config/config.h"
+#include "core/learn/vector.h"
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
 
@@ -59,6 +60,8 @@ struct message {
     struct extract *extract;      /* NULL: not examined, see skip and trouble */
     struct listed listed;         /* asked by extract */
     const struct rule_text *text; /* what rules found in its text */
+    struct vector_reader *reader; /* its terms, for the model; NULL: the model is off */
+    struct vector vector;         /* set at the end of the message */
     enum skip_reason skip;
     const char *trouble; /* error in gillnet, such as "memory"; NULL: none */
     bool is_authenticated;

@@ -6,11 +6,11 @@
 #include "core/base/file.h"
 #include "core/base/user.h"
 
-enum { DEPTH_MAX = 8, PLACES = 9, FD_PATH_MAX = 64 };
+enum { DEPTH_MAX = 8, PLACES = 10, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",    "lists",    "counts",
-                                           "journal", "peers",    "feeds",
-                                           "reports", "identity", "users"};
+static const char *const places[PLACES] = {"keys",  "lists", "counts",  "journal",
+                                           "peers", "feeds", "reports", "identity",
+                                           "users", "model"};
 
 /* ---- refused ---- */
 
@@ -49,7 +49,8 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
     const bool is_gillnetds =
         is_keys || *path == '\0' || strncmp(path, "counts", 6) == 0 ||
         strncmp(path, "identity", 8) == 0 || strncmp(path, "journal", 7) == 0 ||
-        strncmp(path, "users", 5) == 0 || strncmp(path, "reports", 7) == 0;
+        strncmp(path, "users", 5) == 0 || strncmp(path, "reports", 7) == 0 ||
+        strncmp(path, "model", 5) == 0;
     uid_t gillnetd = 0;
     uid_t hub = 0;
     gid_t group = 0;

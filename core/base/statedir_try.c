@@ -23,6 +23,7 @@ static const struct place places[] = {
     {"journal", STATEDIR_GILLNETD, true},
     {"users", STATEDIR_GILLNETD, true}, /* a reader locks */
     {"reports", STATEDIR_GILLNETD, true},
+    {"model", STATEDIR_GILLNETD, true},
     {"peers/lists", STATEDIR_GILLNETD, false},
     {"peers/counts", STATEDIR_GILLNETD, false},
     {"peers/origins", STATEDIR_GILLNETD, false},

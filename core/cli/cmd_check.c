@@ -19,6 +19,7 @@ struct check {
     struct hits_view *hits;    /* gillnetd's counters of look-ups, or NULL */
     struct rating_sources voices;
     struct users *users; /* their settings */
+    struct model *model; /* NULL: nothing was learnt */
     bool is_counting;
     struct explain_sources *sources; /* of `gillnet explain --file`; NULL: check */
     const struct journal_names *names;
@@ -204,10 +205,26 @@ static int explain_outcome(const struct check *c, const struct journal_case *fou
     return explain_print(c->sources, &e);
 }
 
+/* The answer of the model; NULL: there is none. */
+static const struct model_answer *ask_model(const struct check *c,
+                                            const struct message *m,
+                                            struct model_answer *ret)
+{
+    const struct config_model *config = &c->cli->config->model;
+    const struct model_options options = {.false_positives = config->false_positives,
+                                          .cap = config->cap};
+    if (c->model == NULL || m->vector == NULL) {
+        return NULL;
+    }
+    model_judge(model_data(c->model), &options, m->vector, ret);
+    return ret;
+}
+
 static int check_message(void *context, struct arena *arena, const struct message *m)
 {
     struct check *c = context;
     struct outcome o = {.hits = {.n = 0}};
+    struct model_answer answer;
     struct verdict_context facts = {
         .is_trusted_network = is_trusted(c),
         .is_authenticated = c->envelope.is_authenticated,
@@ -217,6 +234,7 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .identity = &o.identity,
         .votes = c->counts.votes,
         .vote_keys = &c->cli->keys,
+        .model = ask_model(c, m, &answer),
         .text = m->text,
         .bytes = m->bytes};
 
@@ -281,6 +299,21 @@ static int open_contacts(struct check *c)
     return 0;
 }
 
+/* Without it messages are judged as if nothing was learnt. */
+static void open_model(struct check *c)
+{
+    const struct config *config = c->cli->config;
+    char path[FILE_PATH_MAX];
+    struct errinfo info = {.code = ERR_OK};
+    if (config->model.enabled &&
+        (path_make(path, &info, "%s/%s", config->state_dir, STATE_MODEL_FILE) !=
+             ERR_OK ||
+         model_open(path, config->model.prior, &c->model, &info) != ERR_OK)) {
+        (void)cli_fail(&info);
+        cli_say("messages are judged without what was learnt");
+    }
+}
+
 static int open_lists(struct check *c)
 {
     struct errinfo info = {.code = ERR_OK};
@@ -301,6 +334,7 @@ static int open_lists(struct check *c)
         return cli_fail(&info);
     }
     say_no_lists(c);
+    open_model(c);
     c->users = users_new(c->cli->config->state_dir);
     if (c->users == NULL) {
         return cli_nomem();
@@ -321,6 +355,7 @@ static int check_files(struct check *c, char **paths)
     list_manager_free(&c->hold);
     contacts_close(&c->contacts);
     users_free(&c->users);
+    model_close(&c->model);
     lookup_stats_view_free(&c->hits);
     return closed > status ? closed : status;
 }

@@ -26,6 +26,8 @@ static void print_change(const json_t *row)
 
     if (strcmp(status, "voted") == 0) {
         printf("  votes on %" PRIu64 " items\n", json_number_of(row, "items"));
+    } else if (strcmp(status, "taught") == 0) {
+        printf("  teaches the model\n");
     } else if (strcmp(status, "replaced") == 0) {
         printf("  replaces report %s\n", json_text_of(row, "report"));
     } else if (strcmp(status, "overruled") == 0) {

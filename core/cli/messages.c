@@ -86,6 +86,10 @@ static bool take_message(struct run *r, const char *path)
     r->limits.listed = listed_find;
     r->limits.listed_context = &listed;
     const struct rule_text *text = verdict_read_text(config, r->arena, &r->limits);
+    struct vector_reader *reader = vector_reader_new(r->arena, &r->limits);
+    if (reader != NULL && r->envelope->keeps_names) {
+        vector_reader_keep_names(reader);
+    }
     struct extract *x = extract_new(r->arena, &r->limits, config->trusted_authserv.v,
                                     config->trusted_authserv.n);
     if (x == NULL) {
@@ -109,6 +113,11 @@ static bool take_message(struct run *r, const char *path)
     m.conversation = extract_conversation(x);
     m.nrcpt = extract_recipients(x, &m.rcpt);
     m.text = text;
+    struct vector vector;
+    if (reader != NULL && vector_reader_finish(reader, x, m.features, &vector)) {
+        m.vector = &vector;
+        m.reader = reader;
+    }
     m.bytes = extract_message_bytes(x);
     worsen(r, r->on_message(r->context, r->arena, &m));
     return has_more;

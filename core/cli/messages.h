@@ -12,6 +12,7 @@
 
 #include "core/base/arena.h"
 #include "core/cli/cli.h"
+#include "core/learn/vector.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 
@@ -23,6 +24,7 @@ struct messages_envelope {
     struct cli_values rcpt;
     bool is_authenticated;
     uint8_t addr[16];           /* of client, by messages_each */
+    bool keeps_names;           /* of the terms of message.vector */
     struct list_manager *lists; /* tested for features without room; NULL: none */
 };
 
@@ -35,7 +37,9 @@ struct message {
     const struct slice
         *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
     size_t nrcpt;
-    const struct rule_text *text; /* what rules found in its text */
+    const struct rule_text *text;       /* what rules found in its text */
+    const struct vector *vector;        /* its terms, for the model; NULL: no memory */
+    const struct vector_reader *reader; /* that read them, for their names */
     uint64_t bytes;
     uint64_t start_mono_us;
 };

@@ -143,8 +143,27 @@ int reporting_begin(struct cli *cli, struct reporting *ret)
     return status == 0 ? cli_status(open_own(ret, &why), &why) : status;
 }
 
+/* gillnetd does it at its start, if the model cannot be had here. */
+static void teach_here(struct reporting *r)
+{
+    const struct config *config = r->cli->config;
+    const struct learner_options options = {
+        .prior = *config->model.prior != '\0' ? config->model.prior : NULL};
+    struct learner *learner = NULL;
+
+    if (config->model.enabled &&
+        learner_open(config->state_dir, &options, &learner, NULL) == ERR_OK) {
+        (void)reports_teach(r->own, learner);
+        (void)reports_teach(r->own, NULL);
+    }
+    learner_close(&learner);
+}
+
 void reporting_end(struct reporting *r)
 {
+    if (r->own != NULL) {
+        teach_here(r);
+    }
     list_manager_free(&r->lists);
     reports_close(&r->own);
 }

@@ -114,6 +114,7 @@ struct config {
     char *defer_text;
     struct config_embargo embargo;
     struct config_emergency emergency;
+    struct config_model model;
 
     struct config_strings
         protected_domains; /* lower-case A-labels; no peer's list touches them */

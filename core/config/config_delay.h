@@ -1,5 +1,5 @@
 /*
- * config_delay - settings of embargo and of emergency mode.
+ * config_delay - settings of embargo, of emergency mode and of the model.
  *
  * Threads: constant.   Owns: nothing; the strings belong to struct config.
  */
@@ -26,6 +26,14 @@ struct config_emergency {
     uint64_t escalate_window_s;
     uint64_t escalate_for_s;
     double escalate_weight;
+};
+
+/* What was learnt from people (core/learn). */
+struct config_model {
+    bool enabled;
+    double false_positives; /* share of ham that the model may mark */
+    double cap;             /* of the score of MODEL */
+    char *prior;            /* file; empty: none */
 };
 
 #endif

@@ -22,8 +22,9 @@ struct config_journal {
 };
 
 struct config_reports {
-    uint64_t keep_s;   /* age at which a report leaves the log */
-    double spam_score; /* of what people report as spam */
+    uint64_t keep_s; /* age at which a report leaves the log */
+    double
+        spam_score; /* of what the administrator reports as spam; of others a share */
     double ham_score;
 };
 

@@ -93,7 +93,8 @@ void judged_exact(const struct count_port *port, const struct keyring *keys,
     }
     port->batch(port->context, items, JUDGEMENTS);
     for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
-        if (items[kind].value.w[COUNT_14D] > 0) {
+        bool is_called = kind == CALLED_SPAM || kind == CALLED_GOOD;
+        if (!is_called && items[kind].value.w[COUNT_14D] > 0) {
             read_exact(port, &items[kind], kind, ret);
         }
     }

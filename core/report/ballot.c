@@ -5,7 +5,10 @@
 
 #include "core/base/array.h"
 
-#define RELEASE_NEEDED 0.5 /* trust of established recipients who want the mail */
+enum { HAM_REPORTERS = 2 };
+/* Ham that refutes what was reported: without a trap, and of what a trap has, too. */
+#define RELEASE_NEEDED     0.5
+#define RELEASE_OF_TRAPPED 0.75
 
 void ballot_fini(struct ballot *b)
 {
@@ -28,39 +31,45 @@ static struct vote *vote_of(const struct ballot *b, uint64_t reporter)
     return NULL;
 }
 
-static struct vote *lightest_vote(const struct ballot *b, const struct trust *t,
-                                  uint64_t now_s)
+/* The lightest vote that says the same, if there are BALLOT_SIDE_MAX of them; NULL: fewer. */
+static struct vote *vote_to_yield(const struct ballot *b, const struct trust *t,
+                                  const struct vote *vote)
 {
-    struct vote *lightest = &b->v[0];
+    struct vote *lightest = NULL;
     double least = INFINITY;
+    size_t n = 0;
 
     for (size_t i = 0; i < b->n; i++) {
-        double weight = voice_weight(t, &b->v[i], now_s);
-        if (weight < least) {
-            least = weight;
-            lightest = &b->v[i];
+        if (b->v[i].is_spam == vote->is_spam) {
+            double weight = voice_weight(t, &b->v[i], vote->time_s);
+            n++;
+            lightest = weight < least ? &b->v[i] : lightest;
+            least = fmin(weight, least);
         }
     }
-    return lightest;
+    return n < BALLOT_SIDE_MAX ? NULL : lightest;
 }
 
 bool ballot_put(struct ballot *b, const struct trust *t, const struct vote *vote)
 {
-    struct vote *place = vote_of(b, vote->reporter);
+    struct vote *earlier = vote_of(b, vote->reporter);
 
-    if (place == NULL && b->n < BALLOT_VOTES_MAX) {
-        if (!array_room(&b->v, &b->room, b->n + 1, BALLOT_VOTES_MAX, sizeof(*b->v))) {
-            return false;
-        }
-        place = &b->v[b->n++];
-    } else if (place == NULL) {
-        place = lightest_vote(b, t, vote->time_s);
+    if (earlier != NULL) { /* the last of the array takes its place */
+        *earlier = b->v[--b->n];
+    }
+    struct vote *place = b->n < BALLOT_SIDE_MAX ? NULL : vote_to_yield(b, t, vote);
+    if (place != NULL) {
         if (voice_weight(t, place, vote->time_s) >=
             voice_weight(t, vote, vote->time_s)) {
             return false;
         }
+        *place = *vote;
+        return true;
     }
-    *place = *vote;
+    if (!array_room(&b->v, &b->room, b->n + 1, BALLOT_VOTES_MAX, sizeof(*b->v))) {
+        return false;
+    }
+    b->v[b->n++] = *vote;
     return true;
 }
 
@@ -78,51 +87,50 @@ void ballot_take(struct ballot *b, uint64_t report)
 
 /* ---- the standing ---- */
 
-/* One side's votes as they are counted. */
-struct side {
-    double earned;
-    double others; /* of reporters who are not established */
-    unsigned established;
-};
-
-static void count_person(struct side *s, double weight)
+static void count_spam(struct tally *t, double weight, double *io_others)
 {
     if (weight >= TRUST_ESTABLISHED) {
-        s->earned += weight;
-        s->established++;
+        t->spam_earned += weight;
+        t->spam_established++;
     } else {
-        s->others += weight;
+        *io_others += weight;
     }
+}
+
+/* A weight below that of a newcomer shows that the reporter was refuted: it is not raised. */
+static void count_ham(struct tally *t, double weight)
+{
+    if (weight >= TRUST_ESTABLISHED) {
+        t->ham_earned += weight;
+        t->ham_established++;
+    }
+    t->ham += weight < TRUST_NEW ? weight : fmax(weight, BALLOT_HAM_LEAST);
 }
 
 void ballot_count(const struct ballot *b, const struct trust *t, uint64_t now_s,
                   struct tally *ret)
 {
-    struct side spam = {0};
-    struct side ham = {0};
+    double others = 0; /* spam votes of reporters who are not established */
 
     *ret = (struct tally){0};
     for (size_t i = 0; i < b->n; i++) {
         const struct vote *v = &b->v[i];
+        double weight = voice_weight(t, v, now_s);
         ret->first_s = i == 0 || v->time_s < ret->first_s ? v->time_s : ret->first_s;
         *(v->is_spam ? &ret->nspam : &ret->nham) += 1;
-        if (v->voice == BALLOT_PERSON) {
-            count_person(v->is_spam ? &spam : &ham,
-                         trust_weight(t, v->reporter, now_s));
-        } else if (v->voice == BALLOT_TRAP) {
-            ret->traps += v->is_spam ? 1.0 : 0.0;
-        } else if (ret->decided == 0 || v->time_s >= ret->decided_s) {
-            ret->decided = v->is_spam ? 1 : -1;
-            ret->decided_s = v->time_s;
+        if (v->voice == BALLOT_TRAP) {
+            ret->traps = v->is_spam ? BALLOT_TRAPS : ret->traps;
+        } else if (v->voice == BALLOT_ADMIN) {
+            bool is_later = ret->decided == 0 || v->time_s >= ret->decided_s;
+            ret->decided = !is_later ? ret->decided : v->is_spam ? 1 : -1;
+            ret->decided_s = is_later ? v->time_s : ret->decided_s;
+        } else if (v->is_spam) {
+            count_spam(ret, weight, &others);
+        } else {
+            count_ham(ret, weight);
         }
     }
-    ret->traps = fmin(ret->traps, BALLOT_TRAPS);
-    ret->spam_earned = spam.earned;
-    ret->ham_earned = ham.earned;
-    ret->spam_established = spam.established + (ret->traps > 0 ? 1 : 0);
-    ret->ham_established = ham.established;
-    ret->spam = spam.earned + fmin(spam.others, BALLOT_NEW_SUM) + ret->traps;
-    ret->ham = ham.earned + fmin(ham.others, BALLOT_NEW_SUM);
+    ret->spam = ret->spam_earned + fmin(others, BALLOT_NEW_SUM) + ret->traps;
 }
 
 static double spam_needed(uint64_t copies)
@@ -133,7 +141,8 @@ static double spam_needed(uint64_t copies)
 enum standing tally_standing(const struct tally *t, uint64_t copies)
 {
     double spam = fmin(t->spam, BALLOT_SPAM_MOST);
-    bool is_enough = t->spam >= spam_needed(copies) && t->spam_established >= 2;
+    bool is_enough =
+        t->spam >= spam_needed(copies) && t->spam_established >= BALLOT_REPORTERS;
 
     if (t->decided != 0) {
         return t->decided > 0 ? STANDING_SPAM : STANDING_HAM;
@@ -142,7 +151,8 @@ enum standing tally_standing(const struct tally *t, uint64_t copies)
         return spam - BALLOT_HAM_TIMES * t->ham >= BALLOT_NEEDED ? STANDING_SPAM
                                                                  : STANDING_DISPUTED;
     }
-    if (t->ham >= BALLOT_HAM_NEEDED && t->ham_established >= 2 && spam <= t->ham / 2) {
+    if (t->ham_earned >= BALLOT_HAM_NEEDED && t->ham_established >= HAM_REPORTERS &&
+        spam <= t->ham / 2) {
         return STANDING_HAM;
     }
     return t->traps > 0 && t->nham == 0 ? STANDING_TRAPPED : STANDING_OPEN;
@@ -173,8 +183,13 @@ bool tally_ends(const struct tally *t, uint64_t copies, uint64_t now_s,
         ret->known_s = t->decided_s;
         return true;
     }
-    if (s == STANDING_DISPUTED && t->traps <= 0 && t->ham_earned >= RELEASE_NEEDED) {
+    if (s == STANDING_DISPUTED) {
         ret->by = TRUST_BY_RELEASE;
+        return t->ham >= (t->traps > 0 ? RELEASE_OF_TRAPPED : RELEASE_NEEDED);
+    }
+    if (t->traps > 0 && t->nham == 0) {
+        ret->is_spam = true;
+        ret->by = TRUST_BY_TRAP;
         return true;
     }
     return has_stood && (s == STANDING_SPAM || s == STANDING_HAM);
@@ -183,10 +198,14 @@ bool tally_ends(const struct tally *t, uint64_t copies, uint64_t now_s,
 /* A vote with the majority gains only if the others were enough. */
 static bool is_superfluous(const struct tally *all, const struct vote *v, double weight)
 {
-    double own = weight >= TRUST_ESTABLISHED ? weight : 0;
+    bool is_established = weight >= TRUST_ESTABLISHED;
+    double own = is_established ? weight : 0;
+    unsigned one = is_established ? 1 : 0;
 
-    return v->is_spam ? all->spam_earned + all->traps - own >= BALLOT_NEEDED
-                      : all->ham_earned - own >= BALLOT_HAM_NEEDED;
+    return v->is_spam ? all->spam_earned + all->traps - own >= BALLOT_NEEDED &&
+                            all->spam_established - one >= BALLOT_REPORTERS
+                      : all->ham_earned - own >= BALLOT_HAM_NEEDED &&
+                            all->ham_established - one >= HAM_REPORTERS;
 }
 
 void ballot_settle(const struct ballot *b, struct trust *t,
@@ -209,7 +228,8 @@ void ballot_settle(const struct ballot *b, struct trust *t,
             end->by != TRUST_BY_RELEASE && v->time_s <= end->known_s &&
             (end->by != TRUST_BY_MAJORITY || is_superfluous(&all, v, weight[i]));
         bool loses = v->is_spam || end->by != TRUST_BY_MAJORITY;
-        if (v->voice == BALLOT_PERSON && (o.is_confirmed ? gains : loses)) {
+        if (v->voice == BALLOT_PERSON && v->time_s + BALLOT_OLD_S > now_s &&
+            (o.is_confirmed ? gains : loses)) {
             trust_learn(t, &o, now_s);
         }
     }

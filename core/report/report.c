@@ -15,12 +15,12 @@ void report_print(const struct report *r, struct buf *ret)
 {
     buf_add_u8(ret, r->entry);
     buf_add_u8(ret, r->is_spam ? FLAG_SPAM : 0);
-    buf_add_u8(ret, r->kind);
-    buf_add_u8(ret, 0);
+    buf_add_u16(ret, 0);
     buf_add_u64(ret, r->number);
     buf_add_u64(ret, r->id);
     buf_add_u64(ret, r->time_s);
     buf_add_u64(ret, r->case_id);
+    buf_add_u64(ret, r->replaces);
     buf_add_u64(ret, r->message);
     buf_add_u32(ret, (uint32_t)r->nitems);
     for (size_t i = 0; i < r->nitems; i++) {
@@ -49,12 +49,12 @@ bool report_parse(struct slice bytes, struct report *ret)
 
     ret->entry = cursor_u8(&c);
     ret->is_spam = (cursor_u8(&c) & FLAG_SPAM) != 0;
-    ret->kind = cursor_u8(&c);
-    (void)cursor_u8(&c);
+    (void)cursor_u16(&c);
     ret->number = cursor_u64(&c);
     ret->id = cursor_u64(&c);
     ret->time_s = cursor_u64(&c);
     ret->case_id = cursor_u64(&c);
+    ret->replaces = cursor_u64(&c);
     ret->message = cursor_u64(&c);
     ret->nitems = cursor_u32(&c);
     if (!cursor_ok(&c) || ret->nitems > REPORT_ITEMS_MAX) {

@@ -11,7 +11,7 @@
  * report_json.
  * Example of a change: a new field of a report is a field of struct report and a line in
  * report_print and report_parse; old entries end before it.
- * Depends: base, config, url, feature, count.   Threads: pure.   ADR 0071.
+ * Depends: base, config, url, feature, extract, learn, list, count.   Threads: pure.   ADR 0071.
  */
 #ifndef CORE_REPORT_REPORT_H
 #define CORE_REPORT_REPORT_H
@@ -47,11 +47,11 @@ struct report {
     uint64_t number; /* rises from entry to entry; report_log_add sets it */
     uint8_t entry;   /* enum report_entry */
     bool is_spam;
-    uint8_t kind;     /* of the mail, for the model */
-    uint64_t id;      /* printed as a case id */
-    uint64_t time_s;  /* wall clock */
-    uint64_t case_id; /* of the message; 0: unknown */
-    uint64_t message; /* digest of the message; 0: none, as in a report by id */
+    uint64_t id;       /* printed as a case id */
+    uint64_t time_s;   /* wall clock */
+    uint64_t case_id;  /* of the message; 0: unknown */
+    uint64_t replaces; /* number of the reporter's opposite report; 0: none */
+    uint64_t message;  /* digest of the message; 0: none, as in a report by id */
     struct slice reporter;
     struct slice way; /* "command", "api", "spool", ... */
     struct slice queue_id;

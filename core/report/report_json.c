@@ -43,6 +43,9 @@ json_t *report_outcome_json(const struct report *r, const struct reports_outcome
         (void)json_array_append_new(changed, json_pack("{s:s, s:I}", "status", "voted",
                                                        "items", (json_int_t)o->votes));
     }
+    if (!o->is_again && o->is_counted && r->vector.n > 0) {
+        (void)json_array_append_new(changed, json_pack("{s:s}", "status", "taught"));
+    }
     if (o->replaced != 0) {
         (void)json_array_append_new(changed,
                                     json_pack("{s:s, s:o}", "status", "replaced",

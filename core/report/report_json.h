@@ -13,7 +13,7 @@
 #include "core/report/reports.h"
 
 /* {"id", "kind", "reporter", "way", "again", "standing", "changed": [{"status": "voted", "items"},
- * {"status": "replaced", "report"}, {"status": "overruled", "reports"}], "detail"}. Entries of
+ * {"status": "taught"}, {"status": "replaced", "report"}, {"status": "overruled", "reports"}], "detail"}. Entries of
  * lists are added to "changed" by whoever revokes them. */
 json_t *report_outcome_json(const struct report *r, const struct reports_outcome *o);
 

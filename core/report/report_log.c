@@ -314,6 +314,19 @@ enum err report_log_add(struct report_log *l, struct report *v, size_t n,
     return e;
 }
 
+uint64_t report_log_last(const struct report_log *l)
+{
+    return l->next - 1;
+}
+
+void report_log_skip(struct report_log *l, uint64_t number)
+{
+    if (l->next <= number) {
+        fd_close(&l->fd); /* a file's name is the number of its first entry */
+        l->next = number + 1;
+    }
+}
+
 /* ---- age ---- */
 
 /* A file ends at the latest when it was last written. */

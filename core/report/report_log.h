@@ -32,6 +32,10 @@ void report_log_close(struct report_log **l);
  * disk, or none is. */
 enum err report_log_add(struct report_log *l, struct report *v, size_t n,
                         struct errinfo *reterr);
+/* The number of the last entry that was written; 0: none. */
+uint64_t report_log_last(const struct report_log *l);
+/* Later entries have higher numbers than this one, as after a lost log. */
+void report_log_skip(struct report_log *l, uint64_t number);
 /* Removes files whose last entry is older than keep_s, but not the newest file. Returns the number
  * of the first entry that is left; 0: unknown. */
 uint64_t report_log_trim(struct report_log *l, uint64_t now_s, uint64_t keep_s);

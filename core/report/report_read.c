@@ -1,6 +1,7 @@
 #include "core/report/report_read.h"
 
 #include "core/base/case_id.h"
+#include "core/learn/vector.h"
 
 enum { PIECE = 64 * 1024, NAME_ROOM = 4096 };
 
@@ -33,10 +34,26 @@ static uint64_t name_message(const struct report_naming *how,
     return report_digest(&digest);
 }
 
+/* Without memory, or longer than a report may have it, the message teaches nothing. */
+static void encode(struct vector_reader *reader, const struct extract *x,
+                   const struct featureset *set, struct arena *arena,
+                   struct report *ret)
+{
+    struct vector v;
+    struct buf bytes;
+
+    buf_init(&bytes, REPORT_VECTOR_MAX);
+    if (vector_reader_finish(reader, x, set, &v) && vector_encode(&v, &bytes)) {
+        ret->vector = arena_copy(arena, buf_slice(&bytes));
+    }
+    buf_fini(&bytes);
+}
+
 enum err report_read(const struct report_naming *how, struct arena *arena,
                      struct extract_limits *limits, struct slice bytes,
                      struct report *ret, struct featureset **retfeatures)
 {
+    struct vector_reader *reader = vector_reader_new(arena, limits);
     struct extract *x = extract_new(arena, limits, how->config->trusted_authserv.v,
                                     how->config->trusted_authserv.n);
 
@@ -48,6 +65,9 @@ enum err report_read(const struct report_naming *how, struct arena *arena,
     }
     struct featureset *set = extract_finish(x);
 
+    if (set != NULL && reader != NULL) {
+        encode(reader, x, set, arena, ret);
+    }
     extract_drop(x);
     if (set == NULL) {
         return ERR_NOMEM;

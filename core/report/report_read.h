@@ -11,7 +11,7 @@
 #include "core/message/extract/extract.h"
 #include "core/report/report_items.h"
 
-/* Adds the items and the digest of a message to ret. limits: as for mail, changed here.
+/* Adds the items, the vector and the digest of a message to ret. limits: as for mail, changed here.
  * *retfeatures lives in the arena. ERR_NOMEM. */
 enum err report_read(const struct report_naming *how, struct arena *arena,
                      struct extract_limits *limits, struct slice bytes,

@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 
 enum { US_PER_S = 1000000 };
+#define TEACH_WEIGHT 3.0 /* messages that a fully trusted report stands for */
 
 struct reports {
     pthread_mutex_t lock; /* of writing */
@@ -12,6 +13,8 @@ struct reports {
     struct votes *votes;
     struct hashkey key;
     char state_dir[FILE_PATH_MAX];
+    struct learner *learner; /* of the last reports_teach; NULL: none */
+    uint64_t taught;         /* entries up to this number */
 };
 
 static uint64_t now_s(void)
@@ -91,6 +94,96 @@ struct votes *reports_votes(struct reports *r)
     return r != NULL ? r->votes : NULL;
 }
 
+/* ---- the model ---- */
+
+struct teaching {
+    struct reports *reports;
+    struct learner *learner;
+    uint64_t applied;
+    bool has_failed;
+};
+
+static void take_out(struct teaching *t, uint64_t number)
+{
+    enum err e = number != 0 ? learner_remove(t->learner, number) : ERR_OK;
+
+    t->has_failed = t->has_failed || (e != ERR_OK && e != ERR_NOT_FOUND);
+}
+
+static void teach_report(struct teaching *t, const struct report *v)
+{
+    struct votes *votes = t->reports->votes;
+    struct votes_report last;
+    bool is_trap = slice_eq(v->reporter, SLICE_LIT(REPORT_TRAP));
+
+    take_out(t, v->replaces);
+    if (v->vector.n == 0 || v->number <= t->applied ||
+        !votes_standing(votes, v->reporter, v->message, &last) ||
+        last.number != v->number || !last.is_counted) {
+        return;
+    }
+    const struct learner_example e = {
+        .number = v->number,
+        .is_spam = v->is_spam,
+        .weight = (float)(TEACH_WEIGHT * votes_trust(votes, v->reporter, v->time_s)),
+        .source = is_trap ? LEARNER_TRAP : LEARNER_REPORTED,
+        .vector = v->vector};
+    enum err taught = learner_add(t->learner, &e);
+
+    t->has_failed = t->has_failed || taught == ERR_NOMEM || taught == ERR_IO;
+}
+
+static bool teach_entry(void *context, const struct report *v)
+{
+    struct teaching *t = context;
+    struct votes_report of;
+
+    if (v->number > t->reports->taught && v->entry == REPORT_GIVEN) {
+        teach_report(t, v);
+    } else if (v->number > t->reports->taught && v->entry == REPORT_UNDONE &&
+               votes_find(t->reports->votes, v->id, &of)) {
+        take_out(t, of.number);
+    }
+    return true;
+}
+
+/* Teaches an entry that was just written, if all before it are taught. */
+static void teach_fresh(struct reports *r, const struct report *v)
+{
+    struct teaching t = {.reports = r, .learner = r->learner};
+
+    if (r->learner != NULL && r->taught + 1 == v->number) {
+        (void)teach_entry(&t, v);
+        r->taught = t.has_failed ? r->taught : v->number;
+    }
+}
+
+bool reports_teach(struct reports *r, struct learner *learner)
+{
+    struct teaching t = {.reports = r, .learner = learner};
+
+    pthread_mutex_lock(&r->lock);
+    if (learner == NULL) {
+        r->learner = NULL;
+        pthread_mutex_unlock(&r->lock);
+        return true;
+    }
+    if (r->learner !=
+        learner) { /* a learner that was opened again has what it wrote down */
+        r->learner = learner;
+        r->taught = 0;
+    }
+    t.applied = learner_applied(learner);
+    report_log_skip(r->log, t.applied);
+    uint64_t last = report_log_last(r->log);
+    if (r->taught < last) {
+        enum err e = report_log_each(r->state_dir, teach_entry, &t, NULL, NULL);
+        r->taught = e == ERR_OK && !t.has_failed ? last : r->taught;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return !t.has_failed;
+}
+
 /* ---- giving ---- */
 
 static void look(struct reports *r, const struct report *v, struct votes_opinion *ret)
@@ -112,8 +205,7 @@ static void count_own(const struct report *v, struct reports_outcome *ret)
 }
 
 /* Whether the reporter said it before. An opposite report that holds is replaced. */
-static bool is_again(struct reports *r, const struct report *v,
-                     struct reports_outcome *ret)
+static bool is_again(struct reports *r, struct report *v, struct reports_outcome *ret)
 {
     struct votes_report former;
     struct votes_opinion now;
@@ -123,6 +215,7 @@ static bool is_again(struct reports *r, const struct report *v,
     }
     if (former.is_spam != v->is_spam) {
         ret->replaced = former.id;
+        v->replaces = former.number;
         return false;
     }
     look(r, v, &now);
@@ -147,6 +240,7 @@ static enum err keep_report(struct reports *r, struct report *v,
         return e;
     }
     votes_note(r->votes, v);
+    teach_fresh(r, v);
     look(r, v, &after);
     (void)votes_find(r->votes, v->id, &kept);
     ret->id = v->id;
@@ -201,6 +295,9 @@ enum err reports_note_changed(struct reports *r, uint64_t id, struct slice chang
     enum err e = votes_find(r->votes, id, &of)
                      ? report_log_add(r->log, entry, 1, reterr)
                      : not_found(reterr);
+    if (e == ERR_OK) {
+        teach_fresh(r, entry);
+    }
     pthread_mutex_unlock(&r->lock);
     free(entry);
     return e;
@@ -260,6 +357,7 @@ enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
     THEN(e, report_log_add(r->log, entry, 1, reterr));
     if (e == ERR_OK) {
         votes_note(r->votes, entry);
+        teach_fresh(r, entry);
     }
     pthread_mutex_unlock(&r->lock);
     free(entry);

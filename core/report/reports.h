@@ -6,13 +6,14 @@
  * reports_give returns, and its votes hold for the next message. If the same reporter says the same
  * about the same message again, nothing is written and the answer has the first report's id; so a
  * client that got no answer may try again.
- * Depends: base, config, report_log, votes.   Threads: any, after reports_open; writing is one at a
+ * Depends: base, config, learn, report_log, votes.   Threads: any, after reports_open; writing is one at a
  * time.   Owns: the lock, the log and the votes.   ADR 0071.
  */
 #ifndef CORE_REPORT_REPORTS_H
 #define CORE_REPORT_REPORTS_H
 
 #include "core/count/count.h"
+#include "core/learn/learner.h"
 #include "core/report/report_log.h"
 #include "core/report/votes.h"
 
@@ -63,6 +64,12 @@ enum err reports_view(const char *state_dir, const struct keyring *keys,
 /* count_port.called; context: a struct votes. */
 void reports_called(void *context, const struct digest digest[KEYRING_MAX],
                     uint64_t from_s, uint64_t to_s, struct count_called *ret);
+
+/* Teaches the learner what it has not learnt from the log: each report that holds and counts, by its
+ * reporter's trust, once. What was undone or replaced is taken out. Later reports teach it at once;
+ * it stays until this is called with another one, or NULL. Cheap when there is nothing. Returns
+ * false if something could not be learnt; a later call tries again. */
+bool reports_teach(struct reports *r, struct learner *learner);
 
 /* To be called now and then: forgets what is older than keep_s. */
 void reports_age(struct reports *r, uint64_t keep_s);

@@ -9,24 +9,31 @@ enum {
     DAY_S = 86400,
     FILE_VERSION = 1,
     REPORTER_TYPE = 0xfe01, /* of digest_make: no feature has it */
-    OUTCOME_CONFIRMED = 1   /* the low bit of struct reporter.settled */
+    /* A mark: the number of the report, credit (4 bits), evidence (3 bits), confirmed or not. */
+    MARK_CONFIRMED = 1,
+    MARK_EVIDENCE = 1, /* bits below it */
+    MARK_CREDIT = 4,
+    MARK_REPORT = 8,
+    CREDIT_UNITS = 8 /* of 1.0 */
 };
-#define DOUBT      6.0 /* what a reporter's good votes are measured against */
+#define DOUBT      3.0 /* what a reporter's good votes are measured against */
 #define BAD_TIMES  8.0
 #define COUNT_MOST 1e6 /* of a number in a file */
 
+/* Kinds of evidence that confirms. */
+enum kind { KIND_AGREED, KIND_TRAPPED, KIND_PROVED, KINDS };
+
 struct reporter {
     uint64_t id;
-    double proved;
-    double agreed;
+    double good[KINDS];
     double bad;
-    uint64_t decayed_s;                 /* the time that the three numbers stand for */
+    uint64_t decayed_s;                 /* the time that these numbers stand for */
     uint64_t seen_s;                    /* of the last report */
     uint64_t day;                       /* of the two numbers below, since 1970 */
     double credit;                      /* gained that day */
     uint32_t reports;                   /* of that day */
     uint32_t next;                      /* place in `settled` to be used next */
-    uint64_t settled[TRUST_REMEMBERED]; /* 2 * report + OUTCOME_CONFIRMED or 0 */
+    uint64_t settled[TRUST_REMEMBERED]; /* marks; 0: none */
 };
 
 struct trust {
@@ -107,7 +114,8 @@ static double left_of(uint64_t then_s, uint64_t now_s)
 static double weight_of(const struct reporter *r, uint64_t now_s)
 {
     double left = left_of(r->decayed_s, now_s);
-    double good = (r->proved + r->agreed) * left;
+    double good =
+        (r->good[KIND_AGREED] + r->good[KIND_TRAPPED] + r->good[KIND_PROVED]) * left;
     double bad = BAD_TIMES * r->bad * left;
     double share = good / (good + bad + DOUBT);
     double weight = share * share;
@@ -180,67 +188,112 @@ double trust_weight(const struct trust *t, uint64_t reporter, uint64_t now_s)
 
 /* ---- outcomes ---- */
 
-/* True: the report's outcome is new for this reporter; from now on it is known. */
-static bool note_outcome(struct reporter *r, const struct trust_outcome *o)
+static const struct {
+    enum kind kind;
+    double credit; /* of a confirmed vote */
+    double most;   /* of all credit of this kind */
+    double left;   /* of what was gained, after a refuted vote */
+    double bad;
+} effect[] = {
+    [TRUST_BY_MAJORITY] = {KIND_AGREED, 0.5, TRUST_KIND_MOST, 0.75, 0.25},
+    [TRUST_BY_RELEASE] = {KIND_AGREED, 0, TRUST_KIND_MOST, 0.5, 1},
+    [TRUST_BY_LIST] = {KIND_PROVED, 1, COUNT_MOST, 0.5, 1},
+    [TRUST_BY_TRAP] = {KIND_TRAPPED, 1, TRUST_KIND_MOST, 0.5, 1},
+    [TRUST_BY_ADMIN] = {KIND_PROVED, 1, COUNT_MOST, 0.25, 2},
+};
+
+/* Returns the credit in units. */
+static uint64_t confirm(struct reporter *r, enum trust_evidence by)
 {
-    uint64_t mark = 2 * o->report + (o->is_confirmed ? OUTCOME_CONFIRMED : 0);
+    double *good = &r->good[effect[by].kind];
+    double credit = fmin(effect[by].credit, TRUST_CREDIT_DAY - r->credit);
 
-    for (size_t i = 0; i < TRUST_REMEMBERED; i++) {
-        if (r->settled[i] == mark && mark > OUTCOME_CONFIRMED) {
-            return false;
-        }
-    }
-    r->settled[r->next] = mark;
-    r->next = (r->next + 1) % TRUST_REMEMBERED;
-    return true;
-}
-
-static void confirm(struct reporter *r, enum trust_evidence by)
-{
-    bool is_proof = by >= TRUST_BY_LIST;
-    double credit = is_proof ? 1.0 : 0.5;
-
-    credit = fmin(credit, TRUST_CREDIT_DAY - r->credit);
-    if (!is_proof) {
-        credit = fmin(credit, TRUST_AGREED_MOST - r->agreed);
-    }
-    if (credit > 0) {
-        r->credit += credit;
-        *(is_proof ? &r->proved : &r->agreed) += credit;
-    }
+    credit = fmax(0, fmin(credit, effect[by].most - *good));
+    r->credit += credit;
+    *good += credit;
+    return (uint64_t)(credit * CREDIT_UNITS);
 }
 
 static void refute(struct reporter *r, enum trust_evidence by)
 {
-    static const struct {
-        double left; /* of what was gained */
-        double bad;
-    } row[] = {
-        [TRUST_BY_MAJORITY] = {0.75, 0.25}, [TRUST_BY_RELEASE] = {0.5, 0.5},
-        [TRUST_BY_LIST] = {0.5, 0.5},       [TRUST_BY_TRAP] = {0.5, 0.5},
-        [TRUST_BY_ADMIN] = {0.25, 1.0},
-    };
+    for (size_t k = 0; k < KINDS; k++) {
+        r->good[k] *= effect[by].left;
+    }
+    r->bad = fmin(r->bad + effect[by].bad, COUNT_MOST);
+}
 
-    r->proved *= row[by].left;
-    r->agreed *= row[by].left;
-    r->bad = fmin(r->bad + row[by].bad, COUNT_MOST);
+static enum trust_evidence evidence_of(uint64_t mark)
+{
+    return (enum trust_evidence)(mark >> MARK_EVIDENCE & 7U);
+}
+
+/* Takes an outcome back. The decay since then is neglected. */
+static void take_back(struct reporter *r, uint64_t mark)
+{
+    enum trust_evidence by = evidence_of(mark);
+    double *good = &r->good[effect[by].kind];
+    double credit = (double)(mark >> MARK_CREDIT & 15U) / CREDIT_UNITS;
+
+    if ((mark & MARK_CONFIRMED) != 0) {
+        *good = fmax(*good - credit, 0);
+        r->credit = fmax(r->credit - credit, 0);
+        return;
+    }
+    r->bad = fmax(r->bad - effect[by].bad, 0);
+    for (size_t k = 0; k < KINDS; k++) {
+        r->good[k] = fmin(r->good[k] / effect[by].left,
+                          k == KIND_PROVED ? COUNT_MOST : TRUST_KIND_MOST);
+    }
+}
+
+/* The place for the mark of this outcome; an earlier outcome of the same report is taken back.
+ * NULL: the outcome is known, by evidence that is as strong. */
+static uint64_t *mark_place(struct reporter *r, const struct trust_outcome *o)
+{
+    for (size_t i = 0; i < TRUST_REMEMBERED; i++) {
+        uint64_t earlier = r->settled[i];
+        bool was_confirmed = (earlier & MARK_CONFIRMED) != 0;
+        if (earlier == 0 || earlier >> MARK_REPORT != o->report) {
+            continue;
+        }
+        if (was_confirmed == o->is_confirmed && evidence_of(earlier) >= o->by) {
+            return NULL;
+        }
+        take_back(r, earlier);
+        return &r->settled[i];
+    }
+    uint64_t *place = &r->settled[r->next];
+    r->next = (r->next + 1) % TRUST_REMEMBERED;
+    return place;
+}
+
+static void decay(struct reporter *r, uint64_t now_s)
+{
+    double left = left_of(r->decayed_s, now_s);
+
+    for (size_t k = 0; k < KINDS; k++) {
+        r->good[k] *= left;
+    }
+    r->bad *= left;
+    r->decayed_s = now_s > r->decayed_s ? now_s : r->decayed_s;
 }
 
 void trust_learn(struct trust *t, const struct trust_outcome *outcome, uint64_t now_s)
 {
     struct reporter *r = find_reporter(t, outcome->reporter);
 
-    if (r == NULL || !note_outcome(r, outcome)) {
+    if (r == NULL) {
         return;
     }
-    double left = left_of(r->decayed_s, now_s);
-    r->proved *= left;
-    r->agreed *= left;
-    r->bad *= left;
-    r->decayed_s = now_s > r->decayed_s ? now_s : r->decayed_s;
+    decay(r, now_s);
     begin_day(r, now_s);
+    uint64_t *place = mark_place(r, outcome);
+    if (place == NULL) {
+        return;
+    }
+    *place = outcome->report << MARK_REPORT | (uint64_t)outcome->by << MARK_EVIDENCE;
     if (outcome->is_confirmed) {
-        confirm(r, outcome->by);
+        *place |= confirm(r, outcome->by) << MARK_CREDIT | MARK_CONFIRMED;
     } else {
         refute(r, outcome->by);
     }
@@ -257,8 +310,9 @@ bool trust_look(const struct trust *t, uint64_t reporter, uint64_t now_s,
     double left = left_of(r->decayed_s, now_s);
     *ret = (struct trust_numbers){
         .weight = weight_of(r, now_s),
-        .proved = r->proved * left,
-        .agreed = r->agreed * left,
+        .proved = r->good[KIND_PROVED] * left,
+        .trapped = r->good[KIND_TRAPPED] * left,
+        .agreed = r->good[KIND_AGREED] * left,
         .bad = r->bad * left,
         .seen_s = r->seen_s,
         .reports_today = r->day == now_s / DAY_S ? r->reports : 0,
@@ -287,8 +341,9 @@ void trust_write(const struct trust *t, struct buf *ret)
     for (size_t i = 0; i < t->n; i++) {
         const struct reporter *r = &t->v[i];
         buf_add_u64(ret, r->id);
-        write_number(ret, r->proved);
-        write_number(ret, r->agreed);
+        for (size_t k = 0; k < KINDS; k++) {
+            write_number(ret, r->good[k]);
+        }
         write_number(ret, r->bad);
         buf_add_u64(ret, r->decayed_s);
         buf_add_u64(ret, r->seen_s);
@@ -319,8 +374,9 @@ static double read_count(struct cursor *c, double most)
 static void read_reporter(struct cursor *c, struct reporter *r)
 {
     r->id = cursor_u64(c);
-    r->proved = read_count(c, COUNT_MOST);
-    r->agreed = read_count(c, TRUST_AGREED_MOST);
+    for (size_t k = 0; k < KINDS; k++) {
+        r->good[k] = read_count(c, k == KIND_PROVED ? COUNT_MOST : TRUST_KIND_MOST);
+    }
     r->bad = read_count(c, COUNT_MOST);
     r->decayed_s = cursor_u64(c);
     r->seen_s = cursor_u64(c);
@@ -330,6 +386,7 @@ static void read_reporter(struct cursor *c, struct reporter *r)
     r->next = cursor_u32(c);
     for (size_t k = 0; k < TRUST_REMEMBERED; k++) {
         r->settled[k] = cursor_u64(c);
+        c->failed = c->failed || evidence_of(r->settled[k]) > TRUST_BY_ADMIN;
     }
     c->failed = c->failed || r->next >= TRUST_REMEMBERED;
 }

@@ -1,13 +1,16 @@
 /*
  * trust - the weight of each reporter's word, learnt from how the reporter's votes ended.
  *
- * A reporter's trust is (good / (good + 8 bad + 6))^2 and lies between 0 and 1. `good` counts votes
- * that evidence confirmed, `bad` counts votes that it refuted. Both numbers halve in TRUST_HALF_DAYS days.
- * Trust rises slowly and falls fast. A reporter gains at most TRUST_CREDIT_DAY a day. An established
- * reporter (trust of TRUST_ESTABLISHED) is therefore the work of at least six days. Liars could
- * agree with one another, so agreement with other reporters counts up to TRUST_AGREED_MOST only. The
- * rest must be confirmed by the administrator, a trap or a list. A contradiction takes away up to
- * three quarters of the trust that was gained before.
+ * A reporter's trust is (good / (good + 8 bad + 3))^2 and lies between 0 and 1. `good` counts
+ * votes that evidence confirmed, `bad` counts votes that it refuted. Both numbers halve in
+ * TRUST_HALF_DAYS days. Trust rises slowly and falls fast. A reporter gains at most
+ * TRUST_CREDIT_DAY a day, so an established reporter (trust of TRUST_ESTABLISHED) is the work of
+ * at least three days. A contradiction takes away up to three quarters of what was gained before.
+ *
+ * Evidence that liars can make themselves is limited: they agree with one another, and they can
+ * subscribe a trap to a newsletter. Agreement with other reporters counts up to TRUST_KIND_MOST,
+ * agreement with traps likewise, and neither of them alone makes a reporter established. Only the
+ * administrator and lists count without this limit.
  * A reporter without any trust weighs TRUST_NEW; ballot.h limits the sum of all that are not
  * established. One report changes a reporter's trust once, however many items carry it.
  * The table holds at most `most` reporters. A new one takes the place of the least trusted, of
@@ -29,19 +32,19 @@ enum {
     TRUST_REPORTERS_MAX = 10000,
     TRUST_REPORTS_DAY = 200, /* of one reporter; later ones of the day are no votes */
     TRUST_HALF_DAYS = 90,
-    TRUST_REMEMBERED = 8 /* reports of a reporter that are not settled twice */
+    TRUST_REMEMBERED = 32 /* last outcomes of a reporter: none counts twice */
 };
 #define TRUST_NEW         0.05
 #define TRUST_ESTABLISHED 0.25
-#define TRUST_AGREED_MOST 4.0
+#define TRUST_KIND_MOST   2.5
 #define TRUST_CREDIT_DAY  1.0
 
 /* What ended a question about an item; later values are stronger. */
 enum trust_evidence {
     TRUST_BY_MAJORITY, /* of established reporters, after a day without contradiction */
-    TRUST_BY_RELEASE,  /* established recipients wanted what was reported as spam */
+    TRUST_BY_RELEASE,  /* recipients wanted what was reported as spam */
     TRUST_BY_LIST,     /* a list confirmed the item later */
-    TRUST_BY_TRAP,     /* a trap received it later */
+    TRUST_BY_TRAP,     /* a trap received it, and nobody wanted it */
     TRUST_BY_ADMIN
 };
 
@@ -60,8 +63,9 @@ bool trust_admit(struct trust *t, uint64_t reporter, uint64_t now_s);
 /* 0 to 1; TRUST_NEW of a reporter who is not in the table. */
 double trust_weight(const struct trust *t, uint64_t reporter, uint64_t now_s);
 
-/* One report's vote was confirmed or refuted. The same outcome of the same report counts once. A
- * reporter who is not in the table is left out: trust_admit comes first. */
+/* One report's vote was confirmed or refuted. The same outcome of the same report counts once, by
+ * its strongest evidence; the opposite outcome takes the earlier one back first. A reporter who is
+ * not in the table is left out: trust_admit comes first. */
 struct trust_outcome {
     uint64_t reporter;
     uint64_t report; /* its number in the log of reports */
@@ -73,8 +77,9 @@ void trust_learn(struct trust *t, const struct trust_outcome *outcome, uint64_t 
 /* Numbers of one reporter, decayed to now, for people. */
 struct trust_numbers {
     double weight;
-    double proved; /* confirmed by the administrator, traps and lists */
-    double agreed; /* confirmed by other reporters */
+    double proved;  /* confirmed by the administrator and lists */
+    double trapped; /* confirmed by traps */
+    double agreed;  /* confirmed by other reporters */
     double bad;
     uint64_t seen_s;
     uint32_t reports_today;

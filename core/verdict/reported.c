@@ -4,8 +4,12 @@
 
 enum { US_PER_S = 1000000, DETAIL_MAX = 96 };
 
-#define LINK_SHARE 0.6 /* of the score, if only URLs were reported */
-#define TRAP_SHARE 0.3 /* if only traps received it */
+/* Shares of the score. A group of sleepers, who were good reporters for weeks, can get one issue of a
+ * newsletter to stand as spam until two recipients want it; people's share marks only mail that has
+ * two points from elsewhere (ADR 0075). */
+#define PEOPLE_SHARE \
+    0.6 /* the administrator did not decide, or only URLs were reported */
+#define TRAP_SHARE 0.3 /* only traps received it */
 
 /* Items of the message that is judged. */
 struct items {
@@ -76,7 +80,8 @@ static void add_symbol(struct judging *j, const struct votes_opinion *o)
                    o->is_link ? ", for its links" : "");
     struct slice detail = arena_copy(j->arena, slice_str(text));
     if (o->standing == STANDING_SPAM) {
-        add_spam(j, scores->spam_score * (o->is_link ? LINK_SHARE : 1), detail);
+        double share = o->is_decided && !o->is_link ? 1 : PEOPLE_SHARE;
+        add_spam(j, scores->spam_score * share, detail);
     } else if (o->standing == STANDING_TRAPPED) {
         add_spam(j, scores->spam_score * TRAP_SHARE, detail);
     } else if (o->standing == STANDING_HAM && !o->is_link) {

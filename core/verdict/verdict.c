@@ -131,6 +131,22 @@ static unsigned run_rules(struct judging *j)
     return ruleset_judge(&c);
 }
 
+/* What was learnt from people. It marks at most, whatever else there is. */
+static void judge_model(struct judging *j)
+{
+    const struct model_answer *a = j->facts.context->model;
+    char text[MODEL_DETAIL];
+
+    if (a == NULL || !(a->score > 0) || j->v->nsymbols == VERDICT_SYMBOLS_MAX) {
+        return;
+    }
+    model_describe(a, text, sizeof(text));
+    verdict_add_symbol(j->v, "", "MODEL", a->score,
+                       arena_copy(j->arena, slice_str(text)));
+    j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_UNSURE;
+    j->unsure += a->score;
+}
+
 /* After the lists. */
 static void judge_rules(struct judging *j)
 {
@@ -171,6 +187,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     if (ret->allow == NULL) {
         credit_judge(&j);
         reported_judge(&j);
+        judge_model(&j);
         judge_rules(&j);
     }
     ret->firm = ret->score - j.unsure - j.of_judgements - j.unverified;

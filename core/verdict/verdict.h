@@ -27,7 +27,7 @@
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, list, count, identity, report, rule.   Threads: pure.
+ * Depends: config, feature, extract, learn, list, count, identity, report, rule.   Threads: pure.
  * Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
@@ -36,6 +36,7 @@
 #include "core/base/arena.h"
 #include "core/config/config.h"
 #include "core/count/judged.h"
+#include "core/learn/model.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
 #include "core/report/votes.h"
@@ -49,9 +50,9 @@ enum {
 
 /* The harshest action of a symbol's score; the numbers are on disk (core/verdict/journal). */
 enum symbol_kind {
-    SYMBOL_FIRM,   /* any action */
-    SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
-    SYMBOL_UNSURE, /* a header: a quorum of peers is missing, or people alone say so */
+    SYMBOL_FIRM, /* any action */
+    SYMBOL_BULK, /* bulk_alone, if nothing else leads further */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing, or people or the model say so */
     SYMBOL_KINDS
 };
 
@@ -109,6 +110,7 @@ struct verdict_context {
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
     struct votes *votes;                 /* what people reported; NULL: nothing */
     const struct keyring *vote_keys;     /* of their items */
+    const struct model_answer *model;    /* NULL: no model was asked */
     const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
     bool is_outgoing;              /* of a login or a trusted network */
     bool is_emergency;             /* rules for emergency mode hold too */

@@ -39,6 +39,17 @@ enum {
  * on_text_end is called, once: by extract_finish or extract_drop. */
 typedef void shown_text_fn(void *context, struct slice piece);
 
+/* Another reader of the message, beside the features. Slices are valid during the call only. Words
+ * and lines of the text go to imprint.reader. */
+struct extract_watch {
+    void (*field)(void *context, struct slice name,
+                  struct slice value); /* each field of the message itself */
+    void (*part)(void *context, const struct mail_part *part); /* begins */
+    void (*tag)(void *context, struct slice name);       /* start tag of shown HTML */
+    void (*attribute)(void *context, struct slice name); /* of such a tag */
+    void *context;
+};
+
 struct extract_limits {
     struct mail_limits mail;
     unsigned urls; /* kept; as many first ones of their domain besides */
@@ -56,6 +67,7 @@ struct extract_limits {
     void (*on_text_part)(void *context); /* all three or none */
     void (*on_text_end)(void *context);
     void *text_context;
+    const struct extract_watch *watch;  /* NULL: nobody watches */
     struct fingerprint_options imprint; /* of zero bytes: no keyed fingerprints */
     listed_fn *listed;                  /* NULL: features without room are dropped */
     void *listed_context;

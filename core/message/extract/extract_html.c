@@ -391,6 +391,9 @@ static void note_split(struct extract *x, const struct html_token *token)
 /* Pictures, and fields that hide what is typed. */
 static void note_token(struct extract *x, const struct html_token *token)
 {
+    if (token->kind == HTML_ATTRIBUTE && x->is_shown && x->limits.watch != NULL) {
+        x->limits.watch->attribute(x->limits.watch->context, token->name);
+    }
     if (token->kind == HTML_START_TAG) {
         x->facts.npictures += x->is_shown && slice_eq(token->tag, SLICE_LIT("img"));
     } else if (token->name.n == sizeof "type" - 1 &&

@@ -96,6 +96,9 @@ static void on_word(void *context, const struct fold_word *word)
     struct text *t = p->open;
     uint64_t shingle = 0;
     exact_word(&t->exact, word->text);
+    if (p->options->reader != NULL) {
+        p->options->reader->word(p->options->reader->context, p->group, word);
+    }
     if (p->group != FINGERPRINT_OTHER && word->text.n >= HEARD_LETTERS_MIN) {
         hear_word(t, word->text);
     }
@@ -176,6 +179,10 @@ static size_t take_line(struct fingerprint *p, struct slice text, bool is_one)
     fold_break(&p->fold);
     closing_end(&t->closing, slice_head(text, n), p->shingler.line,
                 t->exact.nwords - nwords);
+    if (p->options->reader != NULL) {
+        p->options->reader->line(p->options->reader->context, p->group,
+                                 slice_head(text, n));
+    }
     return n;
 }
 

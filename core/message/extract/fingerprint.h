@@ -33,6 +33,22 @@ enum {
 /* Called for each shingle, common or not. */
 typedef void shingle_fn(void *context, uint64_t shingle);
 
+enum fingerprint_group {
+    FINGERPRINT_OTHER, /* text that stands alone */
+    FINGERPRINT_PLAIN, /* in a multipart/alternative */
+    FINGERPRINT_HTML,  /* likewise */
+    FINGERPRINT_GROUPS
+};
+
+/* Another reader of the folded words. line follows the words of each line of plain text, or of each
+ * run of HTML, with the text that they stand in. */
+struct word_reader {
+    void (*word)(void *context, enum fingerprint_group group,
+                 const struct fold_word *word);
+    void (*line)(void *context, enum fingerprint_group group, struct slice text);
+    void *context;
+};
+
 /* Key, epoch and learner of fingerprints. */
 struct fingerprint_options {
     struct shingle_keys keys;
@@ -41,13 +57,7 @@ struct fingerprint_options {
         *learner;           /* NULL, or taught what proved senders write (extract.h) */
     shingle_fn *on_shingle; /* NULL, or told of each shingle */
     void *context;          /* of on_shingle */
-};
-
-enum fingerprint_group {
-    FINGERPRINT_OTHER, /* text that stands alone */
-    FINGERPRINT_PLAIN, /* in a multipart/alternative */
-    FINGERPRINT_HTML,  /* likewise */
-    FINGERPRINT_GROUPS
+    const struct word_reader *reader; /* NULL: there is none */
 };
 
 struct fingerprint;

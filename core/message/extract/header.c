@@ -276,6 +276,9 @@ void extract_on_header(void *context, const struct mail_part *part, struct slice
     extract_cpu_step(x, value.n);
     const struct field *field = field_of(name);
     x->facts.nfields += part == NULL;
+    if (part == NULL && x->limits.watch != NULL) {
+        x->limits.watch->field(x->limits.watch->context, name, value);
+    }
     if (field == NULL) {
         return;
     }

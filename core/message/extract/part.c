@@ -50,6 +50,9 @@ void extract_on_part_begin(void *context, const struct mail_part *part)
         x->is_shown = false;
     }
     place(x, part);
+    if (x->limits.watch != NULL) {
+        x->limits.watch->part(x->limits.watch->context, part);
+    }
     if (!part->is_over) {
         extract_add_part_names(x, part);
     }

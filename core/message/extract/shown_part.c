@@ -94,5 +94,8 @@ void extract_shown_tag(struct extract *x, struct slice name)
 {
     if (x->is_shown) {
         fingerprint_tag(x->imprint, name);
+        if (x->limits.watch != NULL) {
+            x->limits.watch->tag(x->limits.watch->context, name);
+        }
     }
 }

@@ -22,7 +22,7 @@ static struct trust *people(unsigned n, uint64_t *retnow)
             const struct trust_outcome o = {.reporter = who,
                                             .report = 1 + (uint64_t)day * n + who,
                                             .is_confirmed = true,
-                                            .by = TRUST_BY_TRAP};
+                                            .by = TRUST_BY_LIST};
             assert_true(trust_admit(t, who, START + day * DAY));
             trust_learn(t, &o, START + day * DAY);
         }
@@ -89,12 +89,16 @@ static void test_tally_standing__by_who_voted(void **state)
         {"five traps", 0, 0, 0, 0, 5, 0, STANDING_TRAPPED},
         {"traps, newcomers", 0, 50, 0, 0, 5, 0, STANDING_TRAPPED},
         {"a trap, and somebody who wants it", 0, 0, 0, 1, 1, 0, STANDING_OPEN},
-        {"a trap and two trusted reporters", 2, 0, 0, 0, 1, 0, STANDING_SPAM},
+        {"a trap, one trusted reporter and newcomers", 1, 50, 0, 0, 1, 0,
+         STANDING_TRAPPED},
+        {"a trap and two trusted reporters", 2, 0, 0, 0, 1, 0, STANDING_TRAPPED},
+        {"a trap and three trusted reporters", 3, 0, 0, 0, 1, 0, STANDING_SPAM},
         {"twenty trusted reporters", 20, 0, 0, 0, 0, 0, STANDING_SPAM},
         {"twenty, one trusted recipient wants it", 20, 0, 1, 0, 0, 0,
          STANDING_DISPUTED},
         {"twenty, a newcomer wants it", 20, 0, 0, 1, 0, 0, STANDING_SPAM},
-        {"four trusted ones, ten newcomers want it", 4, 0, 0, 10, 0, 0,
+        {"twenty, three newcomers want it", 20, 0, 0, 3, 0, 0, STANDING_DISPUTED},
+        {"four trusted ones, three newcomers want it", 4, 0, 0, 3, 0, 0,
          STANDING_DISPUTED},
         {"newcomers want it", 0, 0, 0, 40, 0, 0, STANDING_OPEN},
         {"trusted recipients want it", 0, 0, 3, 0, 0, 0, STANDING_HAM},
@@ -108,7 +112,7 @@ static void test_tally_standing__by_who_voted(void **state)
         vote(&b, t, 1, rows[i].known_spam, true, now);
         vote(&b, t, 31, rows[i].known_ham, false, now);
         vote(&b, t, NEWCOMERS, rows[i].new_spam, true, now);
-        vote(&b, t, NEWCOMERS + 100, rows[i].new_ham, false, now);
+        vote(&b, t, NEWCOMERS + 1000, rows[i].new_ham, false, now);
         for (unsigned k = 0; k < rows[i].traps; k++) {
             speak(&b, t, BALLOT_TRAP, 5000 + k, true, now);
         }
@@ -164,11 +168,14 @@ static void test_ballot_put__full_of_newcomers__makes_room_for_trust(void **stat
     uint64_t now = 0;
     struct trust *t = people(4, &now);
     struct ballot b = {0};
-    vote(&b, t, NEWCOMERS, 3 * BALLOT_VOTES_MAX, true, now);
+    vote(&b, t, NEWCOMERS, 3 * BALLOT_SIDE_MAX, true, now);
+    assert_int_equal(b.n, BALLOT_SIDE_MAX);
+    vote(&b, t, 1, 4, true, now);
+    assert_int_equal(b.n, BALLOT_SIDE_MAX);
+    assert_int_equal(standing_of(&b, t, 0, now), STANDING_SPAM);
+    vote(&b, t, NEWCOMERS + 1000, 3 * BALLOT_SIDE_MAX, false, now); /* the other side */
     assert_int_equal(b.n, BALLOT_VOTES_MAX);
-    vote(&b, t, 1, 4, false, now);
-    assert_int_equal(b.n, BALLOT_VOTES_MAX);
-    assert_int_equal(standing_of(&b, t, 0, now), STANDING_HAM);
+    assert_int_equal(standing_of(&b, t, 0, now), STANDING_DISPUTED);
     ballot_fini(&b);
     trust_free(&t);
 }
@@ -205,6 +212,30 @@ static void test_ballot_settle__majority_of_a_day__teaches_the_newcomers(void **
     assert_true(
         trust_look(t, NEWCOMERS + 1, now, &n)); /* who wanted it loses nothing */
     assert_float_equal(n.bad, 0, 1e-9);
+    ballot_fini(&b);
+    trust_free(&t);
+}
+
+static void test_tally_ends__a_trap_has_it__unless_somebody_wants_it(void **state)
+{
+    (void)state;
+    uint64_t now = 0;
+    struct trust *t = people(4, &now);
+    struct ballot b = {0};
+    struct ballot_end end;
+    struct trust_numbers n;
+    vote(&b, t, NEWCOMERS, 1, true, now);
+    speak(&b, t, BALLOT_TRAP, 5000, true, now);
+    vote(&b, t, NEWCOMERS + 1, 1, true,
+         now + 1); /* nobody sees a trap: it gains, too */
+    assert_true(ends(&b, t, now + 1, &end));
+    assert_true(end.is_spam);
+    assert_int_equal(end.by, TRUST_BY_TRAP);
+    ballot_settle(&b, t, &end, now + 1);
+    assert_true(trust_look(t, NEWCOMERS + 1, now + 1, &n));
+    assert_float_equal(n.trapped, 1, 1e-6);
+    vote(&b, t, NEWCOMERS + 2, 1, false, now + 2);
+    assert_false(ends(&b, t, now + 2, &end));
     ballot_fini(&b);
     trust_free(&t);
 }
@@ -330,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_ballot_put__a_second_vote__replaces_the_first),
         cmocka_unit_test(test_ballot_put__full_of_newcomers__makes_room_for_trust),
         cmocka_unit_test(test_ballot_settle__majority_of_a_day__teaches_the_newcomers),
+        cmocka_unit_test(test_tally_ends__a_trap_has_it__unless_somebody_wants_it),
         cmocka_unit_test(
             test_ballot_settle__a_majority_that_needs_the_voter__gives_it_nothing),
         cmocka_unit_test(

@@ -1,5 +1,5 @@
 /*
- * test_trust - trust rises slowly with proof, falls fast, decays; agreement alone is not enough.
+ * test_trust - trust rises slowly with proof, falls fast and decays; agreement alone is not enough.
  */
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ static uint64_t prove(struct trust *t, uint64_t who, unsigned days, uint64_t fro
 {
     for (unsigned i = 0; i < days; i++) {
         assert_true(trust_admit(t, who, from_s + i * DAY));
-        learn(t, who, from_s + i, true, TRUST_BY_TRAP, from_s + i * DAY);
+        learn(t, who, from_s + i, true, TRUST_BY_LIST, from_s + i * DAY);
     }
     return from_s + days * DAY;
 }
@@ -67,13 +67,13 @@ static void test_trust_learn__a_hundred_proofs_in_a_day__give_one_days_credit(
     trust_free(&t);
 }
 
-static void test_trust_learn__proof_of_days__establishes_after_a_week(void **state)
+static void test_trust_learn__proof_of_days__establishes_after_three(void **state)
 {
     (void)state;
     static const struct {
         unsigned days;
         bool is_established;
-    } rows[] = {{1, false}, {5, false}, {7, true}, {30, true}};
+    } rows[] = {{1, false}, {2, false}, {4, true}, {30, true}};
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct trust *t = table_of(10);
@@ -85,7 +85,8 @@ static void test_trust_learn__proof_of_days__establishes_after_a_week(void **sta
     }
 }
 
-static void test_trust_learn__agreement_alone__never_establishes(void **state)
+static void test_trust_learn__one_kind_that_liars_can_make__never_establishes(
+    void **state)
 {
     (void)state;
     struct trust *t = table_of(10);
@@ -150,6 +151,41 @@ static void test_trust_learn__the_same_report__counts_once(void **state)
     assert_float_equal(trust_weight(t, ANN, now), once, 1e-12);
     learn(t, ANN, 6, false, TRUST_BY_TRAP, now);
     assert_true(trust_weight(t, ANN, now) < once);
+    trust_free(&t);
+}
+
+static void test_trust_learn__the_opposite_of_an_outcome__takes_it_back(void **state)
+{
+    (void)state;
+    struct trust *t = table_of(10);
+    uint64_t now = prove(t, ANN, 30, START);
+    struct trust_numbers before;
+    struct trust_numbers after;
+    assert_true(trust_look(t, ANN, now, &before));
+    learn(t, ANN, 900, false, TRUST_BY_RELEASE, now);
+    learn(t, ANN, 900, true, TRUST_BY_ADMIN, now);
+    assert_true(trust_look(t, ANN, now, &after));
+    assert_float_equal(after.proved, before.proved + 1, 1e-6);
+    assert_float_equal(after.bad, before.bad, 1e-6);
+    learn(t, ANN, 900, false, TRUST_BY_ADMIN, now);
+    assert_true(trust_weight(t, ANN, now) < before.weight / 4);
+    trust_free(&t);
+}
+
+static void test_trust_learn__stronger_evidence__replaces_weaker(void **state)
+{
+    (void)state;
+    struct trust *t = table_of(10);
+    struct trust_numbers n;
+    assert_true(trust_admit(t, ANN, START));
+    learn(t, ANN, 5, true, TRUST_BY_MAJORITY, START);
+    learn(t, ANN, 5, true, TRUST_BY_TRAP, START);
+    learn(t, ANN, 5, true, TRUST_BY_ADMIN, START);
+    learn(t, ANN, 5, true, TRUST_BY_MAJORITY, START);
+    assert_true(trust_look(t, ANN, START, &n));
+    assert_float_equal(n.agreed, 0, 1e-6);
+    assert_float_equal(n.trapped, 0, 1e-6);
+    assert_float_equal(n.proved, 1, 1e-6);
     trust_free(&t);
 }
 
@@ -250,7 +286,7 @@ static void test_trust_read__what_was_written__is_the_same_table(void **state)
     assert_true(slice_eq(buf_slice(&a), buf_slice(&b)));
     assert_float_equal(trust_weight(t, ANN, START + 20 * DAY),
                        trust_weight(u, ANN, START + 20 * DAY), 1e-15);
-    learn(u, BOB, 77, false, TRUST_BY_RELEASE, START + 30 * DAY); /* remembered */
+    learn(u, BOB, 77, false, TRUST_BY_RELEASE, START + 12 * DAY); /* remembered */
     buf_clear(&b);
     trust_write(u, &b);
     assert_true(slice_eq(buf_slice(&a), buf_slice(&b)));
@@ -293,12 +329,15 @@ int main(void)
         cmocka_unit_test(test_trust_weight__of_a_stranger__is_that_of_a_newcomer),
         cmocka_unit_test(
             test_trust_learn__a_hundred_proofs_in_a_day__give_one_days_credit),
-        cmocka_unit_test(test_trust_learn__proof_of_days__establishes_after_a_week),
-        cmocka_unit_test(test_trust_learn__agreement_alone__never_establishes),
+        cmocka_unit_test(test_trust_learn__proof_of_days__establishes_after_three),
+        cmocka_unit_test(
+            test_trust_learn__one_kind_that_liars_can_make__never_establishes),
         cmocka_unit_test(test_trust_learn__a_contradiction__costs_weeks),
         cmocka_unit_test(
             test_trust_learn__two_contradictions__are_less_than_a_newcomer),
         cmocka_unit_test(test_trust_learn__the_same_report__counts_once),
+        cmocka_unit_test(test_trust_learn__the_opposite_of_an_outcome__takes_it_back),
+        cmocka_unit_test(test_trust_learn__stronger_evidence__replaces_weaker),
         cmocka_unit_test(test_trust_weight__after_a_year_of_silence__has_decayed),
         cmocka_unit_test(
             test_trust_admit__above_the_days_reports__is_refused_until_tomorrow),

@@ -1,0 +1,342 @@
+#include "core/learn/learner.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/dir_walk.h"
+#include "core/base/file.h"
+#include "core/base/prng.h"
+#include "core/learn/build.h"
+#include "core/learn/odds.h"
+#include "core/learn/prior.h"
+#include "core/learn/store.h"
+
+enum { FOLDER_MODE = 02750, SCRATCH = 64 << 10, US_PER_S = 1000000 };
+
+static const float replay_weight = 1.0F;
+
+struct learner {
+    struct filelock lock;
+    char dir[FILE_PATH_MAX];
+    char model_path[FILE_PATH_MAX];
+    pthread_mutex_t writing; /* guards: store, weights, random, since, is_dirty; taken
+                                before reading */
+    struct store store;
+    struct ftrl weights;
+    struct prng random;
+    unsigned since; /* examples since the thresholds were measured */
+    bool is_dirty;  /* the model's file is older than the model */
+    pthread_mutex_t reading; /* guards: *data; a leaf */
+    struct model_data *data;
+};
+
+const char *learner_source_name(enum learner_source source)
+{
+    static const char *const names[LEARNER_SOURCES] = {
+        "report", "train", "trap", "list", "outgoing", "known"};
+    return source < LEARNER_SOURCES ? names[source] : "unknown";
+}
+
+/* The writing lock is held, or nobody else has l. */
+static enum err calibrate(struct learner *l)
+{
+    struct model_kind *fresh = calloc(VECTOR_KINDS, sizeof(*fresh));
+    enum err e =
+        fresh != NULL ? build_windows(l->data, &l->store, fresh) : ERR_NOMEM;
+    l->since = 0;
+    (void)pthread_mutex_lock(&l->reading);
+    for (unsigned k = 0; e == ERR_OK && k < VECTOR_KINDS; k++) {
+        l->data->head.kind[k].window = fresh[k].window;
+        l->data->head.kind[k].odds = fresh[k].odds;
+    }
+    (void)pthread_mutex_unlock(&l->reading);
+    free(fresh);
+    return e;
+}
+
+/* Likewise. */
+static enum err rebuild(struct learner *l)
+{
+    enum err e = build_weights(&l->weights, l->data, &l->store);
+    (void)pthread_mutex_lock(&l->reading);
+    THEN(e, build_publish(&l->weights, &l->store, l->data));
+    (void)pthread_mutex_unlock(&l->reading);
+    THEN(e, calibrate(l));
+    l->is_dirty = true;
+    return e;
+}
+
+static enum err take_prior(struct learner *l, const char *path, struct errinfo *reterr)
+{
+    struct errinfo why = {.code = ERR_OK};
+    enum err e = path != NULL ? prior_read(path, l->data, &why) : ERR_NOT_FOUND;
+    if (e != ERR_OK && e != ERR_NOT_FOUND && reterr != NULL) {
+        *reterr = why;
+    }
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
+}
+
+static enum err take_folder(struct learner *l, const char *state_dir,
+                            struct errinfo *reterr)
+{
+    char *dir = l->dir;
+    char path[FILE_PATH_MAX];
+    enum err e = path_make(l->dir, reterr, "%s/%s", state_dir, STATE_MODEL_DIR);
+    THEN(e, file_make_dir(dir, FOLDER_MODE, reterr));
+    THEN(e, path_make(path, reterr, "%s/LOCK", dir));
+    THEN(e, filelock_take(&l->lock, path, reterr));
+    THEN(e, file_sweep_temps(dir, reterr));
+    THEN(e, path_make(l->model_path, reterr, "%s/%s", state_dir, STATE_MODEL_FILE));
+    THEN(e, path_make(path, reterr, "%s/vectors", dir));
+    THEN(e, store_open(&l->store, path, reterr));
+    return e;
+}
+
+/* Takes the files of the inbox, then removes them: what a crash leaves is in the store already, and
+ * is not learnt twice. The writing lock is held, or nobody else has l. */
+static bool take_inbox(struct learner *l)
+{
+    char path[FILE_PATH_MAX];
+    bool is_changed = false;
+    struct dir_walk w = dir_walk_begin(l->dir, DIR_OPTIONAL);
+    while (dir_walk_next(&w)) {
+        if (strncmp(w.name, "inbox.", sizeof "inbox." - 1) != 0 ||
+            slice_has_suffix_nocase(slice_str(w.name), SLICE_LIT(FILE_TEMP_SUFFIX)) ||
+            path_make(path, NULL, "%s/%s", l->dir, w.name) != ERR_OK) {
+            continue;
+        }
+        is_changed = store_take_inbox(&l->store, path) || is_changed;
+        if (store_save(&l->store, NULL) == ERR_OK) {
+            (void)unlink(path);
+        }
+    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
+    return is_changed;
+}
+
+enum err learner_open(const char *state_dir, const struct learner_options *options,
+                      struct learner **ret, struct errinfo *reterr)
+{
+    struct learner *l = calloc(1, sizeof(*l));
+    if (l == NULL) {
+        return errinfo_nomem(reterr, state_dir);
+    }
+    l->lock.fd = -1;
+    prng_init(&l->random, 1, 0);
+    (void)pthread_mutex_init(&l->writing, NULL);
+    (void)pthread_mutex_init(&l->reading, NULL);
+    l->data = calloc(1, sizeof(*l->data));
+    enum err e = l->data != NULL ? ERR_OK : errinfo_nomem(reterr, state_dir);
+    THEN(e, ftrl_init(&l->weights));
+    THEN(e, take_prior(l, options->prior, reterr));
+    THEN(e, take_folder(l, state_dir, reterr));
+    if (e == ERR_OK) {
+        (void)take_inbox(l);
+        e = rebuild(l);
+    }
+    if (e != ERR_OK) {
+        l->is_dirty = false;
+        learner_close(&l);
+        return e;
+    }
+    *ret = l;
+    return ERR_OK;
+}
+
+void learner_close(struct learner **l)
+{
+    if (*l == NULL) {
+        return;
+    }
+    struct learner *o = *l;
+    if (o->is_dirty) {
+        (void)learner_tick(o, NULL);
+    }
+    store_close(&o->store);
+    ftrl_fini(&o->weights);
+    free(o->data);
+    filelock_drop(&o->lock);
+    (void)pthread_mutex_destroy(&o->writing);
+    (void)pthread_mutex_destroy(&o->reading);
+    free(o);
+    *l = NULL;
+}
+
+/* ---- examples ---- */
+
+/* The writing lock is held. */
+static enum err keep(struct learner *l, const struct learner_example *e,
+                     struct arena *scratch, struct vector *ret)
+{
+    if (e->number != 0 && e->number <= l->store.applied) {
+        return ERR_EXISTS;
+    }
+    enum err err = vector_decode(scratch, e->vector, ret);
+    if (err == ERR_OK && store_add(&l->store, e) == NULL) {
+        err = ERR_NOMEM;
+    }
+    return err;
+}
+
+/* Learns a few older examples again, of both classes by turns. */
+static void replay(struct learner *l, struct arena *scratch)
+{
+    for (unsigned i = 0; i < LEARNER_REPLAY && l->store.n > 0; i++) {
+        const struct kept *k = NULL;
+        for (unsigned j = 0; j < LEARNER_REPLAY; j++) {
+            k = &l->store.kept[prng_below(&l->random, l->store.n)];
+            if (k->is_spam == i % 2) {
+                break;
+            }
+        }
+        struct vector v;
+        if (vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
+            (void)ftrl_learn(&l->weights, &v, k->is_spam, replay_weight);
+            (void)pthread_mutex_lock(&l->reading);
+            build_publish_terms(&l->weights, &v, l->data);
+            (void)pthread_mutex_unlock(&l->reading);
+        }
+        arena_reset(scratch);
+    }
+}
+
+/* The writing lock is held. v is in scratch. */
+static void learn(struct learner *l, const struct learner_example *e,
+                  const struct vector *v, struct arena *scratch)
+{
+    (void)ftrl_learn(&l->weights, v, e->is_spam, e->weight);
+    (void)pthread_mutex_lock(&l->reading);
+    build_publish_terms(&l->weights, v, l->data);
+    odds_count(l->data->seen, l->data->head.counted, v, e->is_spam,
+               build_odds_weight(e->weight));
+    struct model_kind *k = &l->data->head.kind[v->kind];
+    *(e->is_spam ? &k->nspam : &k->nham) += 1;
+    *(e->is_spam ? &l->data->head.nspam : &l->data->head.nham) += 1;
+    l->data->head.applied = l->store.applied;
+    (void)pthread_mutex_unlock(&l->reading);
+    arena_reset(scratch);
+    replay(l, scratch);
+    l->since++;
+    l->is_dirty = true;
+}
+
+enum err learner_add(struct learner *l, const struct learner_example *example)
+{
+    struct arena *scratch = arena_new(SCRATCH);
+    struct vector v;
+    if (scratch == NULL) {
+        return ERR_NOMEM;
+    }
+    (void)pthread_mutex_lock(&l->writing);
+    enum err e = keep(l, example, scratch, &v);
+    if (e == ERR_OK) {
+        learn(l, example, &v, scratch);
+    }
+    (void)pthread_mutex_unlock(&l->writing);
+    arena_free(&scratch);
+    return e;
+}
+
+enum err learner_put(struct learner *l, const struct learner_example *example)
+{
+    struct arena *scratch = arena_new(SCRATCH);
+    struct vector v;
+    if (scratch == NULL) {
+        return ERR_NOMEM;
+    }
+    (void)pthread_mutex_lock(&l->writing);
+    enum err e = keep(l, example, scratch, &v);
+    (void)pthread_mutex_unlock(&l->writing);
+    arena_free(&scratch);
+    return e;
+}
+
+enum err learner_rebuild(struct learner *l)
+{
+    (void)pthread_mutex_lock(&l->writing);
+    enum err e = rebuild(l);
+    (void)pthread_mutex_unlock(&l->writing);
+    return e;
+}
+
+enum err learner_calibrate(struct learner *l)
+{
+    (void)pthread_mutex_lock(&l->writing);
+    enum err e = calibrate(l);
+    (void)pthread_mutex_unlock(&l->writing);
+    return e;
+}
+
+enum err learner_remove(struct learner *l, uint64_t number)
+{
+    enum err e = ERR_NOT_FOUND;
+    (void)pthread_mutex_lock(&l->writing);
+    if (store_remove(&l->store, number)) {
+        e = rebuild(l);
+    }
+    (void)pthread_mutex_unlock(&l->writing);
+    return e;
+}
+
+size_t learner_remove_source(struct learner *l, enum learner_source source)
+{
+    (void)pthread_mutex_lock(&l->writing);
+    size_t n = store_remove_source(&l->store, source);
+    if (n > 0) {
+        (void)rebuild(l);
+    }
+    (void)pthread_mutex_unlock(&l->writing);
+    return n;
+}
+
+uint64_t learner_applied(struct learner *l)
+{
+    (void)pthread_mutex_lock(&l->writing);
+    uint64_t applied = l->store.applied;
+    (void)pthread_mutex_unlock(&l->writing);
+    return applied;
+}
+
+void learner_counts(struct learner *l, uint32_t ret[VECTOR_KINDS][2])
+{
+    (void)pthread_mutex_lock(&l->writing);
+    memcpy(ret, l->store.count, sizeof(l->store.count));
+    (void)pthread_mutex_unlock(&l->writing);
+}
+
+/* ---- the model ---- */
+
+void learner_judge(struct learner *l, const struct model_options *options,
+                   const struct vector *v, struct model_answer *ret)
+{
+    (void)pthread_mutex_lock(&l->reading);
+    model_judge(l->data, options, v, ret);
+    (void)pthread_mutex_unlock(&l->reading);
+}
+
+enum err learner_tick(struct learner *l, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    (void)pthread_mutex_lock(&l->writing);
+    if (take_inbox(l)) {
+        e = rebuild(l);
+    } else if (l->since >= LEARNER_CALIBRATE) {
+        e = calibrate(l);
+    } else {
+        /* the windows are new enough */
+    }
+    if (l->is_dirty) {
+        l->data->head.time_s = clock_wall_us() / US_PER_S;
+        THEN(e, store_save(&l->store, reterr));
+        THEN(e, model_write(l->model_path, l->data, reterr));
+        l->is_dirty = e != ERR_OK;
+    }
+    (void)pthread_mutex_unlock(&l->writing);
+    return e;
+}
+
+const struct model_data *learner_model(const struct learner *l)
+{
+    return l->data;
+}

@@ -1,0 +1,119 @@
+/* vector_code - a vector as bytes: version, kind, group, then each block as the number of its terms and
+ * the distances of their hashes in rising order, all in LEB128. */
+#include "core/learn/vector.h"
+
+#include "core/base/le.h"
+
+enum { VECTOR_HEAD = 4 };
+
+static int by_key(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a;
+    uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static size_t put(uint8_t *p, uint32_t v)
+{
+    size_t n = 0;
+    for (; v >= 0x80; v >>= 7) {
+        p[n++] = (uint8_t)(v | 0x80);
+    }
+    p[n++] = (uint8_t)v;
+    return n;
+}
+
+bool vector_encode(const struct vector *v, struct buf *to)
+{
+    uint32_t key[VECTOR_TERMS];
+    uint8_t bytes[VECTOR_BYTES];
+    size_t n = v->n < VECTOR_TERMS ? v->n : VECTOR_TERMS;
+    size_t at = VECTOR_HEAD;
+    size_t i = 0;
+    memcpy(key, v->term, n * sizeof(*key));
+    qsort(key, n, sizeof(*key), by_key);
+    bytes[0] = VECTOR_VERSION;
+    bytes[1] = (uint8_t)v->kind;
+    le_put(bytes + 2, v->group, 2);
+    for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
+        uint32_t last = 0;
+        at += put(bytes + at, v->count[b]);
+        for (unsigned j = 0; j < v->count[b] && i < n; j++, i++) {
+            at += put(bytes + at, (key[i] & VECTOR_HASH_MASK) - last);
+            last = key[i] & VECTOR_HASH_MASK;
+        }
+    }
+    buf_add(to, slice_of(bytes, at));
+    return !buf_failed(to);
+}
+
+/* Reads a number of at most 21 bits. */
+static bool get(struct slice *s, uint32_t *ret)
+{
+    uint32_t v = 0;
+    for (unsigned i = 0; i < 3 && i < s->n; i++) {
+        uint8_t byte = (uint8_t)s->p[i];
+        v |= (uint32_t)(byte & 0x7f) << (7 * i);
+        if (byte < 0x80) {
+            *s = slice_from(*s, i + 1);
+            *ret = v;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One block of the vector; n of its terms are there already. */
+static bool read_block(struct slice *s, unsigned block, uint32_t *key, size_t *n,
+                       uint16_t *retcount)
+{
+    uint32_t count = 0;
+    uint32_t hash = 0;
+    if (!get(s, &count) || count > VECTOR_TERMS - *n) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t step = 0;
+        if (!get(s, &step) || (i > 0 && step == 0) || step > VECTOR_HASH_MASK - hash) {
+            return false;
+        }
+        hash += step;
+        key[(*n)++] = block << VECTOR_HASH_BITS | hash;
+    }
+    *retcount = (uint16_t)count;
+    return true;
+}
+
+enum err vector_decode(struct arena *arena, struct slice bytes, struct vector *ret)
+{
+    uint32_t key[VECTOR_TERMS];
+    struct vector v = {.n = 0};
+    if (bytes.n < VECTOR_HEAD || bytes.n > VECTOR_BYTES) {
+        return ERR_SYNTAX;
+    }
+    if ((uint8_t)bytes.p[0] != VECTOR_VERSION) {
+        return ERR_VERSION;
+    }
+    if ((uint8_t)bytes.p[1] >= VECTOR_KINDS) {
+        return ERR_SYNTAX;
+    }
+    v.kind = (enum vector_kind)bytes.p[1];
+    v.group = (uint16_t)le_get(bytes.p + 2, 2);
+    bytes = slice_from(bytes, VECTOR_HEAD);
+    for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
+        if (!read_block(&bytes, b, key, &v.n, &v.count[b])) {
+            return ERR_SYNTAX;
+        }
+    }
+    if (bytes.n > 0) {
+        return ERR_SYNTAX;
+    }
+    uint32_t *term = arena_array(arena, v.n + 1, sizeof(*term));
+    if (term == NULL) {
+        return ERR_NOMEM;
+    }
+    memcpy(term, key, v.n * sizeof(*term));
+    v.term = term;
+    *ret = v;
+    return ERR_OK;
+}

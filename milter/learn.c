@@ -1,0 +1,153 @@
+#include "milter/learn.h"
+
+#include <pthread.h>
+
+#include "core/base/file.h"
+#include "core/base/log.h"
+#include "core/telemetry/stats.h"
+
+#define MODEL_FAULT "model"
+
+static struct {
+    pthread_mutex_t lock; /* guards: learner, is_ending, has_thread */
+    pthread_cond_t ends;
+    struct learner *learner;
+    bool is_ending;
+    bool has_thread;
+    pthread_t thread;
+    bool has_fault; /* of the thread, and before it of learn_open */
+    char state_dir[FILE_PATH_MAX];
+    char prior[FILE_PATH_MAX];
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER};
+
+static void show_fault(enum err e, const struct errinfo *why)
+{
+    char text[STATS_FAULT_TEXT];
+    if (e != ERR_OK && !own.has_fault) {
+        (void)errinfo_format(why, text, sizeof(text));
+        log_warn(
+            "event=model error=\"%s\": messages are judged without what was learnt",
+            text);
+        stats_fault(MODEL_FAULT, text);
+    } else if (e == ERR_OK && own.has_fault) {
+        stats_fault(MODEL_FAULT, NULL);
+    } else {
+        return;
+    }
+    own.has_fault = e != ERR_OK;
+}
+
+static void try_open(void)
+{
+    struct errinfo why = {.code = ERR_OK};
+    const struct learner_options options = {.prior = own.prior[0] != '\0' ? own.prior
+                                                                          : NULL};
+    struct learner *fresh = NULL;
+    enum err e = learner_open(own.state_dir, &options, &fresh, &why);
+    if (e == ERR_OK && why.code != ERR_OK) {
+        e = why.code; /* the prior cannot be used; the rest can */
+    }
+    show_fault(e, &why);
+    (void)pthread_mutex_lock(&own.lock);
+    own.learner = fresh;
+    (void)pthread_mutex_unlock(&own.lock);
+}
+
+void learn_open(const struct config *config)
+{
+    (void)path_make(own.state_dir, NULL, "%s", config->state_dir);
+    (void)path_make(own.prior, NULL, "%s", config->model.prior);
+    own.is_ending = false;
+    if (config->model.enabled) {
+        try_open();
+    }
+}
+
+struct learner *learn_learner(void)
+{
+    (void)pthread_mutex_lock(&own.lock);
+    struct learner *l = own.learner;
+    (void)pthread_mutex_unlock(&own.lock);
+    return l;
+}
+
+/* False: the thread is to end. */
+static bool wait_a_second(void)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    (void)pthread_mutex_lock(&own.lock);
+    if (!own.is_ending) {
+        (void)pthread_cond_timedwait(&own.ends, &own.lock, &until);
+    }
+    bool goes_on = !own.is_ending;
+    (void)pthread_mutex_unlock(&own.lock);
+    return goes_on;
+}
+
+static void *run(void *context)
+{
+    (void)context;
+    while (wait_a_second()) {
+        struct learner *l = learn_learner();
+        if (l == NULL) {
+            try_open();
+            continue;
+        }
+        struct errinfo why = {.code = ERR_OK};
+        enum err e = learner_tick(l, &why);
+        if (e != ERR_OK || own.has_fault) {
+            show_fault(e, &why);
+        }
+    }
+    return NULL;
+}
+
+bool learn_start(void)
+{
+    if (own.state_dir[0] == '\0') {
+        return true;
+    }
+    own.has_thread = pthread_create(&own.thread, NULL, run, NULL) == 0;
+    return own.has_thread;
+}
+
+void learn_stop(void)
+{
+    (void)pthread_mutex_lock(&own.lock);
+    own.is_ending = true;
+    (void)pthread_cond_broadcast(&own.ends);
+    (void)pthread_mutex_unlock(&own.lock);
+    if (own.has_thread) {
+        (void)pthread_join(own.thread, NULL);
+        own.has_thread = false;
+    }
+}
+
+void learn_close(void)
+{
+    learner_close(&own.learner);
+}
+
+struct vector_reader *learn_reader(const struct config *config, struct arena *arena,
+                                   struct extract_limits *limits)
+{
+    return config->model.enabled ? vector_reader_new(arena, limits) : NULL;
+}
+
+const struct model_answer *learn_judge(const struct config *config,
+                                       struct vector_reader *r, const struct extract *x,
+                                       const struct featureset *set,
+                                       struct vector *retvector,
+                                       struct model_answer *ret)
+{
+    const struct model_options options = {
+        .false_positives = config->model.false_positives, .cap = config->model.cap};
+    struct learner *l = learn_learner();
+    if (r == NULL || !vector_reader_finish(r, x, set, retvector) || l == NULL) {
+        return NULL;
+    }
+    learner_judge(l, &options, retvector, ret);
+    return ret;
+}

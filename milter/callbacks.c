@@ -220,6 +220,22 @@ static void apply_users(const struct message *m, const struct featureset *featur
     users_judge(&c, ret);
 }
 
+/* Adds the message to its campaign, with the action that it gets. */
+static void add_to_campaign(const struct message *m, const struct featureset *features,
+                            const struct message_counts *counts,
+                            const struct verdict *v)
+{
+    const struct campaign_message c = {
+        .config = m->config,
+        .features = features,
+        .counts = counts,
+        .action = v->is_embargoed ? ACTION_DEFER : v->action,
+        .score = v->score,
+        .now_s = clock_wall_us() / US_PER_S,
+    };
+    (void)campaigns_add(service_campaigns(), &c);
+}
+
 /* NULL, or the error in gillnet that prevents a verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
@@ -273,6 +289,9 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     apply_users(m, features, &context, ret);
     embargo.context = &context;
     embargo_judge(service_embargo(), &embargo, &recall, m->arena, ret);
+    if (!embargo_is_retry(&recall)) {
+        add_to_campaign(m, features, &counts, ret);
+    }
     if (!ret->is_embargoed) { /* it is judged when it comes back */
         learn_self_received(m, &context, features, judgements, ret);
         outgoing_note_received(&sender, ret->action == ACTION_ACCEPT);

@@ -51,10 +51,11 @@ static struct {
     struct users *users; /* their settings */
     bool has_keys;
     struct emergency *emergency;
-    struct embargo *embargo; /* NULL: no keys, or no memory */
-    struct ham_log *ham_log; /* NULL: none; closed when the sessions are */
-    struct journal *journal; /* NULL: none; closed when the sessions are */
-    struct reports *reports; /* NULL: none can be had */
+    struct campaigns *campaigns; /* NULL: no keys, or no memory */
+    struct embargo *embargo;     /* NULL: no keys, or no memory */
+    struct ham_log *ham_log;     /* NULL: none; closed when the sessions are */
+    struct journal *journal;     /* NULL: none; closed when the sessions are */
+    struct reports *reports;     /* NULL: none can be had */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -208,6 +209,21 @@ static void open_embargo(const struct config *config)
     service_set_embargo(daemon_state.embargo);
 }
 
+/* Opens the campaigns; mail is filtered also without them. */
+static void open_campaigns(const struct config *config)
+{
+    struct errinfo why;
+
+    if (daemon_state.has_keys) {
+        enum err e = campaigns_open(config->state_dir, &daemon_state.keys,
+                                    &daemon_state.campaigns, &why);
+        if (e != ERR_OK && e != ERR_LOCKED) {
+            report_fault("campaigns", "campaigns", &why);
+        }
+    }
+    service_set_campaigns(daemon_state.campaigns);
+}
+
 /* Counts the results of look-ups from here on; look-ups work also without the file. */
 static void open_hits(const struct config *config)
 {
@@ -315,6 +331,8 @@ static void on_tick(void)
     /* A sign of life only if the locks that mail needs can be had. */
     (void)service_messages();
     notify_watchdog();
+    campaigns_tick(service_campaigns(), clock_wall_us() / 1000000);
+    stats_set(STAT_campaigns, campaigns_count(service_campaigns()));
 }
 
 static void forget_context(void *ctx)
@@ -415,6 +433,7 @@ static int open_sockets(const struct config *config,
         outgoing_open(config, &daemon_state.keys);
     }
     open_embargo(config);
+    open_campaigns(config);
     open_reports(config);
     daemon_state.emergency = emergency_new(config->state_dir);
     service_set_emergency(daemon_state.emergency);
@@ -495,6 +514,7 @@ static void tear_down(void)
         journal_close(&daemon_state.journal);
         reports_close(&daemon_state.reports);
         embargo_free(&daemon_state.embargo);
+        campaigns_close(&daemon_state.campaigns);
         emergency_free(&daemon_state.emergency);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/user.h"
+#include "core/campaign/campaign_report.h"
 #include "core/message/feature/feature_json.h"
 #include "core/message/feature/feature_value.h"
 #include "core/report/report_json.h"
@@ -105,7 +106,10 @@ static enum err read_all(struct keeping *k, struct slice bytes, struct errinfo *
     enum err e = ERR_OK;
 
     read_ids(k);
-    if (bytes.n == 0) {
+    if (k->line->campaign.n > 0) {
+        e = campaign_add_items(k->config->state_dir, k->line->campaign, k->report,
+                               reterr);
+    } else if (bytes.n == 0) {
         e = k->line->nids > 0 ? ERR_OK
                               : errinfo_set(reterr, ERR_SYNTAX, "report", 0,
                                             "there is neither a message nor an id");

@@ -39,6 +39,7 @@ static struct {
     struct users *users;         /* constant; NULL: none */
     struct embargo *embargo;     /* constant; NULL: none */
     struct emergency *emergency; /* constant; NULL: none */
+    struct campaigns *campaigns; /* constant; NULL: none */
     struct reports *reports;     /* constant, as is report_keys; NULL: none */
     const struct keyring *report_keys;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -117,6 +118,16 @@ void service_set_embargo(struct embargo *embargo)
 struct embargo *service_embargo(void)
 {
     return service.embargo;
+}
+
+void service_set_campaigns(struct campaigns *campaigns)
+{
+    service.campaigns = campaigns;
+}
+
+struct campaigns *service_campaigns(void)
+{
+    return service.campaigns;
 }
 
 void service_set_emergency(struct emergency *emergency)

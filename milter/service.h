@@ -11,6 +11,7 @@
 #define MILTER_SERVICE_H
 
 #include "core/base/keyring.h"
+#include "core/campaign/campaign.h"
 #include "core/config/config.h"
 #include "core/count/count.h"
 #include "core/list/rating_input.h"
@@ -72,6 +73,10 @@ struct accounts *service_accounts(void);
 /* Before the first message: the memory of first contacts; NULL: nobody is embargoed. Borrowed. */
 void service_set_embargo(struct embargo *embargo);
 struct embargo *service_embargo(void);
+
+/* Before the first message: the campaigns; NULL: messages are not grouped. Borrowed. */
+void service_set_campaigns(struct campaigns *campaigns);
+struct campaigns *service_campaigns(void);
 
 /* Before the first message: emergency mode; NULL: it is never on. Borrowed. */
 void service_set_emergency(struct emergency *emergency);

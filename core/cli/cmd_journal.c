@@ -3,6 +3,7 @@
 
 #include "core/base/case_id.h"
 #include "core/base/clock.h"
+#include "core/campaign/campaign_read.h"
 #include "core/cli/humanize.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
@@ -180,15 +181,23 @@ static int forget_address(struct cli *cli, int argc, char **argv)
     if (strchr(argv[1], '@') == NULL) {
         return cli_error(EX_USAGE, "%s is no address; write LOCAL@DOMAIN", argv[1]);
     }
-    if (journal_forget(cli->config->state_dir, slice_str(argv[1]), &done, &why) !=
-        ERR_OK) {
+    uint64_t ncampaigns = 0;
+    struct slice address = slice_str(argv[1]);
+    const char *state_dir = cli->config->state_dir;
+    enum err e = journal_forget(state_dir, address, &done, &why);
+    THEN(e, campaigns_forget(state_dir, address, &ncampaigns, &why));
+    if (e != ERR_OK) {
         return cli_fail(&why);
     }
     if (cli->json) {
-        return json_status(json_pack("{s:I, s:I}", "records", (json_int_t)done.records,
-                                     "files", (json_int_t)done.files));
+        return json_status(json_pack("{s:I, s:I, s:I}", "records",
+                                     (json_int_t)done.records, "files",
+                                     (json_int_t)done.files, "campaigns",
+                                     (json_int_t)ncampaigns));
     }
-    printf("erased from %" PRIu64 " records; backups still have it\n", done.records);
+    printf("erased from %" PRIu64 " records and the samples of %" PRIu64
+           " campaigns; backups still have it\n",
+           done.records, ncampaigns);
     return CLI_CLEAN;
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/base/user.h"
+#include "core/campaign/campaign_report.h"
 #include "core/cli/messages.h"
 #include "core/cli/print.h"
 #include "core/cli/report_lists.h"
@@ -207,6 +208,10 @@ static enum err keep_here(struct reporting *r, const struct scan_request *line,
             v->queue_id = line->id[i];
         }
     }
+    if (line->campaign.n > 0) {
+        THEN(e,
+             campaign_add_items(r->cli->config->state_dir, line->campaign, v, reterr));
+    }
     THEN(e, bytes.n > 0 ? read_here(r, bytes, v, arena, &listed) : ERR_OK);
     e = e == ERR_NOMEM ? errinfo_nomem(reterr, "report") : e;
     THEN(e, reports_give(r->own, v, &outcome, reterr));
@@ -293,7 +298,8 @@ int reporting_say(struct reporting *r, const struct report_request *request,
                                 .say = request->is_spam ? SLICE_LIT("spam")
                                                         : SLICE_LIT("ham"),
                                 .reporter = slice_str(request->reporter),
-                                .way = slice_str(request->way)};
+                                .way = slice_str(request->way),
+                                .campaign = slice_str(request->campaign)};
 
     *ret = NULL;
     add_ids(r->cli, &request->ids, &line, room);

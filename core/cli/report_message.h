@@ -22,6 +22,7 @@ struct report_request {
     const char *reporter;  /* NULL: the user of the command */
     const char *way;       /* "command", "quarantine", "campaign", ... */
     struct cli_values ids; /* case ids or queue ids */
+    const char *campaign;  /* id of one, instead of a message and ids; NULL: none */
 };
 
 /* The connection of a command to the reports. */

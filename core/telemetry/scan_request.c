@@ -43,6 +43,7 @@ void scan_request_print(const struct scan_request *s, struct buf *ret)
     for (size_t i = 0; i < s->nids; i++) {
         print_value(ret, "id", s->id[i]);
     }
+    print_value(ret, "campaign", s->campaign);
     buf_add_str(ret, s->is_values ? " values=1" : "");
     print_value(ret, "seal", s->seal);
     buf_add_char(ret, '\n');
@@ -127,15 +128,15 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
         {SLICE_LIT("client"), &ret->client},     {SLICE_LIT("helo"), &ret->helo},
         {SLICE_LIT("from"), &ret->from},         {SLICE_LIT("say"), &ret->say},
         {SLICE_LIT("reporter"), &ret->reporter}, {SLICE_LIT("way"), &ret->way},
-        {SLICE_LIT("seal"), &ret->seal}};
+        {SLICE_LIT("campaign"), &ret->campaign}, {SLICE_LIT("seal"), &ret->seal}};
     struct slice name = slice_cut(&pair, '=');
 
     for (size_t i = 0; i < LENGTH(once); i++) {
         if (slice_eq(name, once[i].name)) {
             return once[i].value->n > 0
                        ? refuse_line(reterr,
-                                     "client, helo, from, say, reporter, way and seal "
-                                     "are given once")
+                                     "client, helo, from, say, reporter, way, campaign "
+                                     "and seal are given once")
                        : decode(pair, at, once[i].value, reterr);
         }
     }
@@ -162,7 +163,7 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
     }
     return refuse_line(reterr, "understood are client=, helo=, from=, rcpt=, auth=, "
                                "count=, and of a report say=, reporter=, way=, id=, "
-                               "values= and seal=");
+                               "campaign=, values= and seal=");
 }
 
 enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],

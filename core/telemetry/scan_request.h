@@ -3,6 +3,7 @@
  *
  * scan BYTES [client=ADDRESS] [helo=NAME] [from=ADDRESS] [rcpt=ADDRESS]... [auth=1] [count=1]
  * report BYTES say=spam|ham [reporter=NAME] [way=WAY] [id=ID]... [values=1] [seal=HEX]
+ * report 0 say=spam|ham campaign=ID [reporter=NAME] [way=WAY] [seal=HEX]
  * report 0 say=undo id=ID [reporter=NAME] [seal=HEX]
  * report BYTES say=changed id=ID [reporter=NAME] [seal=HEX]
  *
@@ -43,6 +44,7 @@ struct scan_request {
     struct slice way;
     struct slice id[SCAN_REQUEST_IDS];
     size_t nids;
+    struct slice campaign; /* the report is about all of it */
     bool is_values;
     struct slice seal;
 };

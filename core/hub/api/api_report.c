@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/keyring.h"
+#include "core/campaign/campaign_read.h"
 #include "core/hub/api/api_body.h"
 #include "core/hub/api/api_handlers.h"
 #include "core/hub/api/api_list_change.h"
@@ -362,6 +363,31 @@ void api_v1_report(struct api_call *call)
     } else {
         report_message(&r);
     }
+}
+
+/* ---- POST /v1/campaigns/mark ---- */
+
+void api_v1_campaigns_mark(struct api_call *call)
+{
+    struct slice id = SLICE_NONE;
+    struct slice kind = SLICE_NONE;
+    struct reporting r = {.call = call, .line = {.way = SLICE_LIT("campaign")}};
+    const struct api_member members[] = {{"id", API_MEMBER_STRING, true, &id},
+                                         {"kind", API_MEMBER_STRING, true, &kind}};
+
+    if (!api_read_body(call, members, LENGTH(members)) || !is_kind(call, kind)) {
+        return;
+    }
+    uint64_t number = 0;
+    if (!campaign_id_read(id, &number)) {
+        api_refuse(call, 422, "\"id\" is no id of a campaign");
+        return;
+    }
+    name_reporter(&r);
+    (void)snprintf(r.kind, sizeof(r.kind), "%.*s", SLICE_ARGS(kind));
+    r.line.say = slice_str(r.kind);
+    r.line.campaign = id;
+    report(&r);
 }
 
 /* ---- POST /v1/reports/undo ---- */

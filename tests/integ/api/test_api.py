@@ -4,10 +4,12 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import random
 import re
 import socket
 import subprocess
 import threading
+import sys
 import time
 import unittest
 
@@ -15,6 +17,10 @@ import jsonschema
 
 import openapi
 from hub import LISTED, TOP, Hub, until
+
+sys.path.insert(0, str(TOP / "tests/integ/milter"))
+
+from mta import Mta  # noqa: E402
 
 Hub.checker = staticmethod(openapi.check)
 
@@ -590,6 +596,55 @@ class Held(unittest.TestCase):
         self.assertEqual(hub.ask("POST", self.link(other, "spam") + "/use").status, 200)
         self.assertEqual([line.split()[0] for line in self.queue.asked if line != "list"], ["show"])
         self.assertIsNone(re.search("[0-9a-f]{32}", hub.logs()))  # a token is a right
+
+
+class Campaigns(unittest.TestCase):
+    """Mailings that went through gillnetd."""
+
+    def setUp(self):
+        self.hub = Hub(more='journal = { subjects = true; };\n')
+        self.addCleanup(self.hub.close)
+        self.head = {"Authorization": "Bearer " + self.hub.token("desk", "report")}
+        self.hub.start()
+        self.hub.start_gillnetd()
+
+    def send(self, n, copies):
+        r = random.Random(n)
+        words = [f"{r.choice('bdfgkl')}{r.choice('aeiou')}{r.choice('mnprst')}{r.choice('aeiou')}ck" for _ in range(90)]
+        for i in range(copies):
+            m = Mta(f"unix:{self.hub.top}/gillnetd.sock")
+            m.hello(address=f"192.0.{i}.7")
+            m.message(headers=(("From", f"a@s{n}.example"), ("Subject", f"offer {n}")), body=" ".join(words).encode() + b"\r\n")
+            m.quit()
+
+    def test_campaigns__of_mail__page_by_page_and_one_by_one(self):
+        for n, copies in enumerate((2, 3, 5)):
+            self.send(n, copies)
+        self.assertEqual(self.hub.get("/v1/campaigns").status, 401)  # not for role read
+        said = self.hub.get("/v1/campaigns", self.head).json()
+        self.assertEqual(sorted(r["messages"] for r in said["campaigns"]), [2, 3, 5])
+        found, answer = [], {"next": ""}
+        while answer["next"] is not None:
+            cursor = f"&cursor={answer['next']}" if answer["next"] else ""
+            answer = self.hub.get(f"/v1/campaigns?limit=1&sort=-messages{cursor}", self.head).json()
+            found += answer["campaigns"]
+        self.assertEqual([(r["messages"], r["networks"], r["subject"], r["sender"]) for r in found],
+                         [(5, 5, "offer 2", "a@s2.example"), (3, 3, "offer 1", "a@s1.example"), (2, 2, "offer 0", "a@s0.example")])
+        self.assertEqual(self.hub.get("/v1/campaigns?q=S1.example", self.head).json()["found"], 1)
+        self.assertEqual(self.hub.get(f"/v1/campaign?id={found[0]['id']}", self.head).json(), found[0])
+        self.assertEqual(self.hub.get("/v1/campaign?id=000000000000", self.head).status, 404)
+        mark = {"id": found[0]["id"], "kind": "spam"}
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", mark, self.head).status, 403)
+        boss = {"Authorization": "Bearer " + self.hub.token("boss", "admin")}
+        said = until(lambda: (a := self.hub.post("/v1/campaigns/mark", mark, boss)).status == 202 and a.json(), "the token")
+        self.assertEqual((said["kind"], said["standing"], said["reporter"]), ("spam", "spam", "administrator"))
+        rows = self.hub.get("/v1/campaigns?sort=-messages", self.head).json()["campaigns"]
+        self.assertEqual([(r["standing"], r["reported_spam"]) for r in rows], [("spam", 1), ("open", 0), ("open", 0)])
+        found[0] = rows[0]
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", {**mark, "id": "000000000000"}, boss).status, 422)
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", {**mark, "id": "../x"}, boss).status, 422)
+        for query in ("", "?id=x", "?id=1234567890abcdef", f"?id={found[0]['id']}&id={found[0]['id']}"):
+            self.assertEqual(self.hub.get(f"/v1/campaign{query}", self.head).status, 422, query)
 
 
 class Openapi(unittest.TestCase):

@@ -288,9 +288,12 @@ static void *take_up_mails(void *context)
 
 bool mail_report_start(void)
 {
+    pthread_mutex_lock(&mails.lock);
     mails.is_ending = false;
     mails.is_started = pthread_create(&mails.thread, NULL, take_up_mails, NULL) == 0;
-    return mails.is_started;
+    bool is_started = mails.is_started;
+    pthread_mutex_unlock(&mails.lock);
+    return is_started;
 }
 
 void mail_report_stop(void)
@@ -307,11 +310,13 @@ void mail_report_stop(void)
     if (was_started) {
         pthread_join(mails.thread, NULL);
     }
+    pthread_mutex_lock(&mails.lock);
     mails.is_started = false;
     while ((job = take_job()) != NULL) {
         nleft++;
         free_job(job);
     }
+    pthread_mutex_unlock(&mails.lock);
     if (nleft > 0) {
         log_warn("event=stop reports=%zu: mails that report were not taken up", nleft);
     }

@@ -22,7 +22,7 @@
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/packet.h"
-#include "milter/report.h"
+#include "milter/report_request.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"

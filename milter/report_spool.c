@@ -11,7 +11,7 @@
 #include "core/report/report_seal.h"
 
 #include "milter/learn.h"
-#include "milter/report.h"
+#include "milter/report_request.h"
 #include "milter/service.h"
 
 enum {
@@ -180,7 +180,7 @@ static void look_into(const char *kind)
 
 /* ---- the thread ---- */
 
-static void make_folders(void)
+static void make_spool(void)
 {
     const char *const names[] = {"", "/spam", "/ham", "/failed"};
     char path[FILE_PATH_MAX];
@@ -257,7 +257,7 @@ bool report_spool_start(void)
     if (e != ERR_OK) {
         return false;
     }
-    make_folders();
+    make_spool();
     teach_model();
     spool.end_fd = eventfd(0, EFD_CLOEXEC);
     spool.is_started =

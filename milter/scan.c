@@ -12,7 +12,7 @@
 #include "core/telemetry/scan_request.h"
 #include "core/telemetry/stats.h"
 
-#include "milter/report.h"
+#include "milter/report_request.h"
 
 enum { PIECE = 64 * 1024 /* read at once */ };
 

@@ -5,8 +5,8 @@
  * are few and have a lower priority, and messages above the limits are refused ("error busy"). A
  * message has the limits of mail in bytes, memory, processor time and deadline; a client has a time
  * limit. Nothing is counted or learnt unless the line requests it. The answer is "ok" and a line
- * with the object of `gillnet check --json`, or "error WHY". A report goes the same way, to report.h.
- * Request lines:
+ * with the object of `gillnet check --json`, or "error WHY". A report goes the same way, to
+ * report.h. Request lines:
  * core/telemetry/scan_request.h.
  * Threads: scan_take from the control socket's; start and stop from main.   Owns: the clients that
  * it took.

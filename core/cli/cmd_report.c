@@ -1,4 +1,4 @@
-/* cmd_report - `gillnet report`: what a person says about messages, and what was said. */
+/* cmd_report - `gillnet report`: reports of messages as spam or ham, their list, and undo. */
 #include <sysexits.h>
 
 #include "core/base/case_id.h"
@@ -118,7 +118,7 @@ static int say_ids(struct saying *s)
     return worst;
 }
 
-static int say(struct cli *cli, bool is_spam, int argc, char **argv)
+static int say_all(struct cli *cli, bool is_spam, int argc, char **argv)
 {
     struct saying s = {.cli = cli, .request = {.is_spam = is_spam}, .is_first = true};
     const char *way = "command";
@@ -146,12 +146,12 @@ static int say(struct cli *cli, bool is_spam, int argc, char **argv)
 
 static int say_spam(struct cli *cli, int argc, char **argv)
 {
-    return say(cli, true, argc, argv);
+    return say_all(cli, true, argc, argv);
 }
 
 static int say_ham(struct cli *cli, int argc, char **argv)
 {
-    return say(cli, false, argc, argv);
+    return say_all(cli, false, argc, argv);
 }
 
 /* ---- undo ---- */
@@ -249,7 +249,7 @@ static int list_all(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-static int show(struct cli *cli, int argc, char **argv)
+static int show_report(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     uint64_t id = 0;
@@ -278,7 +278,7 @@ int cmd_report(struct cli *cli, int argc, char **argv)
                                                  {"ham", say_ham},
                                                  {"undo", undo},
                                                  {"list", list_all},
-                                                 {"show", show}};
+                                                 {"show", show_report}};
 
     return cli_subcommand(cli, "report", commands, LENGTH(commands), argc, argv);
 }

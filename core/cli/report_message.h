@@ -2,9 +2,9 @@
  * report_message - a message, or ids alone, reported as spam or ham by a command.
  *
  * gillnetd takes the report over its control socket. While it does not run, the command does the
- * same on the state folder, under STATE/reports/LOCK. What a report of ham takes off the lists is
- * revoked here, because gillnetd does not change lists, and noted with the report, so that undo adds
- * it again. root and the service's user are the administrator.
+ * same on the state folder, under STATE/reports/LOCK. gillnetd does not change lists, so the
+ * command revokes the entries that a report of ham names. It notes them with the report, and undo
+ * adds them. root and the service's user are the administrator.
  * Example of a caller: cmd_report.c; for one message cli_report_message is enough.
  * Threads: one.   ADR 0071.
  */
@@ -34,11 +34,12 @@ struct reporting {
 /* Returns 0 or an exit status after a message. */
 int reporting_begin(struct cli *cli, struct reporting *ret);
 void reporting_end(struct reporting *r);
-/* bytes: the message; empty: only its ids. *ret is the answer {"id", "kind", "reporter", "again",
- * "standing", "changed": [...], "detail"}, which the caller frees; NULL after a failure. */
+/* bytes: the message, or empty for its ids alone. *ret is the answer of report_outcome_json, which
+ * the caller frees, or NULL after a failure. */
 int reporting_say(struct reporting *r, const struct report_request *request,
                   struct slice bytes, json_t **ret);
-/* Undoes the report with this id. *ret: {"id", "changed": [{"list", "type", "value", "status"}]}. */
+/* Undoes the report with this id. *ret: {"id", "changed": [{"list", "type", "value", "status"}]}.
+ * */
 int reporting_undo(struct reporting *r, const char *id, const char *reporter,
                    json_t **ret);
 

@@ -129,8 +129,8 @@ void count_tick(struct count *c);
 
 /* ---- whoever counts ---- */
 
-/* How many people called a value spam and good in a time, and whether their word clears it of former
- * judgements. */
+/* How many people called a value spam and good in a time, and whether their word clears it of
+ * former judgements. */
 struct count_called {
     uint64_t spam;
     uint64_t good;

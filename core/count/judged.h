@@ -2,10 +2,10 @@
  * judged - how messages with a value were judged here, and what people called them.
  *
  * For each value of a type in count.judged_types the messages that gillnetd judged good and bad,
- * and those of a first contact. Beside them stand the people who called a counted value spam or good
- * (count_port.called): the reports that hold, of people whose word weighs. A value that they call
- * good, and that belongs to one message alone, has no bad ones. The counts are like all others: keys
- * of their own in the same buckets and runs, exact,
+ * and those of a first contact. Beside them stand the people who called a counted value spam or
+ * good (count_port.called): the reports that hold, of people whose word weighs. A value that they
+ * call good, and that belongs to one message alone, has no bad ones. The counts are like all
+ * others: keys of their own in the same buckets and runs, exact,
  * for 14 days, under kill -9 too. Their keys derive from the key of this node, which never leaves
  * it: peers can neither read nor raise them, and only counts of this server are ever used.
  * A message that is marked adds to its own values' numbers, so a rule that reads them could keep

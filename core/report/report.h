@@ -1,5 +1,5 @@
 /*
- * report - what a person says about a message: one entry of the log, and its bytes.
+ * report - one entry of the log of reports, and its bytes.
  *
  * A report says spam or ham. It votes on the items of the message (keyed digests of its counted
  * features), it may teach the model (a vector without text), and it can be undone. The log keeps
@@ -34,7 +34,7 @@ enum {
 enum report_entry {
     REPORT_GIVEN = 1,
     REPORT_UNDONE = 2, /* the report with this id no longer holds */
-    REPORT_CHANGED = 3 /* entries of lists that the report with this id took back */
+    REPORT_CHANGED = 3 /* entries of lists that were revoked for this report */
 };
 
 struct report_item {

@@ -1,6 +1,5 @@
 /*
- * report_cases - what people said about the messages of the journal: the last report of each case
- * that holds.
+ * report_cases - the last report that holds about each message of the journal.
  *
  * Threads: one object, one thread.   Owns: the array.
  */

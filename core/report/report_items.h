@@ -15,13 +15,13 @@
 #include "core/message/feature/feature.h"
 #include "core/report/report.h"
 
-/* What an item says about a message that has it, too: nothing, if it is no own item. A band is one
+/* How much a common item proves about two messages. Only own items prove something. A band is one
  * of several that make a near replica. */
 enum report_proof { REPORT_NO_PROOF, REPORT_BAND, REPORT_LINK, REPORT_EXACT };
 enum report_proof report_proof(uint16_t type, struct slice value);
 
-/* Whether a report of ham takes a listed value of this type off its lists: names, networks, programs
- * and habits occur in other mail, too. */
+/* Whether a report of ham takes a listed value of this type off its lists: names, networks,
+ * programs and habits occur in other mail, too. */
 bool report_may_revoke(uint16_t type);
 
 /* The beginning of a digest, as votes keep it. */

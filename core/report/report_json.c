@@ -23,8 +23,8 @@ static const char *detail_of(const struct report *r, const struct reports_outcom
         return "this reporter said so before; nothing was changed";
     }
     if (r->message == 0 && r->nitems == 0) {
-        return "noted for `gillnet explain`, `rules` and `replay`; without the message it "
-               "votes on nothing and teaches nothing";
+        return "`gillnet explain` shows it; without the message it votes on nothing and "
+               "teaches nothing";
     }
     if (!o->is_counted) {
         return "the reporter gave more reports today than count; it is kept without votes";

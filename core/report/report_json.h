@@ -13,12 +13,12 @@
 #include "core/report/reports.h"
 
 /* {"id", "kind", "reporter", "way", "again", "standing", "changed": [{"status": "voted", "items"},
- * {"status": "taught"}, {"status": "replaced", "report"}, {"status": "overruled", "reports"}], "detail"}. Entries of
- * lists are added to "changed" by whoever revokes them. */
+ * {"status": "taught"}, {"status": "replaced", "report"}, {"status": "overruled", "reports"}],
+ * "detail"}. The process that revokes entries of lists adds them to "changed". */
 json_t *report_outcome_json(const struct report *r, const struct reports_outcome *o);
 
-/* The values of a message that lists hold and a report of ham takes back: [{"list", "type",
- * "value"}], none twice. lists: pinned by the caller. */
+/* The listed values that a report of this message as ham revokes: [{"list", "type", "value"}], each
+ * once. The caller has pinned lists. */
 json_t *report_listed_json(const struct listset *lists, struct featureset *features,
                            struct arena *arena);
 

@@ -143,7 +143,7 @@ static enum err read_file(struct reading *r, const char *path, struct errinfo *r
     return e == ERR_NOT_FOUND ? ERR_OK : e; /* it was just removed */
 }
 
-static enum err read_all(struct reading *r, const char *dir, struct errinfo *reterr)
+static enum err read_log(struct reading *r, const char *dir, struct errinfo *reterr)
 {
     struct files files;
     char path[FILE_PATH_MAX];
@@ -168,7 +168,7 @@ enum err report_log_each(const char *state_dir, report_log_fn *fn, void *context
     char dir[FILE_PATH_MAX];
     enum err e = path_make(dir, reterr, "%s/" STATE_REPORTS_DIR, state_dir);
 
-    THEN(e, read_all(&r, dir, reterr));
+    THEN(e, read_log(&r, dir, reterr));
     if (ret != NULL) {
         *ret = numbers;
     }
@@ -243,7 +243,7 @@ void report_log_close(struct report_log **l)
     }
 }
 
-static enum err begin_file(struct report_log *l, struct errinfo *reterr)
+static enum err begin_log_file(struct report_log *l, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     enum err e = file_name(l->dir, l->next, path, reterr);
@@ -277,7 +277,7 @@ static void add_frame(struct buf *batch, const struct report *r)
     }
 }
 
-/* Takes back what a failed write left, so that the next entry follows the last whole one. */
+/* Cuts off the rest of a failed write, so that the next entry follows the last whole one. */
 static void mend_end(struct report_log *l)
 {
     if (l->fd >= 0 && ftruncate(l->fd, (off_t)l->size) != 0) {
@@ -300,7 +300,7 @@ enum err report_log_add(struct report_log *l, struct report *v, size_t n,
         return errinfo_nomem(reterr, l->dir);
     }
     if (l->fd < 0 || l->size >= REPORT_FILE_BYTES) {
-        e = begin_file(l, reterr);
+        e = begin_log_file(l, reterr);
     }
     if (e == ERR_OK && (!file_write_at(l->fd, l->size, buf_slice(&l->batch)) ||
                         fdatasync(l->fd) != 0)) {

@@ -28,8 +28,8 @@ enum err report_log_open(const char *state_dir, struct report_log **ret,
                          struct errinfo *reterr);
 /* Accepts NULL. */
 void report_log_close(struct report_log **l);
-/* Gives the n entries their numbers and appends them with one write and one sync: all are on the
- * disk, or none is. */
+/* Gives the n entries their numbers and appends them with one write and one sync. After a
+ * failure none of them is kept. */
 enum err report_log_add(struct report_log *l, struct report *v, size_t n,
                         struct errinfo *reterr);
 /* The number of the last entry that was written; 0: none. */

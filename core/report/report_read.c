@@ -5,14 +5,14 @@
 
 enum { PIECE = 64 * 1024, NAME_ROOM = 4096 };
 
-static struct slice value_of(const struct featureset *set, enum feature_type type)
+static struct slice text_of_type(const struct featureset *set, enum feature_type type)
 {
     const struct feature *f = featureset_first(set, type);
 
     return f != NULL ? f->text : SLICE_NONE;
 }
 
-/* Copies of one mailing differ in their fields: a reporter's copy is known by what it shows. */
+/* Copies of a message differ in their fields, so body, subject and sender name it. */
 static uint64_t name_message(const struct report_naming *how,
                              const struct featureset *set)
 {
@@ -23,7 +23,7 @@ static uint64_t name_message(const struct report_naming *how,
 
     for (size_t i = 0; i < LENGTH(types); i++) {
         struct slice text =
-            slice_head(value_of(set, types[i]), NAME_ROOM / LENGTH(types) - 1);
+            slice_head(text_of_type(set, types[i]), NAME_ROOM / LENGTH(types) - 1);
         if (text.n > 0) {
             memcpy(bytes + n, text.p, text.n);
         }

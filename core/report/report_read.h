@@ -17,8 +17,7 @@ enum err report_read(const struct report_naming *how, struct arena *arena,
                      struct extract_limits *limits, struct slice bytes,
                      struct report *ret, struct featureset **retfeatures);
 
-/* The case id in the X-Gillnet-Status field of a message that gillnetd delivered: the text; empty:
- * there is none. */
+/* The text of the case id in the X-Gillnet-Status field of a delivered message, or empty. */
 struct slice report_case_of(struct slice message);
 
 #endif

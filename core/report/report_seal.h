@@ -2,9 +2,9 @@
  * report_seal - proof that a request about reports comes from a holder of the keys.
  *
  * Every member of the group may connect to gillnetd's control socket, and in its namespace gillnetd
- * sees no other users than root and its own. The hub, which speaks for the clients of the API, proves
- * itself by a keyed digest of request and message: only the administrator, gillnetd and the hub can
- * read the keys. Others speak under names that cannot be confused with those.
+ * sees no other users than root and its own. The hub, which speaks for the clients of the API,
+ * proves itself by a keyed digest of request and message: only the administrator, gillnetd and the
+ * hub can read the keys. Others speak under names that cannot be confused with those.
  * Depends: base, telemetry.   Threads: pure.   ADR 0071.
  */
 #ifndef CORE_REPORT_REPORT_SEAL_H

@@ -103,7 +103,7 @@ struct teaching {
     bool has_failed;
 };
 
-static void take_out(struct teaching *t, uint64_t number)
+static void unteach(struct teaching *t, uint64_t number)
 {
     enum err e = number != 0 ? learner_remove(t->learner, number) : ERR_OK;
 
@@ -116,7 +116,7 @@ static void teach_report(struct teaching *t, const struct report *v)
     struct votes_report last;
     bool is_trap = slice_eq(v->reporter, SLICE_LIT(REPORT_TRAP));
 
-    take_out(t, v->replaces);
+    unteach(t, v->replaces);
     if (v->vector.n == 0 || v->number <= t->applied ||
         !votes_standing(votes, v->reporter, v->message, &last) ||
         last.number != v->number || !last.is_counted) {
@@ -142,7 +142,7 @@ static bool teach_entry(void *context, const struct report *v)
         teach_report(t, v);
     } else if (v->number > t->reports->taught && v->entry == REPORT_UNDONE &&
                votes_find(t->reports->votes, v->id, &of)) {
-        take_out(t, of.number);
+        unteach(t, of.number);
     }
     return true;
 }

@@ -6,8 +6,8 @@
  * reports_give returns, and its votes hold for the next message. If the same reporter says the same
  * about the same message again, nothing is written and the answer has the first report's id; so a
  * client that got no answer may try again.
- * Depends: base, config, learn, report_log, votes.   Threads: any, after reports_open; writing is one at a
- * time.   Owns: the lock, the log and the votes.   ADR 0071.
+ * Depends: base, config, learn, report_log, votes.   Threads: any, after reports_open; writing is
+ * one at a time.   Owns: the lock, the log and the votes.   ADR 0071.
  */
 #ifndef CORE_REPORT_REPORTS_H
 #define CORE_REPORT_REPORTS_H
@@ -32,7 +32,7 @@ void reports_close(struct reports **r);
 /* The votes, which live as long as r. */
 struct votes *reports_votes(struct reports *r);
 
-/* What a report did. */
+/* Effects of a report. */
 struct reports_outcome {
     uint64_t id;
     bool is_again; /* the reporter said so before; nothing was written */
@@ -52,9 +52,9 @@ enum err reports_give(struct reports *r, struct report *v, struct reports_outcom
 enum err reports_note_changed(struct reports *r, uint64_t id, struct slice changed,
                               struct errinfo *reterr);
 
-/* The report no longer holds. by: who undoes it, its own reporter or the administrator; otherwise
- * ERR_DENIED. *retchanged begins empty and gets the JSON arrays of reports_note_changed, a line
- * each. ERR_NOT_FOUND; ERR_EXISTS: it was undone before. */
+/* Undoes a report. by: its reporter or the administrator, otherwise ERR_DENIED. *retchanged begins
+ * empty and gets the JSON arrays of reports_note_changed, a line each. ERR_NOT_FOUND; ERR_EXISTS:
+ * it was undone before. */
 enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
                       struct buf *retchanged, struct errinfo *reterr);
 
@@ -65,10 +65,10 @@ enum err reports_view(const char *state_dir, const struct keyring *keys,
 void reports_called(void *context, const struct digest digest[KEYRING_MAX],
                     uint64_t from_s, uint64_t to_s, struct count_called *ret);
 
-/* Teaches the learner what it has not learnt from the log: each report that holds and counts, by its
- * reporter's trust, once. What was undone or replaced is taken out. Later reports teach it at once;
- * it stays until this is called with another one, or NULL. Cheap when there is nothing. Returns
- * false if something could not be learnt; a later call tries again. */
+/* Teaches the learner each report of the log that holds and counts, by its reporter's trust, once.
+ * Takes undone and replaced reports out. Later reports teach the learner at once, until this is
+ * called with another one or NULL. Cheap when there is nothing. False: something could not be
+ * learnt, and a later call tries again. */
 bool reports_teach(struct reports *r, struct learner *learner);
 
 /* To be called now and then: forgets what is older than keep_s. */

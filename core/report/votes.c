@@ -146,7 +146,7 @@ static void drop_rows(struct votes *v, size_t n)
 }
 
 /* Room for a row and its votes. False: no memory. */
-static bool make_room(struct votes *v, size_t nvotes)
+static bool make_vote_room(struct votes *v, size_t nvotes)
 {
     if (v->nvotes + nvotes > VOTES_MAX) {
         size_t n = 0;
@@ -245,7 +245,7 @@ static void make_ballot(struct votes *v, uint8_t least, struct ballot *ret)
 
 /* ---- trust ---- */
 
-/* What the votes about the message of a row teach about the voters. */
+/* Teaches trust by the votes about the message of a row. */
 static void settle_row(struct votes *v, size_t at, uint64_t now_s)
 {
     const struct row *row = &v->rows[at];
@@ -312,7 +312,7 @@ static void note_given(struct votes *v, const struct report *r)
     enum ballot_voice voice = voice_of(r->reporter);
 
     settle_old(v, r->time_s);
-    if (!make_room(v, r->nitems + 1)) {
+    if (!make_vote_room(v, r->nitems + 1)) {
         return;
     }
     v->rows[v->nrows++] =
@@ -426,8 +426,8 @@ bool votes_standing(struct votes *v, struct slice reporter, uint64_t message,
 }
 
 /* One look at the matches: by this proof at least. */
-static void weigh(struct votes *v, uint8_t least, uint64_t copies, uint64_t now_s,
-                  struct votes_opinion *ret)
+static void weigh_matches(struct votes *v, uint8_t least, uint64_t copies,
+                          uint64_t now_s, struct votes_opinion *ret)
 {
     struct ballot ballot = {.n = 0};
     struct tally tally;
@@ -456,10 +456,10 @@ void votes_judge(struct votes *v, const struct votes_item *items, size_t n,
             }
         }
         if (v->nmatches > 0) {
-            weigh(v, REPORT_EXACT, copies, now_s, ret);
+            weigh_matches(v, REPORT_EXACT, copies, now_s, ret);
         }
         if (v->nmatches > 0 && ret->standing == STANDING_OPEN) {
-            weigh(v, REPORT_LINK, copies, now_s, ret);
+            weigh_matches(v, REPORT_LINK, copies, now_s, ret);
         }
     }
     pthread_mutex_unlock(&v->lock);

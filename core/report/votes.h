@@ -1,11 +1,11 @@
 /*
- * votes - the reports that hold, by item: what people say about a message or a value.
+ * votes - the reports that hold, by item.
  *
- * Made from the log of reports alone, entry by entry, so a process that reads the log again gets the
- * same votes and the same trust. A vote is (reporter, item); of several by one reporter the last one
- * counts, and an undone report gives none. A report matches a message by an exact item, by a URL, or
- * as a near replica: VOTES_BANDS bands of its text at once. All matching reports make one ballot
- * (ballot.h), and the standing of that ballot is the opinion about the message.
+ * Made from the log of reports alone, entry by entry, so a process that reads the log again gets
+ * the same votes and the same trust. A vote is (reporter, item); of several by one reporter the
+ * last one counts, and an undone report gives none. A report matches a message by an exact item,
+ * by a URL, or as a near replica: VOTES_BANDS bands of its text at once. All matching reports make
+ * one ballot (ballot.h), and the standing of that ballot is the opinion about the message.
  * The oldest reports go when there are VOTES_MAX votes, and when they are too old. Votes of
  * established reporters are found however many newcomers vote.
  * Depends: base, trust, ballot, report_items.   Threads: any, under its lock.   Owns: 16 bytes a
@@ -32,7 +32,7 @@ struct votes *votes_new(const struct hashkey *key);
 void votes_free(struct votes **v);
 /* An entry of the log; in the order of the log. Without memory an entry gives no votes. */
 void votes_note(struct votes *v, const struct report *r);
-/* Forgets reports before oldest_s, and teaches trust by what stood for BALLOT_WAIT_S. */
+/* Forgets reports before oldest_s, and teaches trust by votes that stood for BALLOT_WAIT_S. */
 void votes_age(struct votes *v, uint64_t now_s, uint64_t oldest_s);
 
 struct votes_report {
@@ -65,8 +65,8 @@ struct votes_opinion {
 void votes_judge(struct votes *v, const struct votes_item *items, size_t n,
                  uint64_t copies, uint64_t now_s, struct votes_opinion *ret);
 
-/* Reporters who voted on one item, by their last votes: the administrator, traps, and those who were
- * established when they voted. Newcomers are left out, because rules read these numbers. */
+/* Reporters who voted on one item, by their last votes: the administrator, traps, and those who
+ * were established when they voted. Newcomers are left out, because rules read these numbers. */
 struct votes_called {
     uint64_t spam; /* in the time asked for, as good */
     uint64_t good;

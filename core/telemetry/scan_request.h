@@ -9,8 +9,9 @@
  *
  * BYTES of a message follow the line. In values every byte is percent-encoded, except printable
  * ASCII without space and percent sign. auth: the client was logged in. count: the message is
- * counted like mail. values: not a message follows, but values, one a line. changed: JSON follows,
- * the entries of lists that the client took back for this report. seal: core/report/report_seal.h.
+ * counted like mail.
+ * values: lines with a value each follow, instead of a message. changed: a JSON array follows, with
+ * the entries of lists that the client revoked for this report. seal: core/report/report_seal.h.
  * Depends: -   Threads: pure.   Allocates: nothing but in the buf.
  */
 #ifndef CORE_TELEMETRY_SCAN_REQUEST_H

@@ -1,12 +1,12 @@
-/* reported - what people reported about such messages becomes a symbol. */
+/* reported - the standing of such messages by reports becomes a symbol. */
 #include "core/base/clock.h"
 #include "core/verdict/verdict_internal.h"
 
 enum { US_PER_S = 1000000, DETAIL_MAX = 96 };
 
-/* Shares of the score. A group of sleepers, who were good reporters for weeks, can get one issue of a
- * newsletter to stand as spam until two recipients want it; people's share marks only mail that has
- * two points from elsewhere (ADR 0075). */
+/* Shares of the score. Sleepers (liars who were good reporters for weeks) can get one issue of a
+ * newsletter to stand as spam, until two recipients want it. With this share it is marked only if
+ * two points come from elsewhere (ADR 0075). */
 #define PEOPLE_SHARE \
     0.6 /* the administrator did not decide, or only URLs were reported */
 #define TRAP_SHARE 0.3 /* only traps received it */
@@ -18,8 +18,8 @@ struct items {
     uint64_t copies; /* messages with an exact item */
 };
 
-static void add_item(struct items *all, const struct digest *digest, unsigned nkeys,
-                     uint8_t proof)
+static void add_reported_item(struct items *all, const struct digest *digest,
+                              unsigned nkeys, uint8_t proof)
 {
     struct votes_item *item = &all->v[all->n++];
 
@@ -39,7 +39,7 @@ static void add_counted(const struct message_counts *counts, struct items *all)
         if (proof == REPORT_NO_PROOF) {
             continue;
         }
-        add_item(all, c->digest, counts->keys->n, proof);
+        add_reported_item(all, c->digest, counts->keys->n, proof);
         if (proof == REPORT_EXACT && copies > all->copies) {
             all->copies = copies;
         }
@@ -58,7 +58,7 @@ static void add_features(const struct judging *j, struct items *all)
         struct digest digest[KEYRING_MAX];
         if (proof != REPORT_NO_PROOF) {
             count_digest(keys, j->facts.config, f->type, f->text, digest);
-            add_item(all, digest, keys->n, proof);
+            add_reported_item(all, digest, keys->n, proof);
         }
     }
 }

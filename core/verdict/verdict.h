@@ -16,13 +16,13 @@
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
  * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
  * (credit, ADR 0062). What people reported adds REPORTED_SPAM, which leads to a header at most, or
- * takes score away as REPORTED_HAM (ADR 0071). The rules come last, for messages that no allow rule accepts
- * (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and TRAIT_NAME
- * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
- * action needs a score that reaches it without them.
+ * takes score away as REPORTED_HAM (ADR 0071). The rules come last, for messages that no allow
+ * rule accepts (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME
+ * and TRAIT_NAME are those written in short. Rules that read only counts lead to bulk_alone at
+ * most; a harsher action needs a score that reaches it without them.
  * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
- * (known senders), reported (what people reported), peers (quorum and weight), verdict_shown (what headers and log lines show),
- * rule/ (rules), identity/ (words about the sender),
+ * (known senders), reported (what people reported), peers (quorum and weight), verdict_shown (what
+ * headers and log lines show), rule/ (rules), identity/ (words about the sender),
  * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before

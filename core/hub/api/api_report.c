@@ -1,5 +1,5 @@
-/* api_report - what clients say about messages and values, what they said, and its end. gillnetd keeps
- * reports; while it does not run, they wait in its spool. */
+/* api_report - reports by clients: new ones, their list, and undo. gillnetd keeps them. While it
+ * does not run, they wait in its spool. */
 #include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -129,8 +129,8 @@ static bool is_absent(enum err e)
            e == ERR_NOMEM || e == ERR_IO || e == ERR_DENIED;
 }
 
-/* False: refused. A message of ham needs gillnetd: it names the entries to take back. */
-static bool keep(struct reporting *r)
+/* False: refused. A message of ham needs gillnetd, which names the entries to revoke. */
+static bool keep_report(struct reporting *r)
 {
     struct errinfo why = {.text = ""};
     bool is_ham = strcmp(r->kind, "ham") == 0;
@@ -151,6 +151,17 @@ static bool keep(struct reporting *r)
 
 /* ---- lists ---- */
 
+/* Several lists may hold a value. */
+static bool has_value(const struct api_strings *values, struct slice value)
+{
+    size_t i = 0;
+
+    while (i < values->n && !slice_eq(values->v[i], value)) {
+        i++;
+    }
+    return i < values->n;
+}
+
 /* The listed values of a message of ham, which gillnetd named, as "TYPE:VALUE". */
 static void find_listed(struct reporting *r)
 {
@@ -169,7 +180,8 @@ static void find_listed(struct reporting *r)
 
         json_decref(both);
         /* values that only their lists can read, such as hashes of URLs, are left to /v1/revoke */
-        if (value.n > 0 && api_change_check(arena, &value, 1, &why)) {
+        if (value.n > 0 && !has_value(&r->revoked, value) &&
+            api_change_check(arena, &value, 1, &why)) {
             r->revoked.v[r->revoked.n++] = value;
         }
     }
@@ -224,13 +236,13 @@ static void answer_report(struct reporting *r, json_t *rows)
     }
 }
 
-static void report(struct reporting *r)
+static void report_it(struct reporting *r)
 {
     struct errinfo why = {.text = ""};
     struct api_change c = api_change_of(r->call);
     enum err e = ERR_OK;
 
-    if (keep(r)) {
+    if (keep_report(r)) {
         if (!r->line.is_values && !r->keeps_lists) {
             find_listed(r);
         }
@@ -318,7 +330,7 @@ static void report_message(struct reporting *r)
     if (read_query(r) && is_kind(r->call, slice_str(r->kind))) {
         r->line.say = slice_str(r->kind);
         r->body = r->call->body;
-        report(r);
+        report_it(r);
     }
 }
 
@@ -349,7 +361,7 @@ static void report_values(struct reporting *r)
     r->line.is_values = true;
     r->body = buf_slice(&lines);
     r->revoked = values;
-    report(r);
+    report_it(r);
     buf_fini(&lines);
 }
 
@@ -392,7 +404,7 @@ void api_v1_campaigns_mark(struct api_call *call)
 
 /* ---- POST /v1/reports/undo ---- */
 
-/* Adds entries again that the report took back. */
+/* Adds the entries that the report revoked. */
 static enum err restore(struct api_change *c, const json_t *rows,
                         struct errinfo *reterr)
 {

@@ -1,5 +1,5 @@
-/* api_write - requests that change something: revoked and allowed values, updates of feeds. One at a
- * time. */
+/* api_write - requests that change something: revoked and allowed values, updates of feeds. One at
+ * a time. */
 
 #include "core/base/log.h"
 #include "core/hub/api/api_body.h"

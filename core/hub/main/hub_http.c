@@ -38,7 +38,7 @@ static enum err scan(void *context, struct slice message,
     return e;
 }
 
-static enum err report(void *context, struct scan_request *line, struct slice body,
+static enum err send_report(void *context, struct scan_request *line, struct slice body,
                        struct buf *ret, struct errinfo *reterr)
 {
     struct hub *h = context;
@@ -103,7 +103,7 @@ void hub_api_start(struct hub *h)
                   .metrics = hub_signs_metrics,
                   .history = history,
                   .scan = scan,
-                  .report = report,
+                  .report = send_report,
                   .ask = ask,
                   .queue = ask_queue,
                   .feed = ask_feed},

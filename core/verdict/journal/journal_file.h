@@ -2,9 +2,9 @@
  * journal_file - the files of the journal: their names, and the records in one.
  *
  * STATE/journal/messages-20261123-0001 has the messages of a UTC day, in at most
- * JOURNAL_FILE_BYTES; reports-20261123, of earlier versions, is only removed in time. A file is a head
- * (journal_head.h) and frames (record.h). After damage the next whole frame is sought, so a damaged
- * record costs no other.
+ * JOURNAL_FILE_BYTES; reports-20261123, of earlier versions, is only removed in time. A file is a
+ * head (journal_head.h) and frames (record.h). After damage the next whole frame is sought, so a
+ * damaged record costs no other.
  * Threads: one object, one thread.   Owns: names on the heap.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_FILE_H

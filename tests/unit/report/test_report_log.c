@@ -1,4 +1,4 @@
-/* The log of reports: what was acknowledged is read again, also behind damage and torn ends. */
+/* The log of reports: every acknowledged report is read again, also behind damage and torn ends. */
 #include "core/base/base.h"
 #include "core/base/file.h"
 #include "core/base/prng.h"
@@ -199,7 +199,7 @@ static void test_trim__old_files__go_and_the_newest_stays(void **state)
     assert_int_equal(read_all(t->path, NULL).last, 5);
 }
 
-/* Any bytes: no crash, and nothing that is no entry. */
+/* Random bytes are refused, or read within the bounds. */
 static void test_parse__random_bytes__are_refused_or_bounded(void **state)
 {
     struct report *r = calloc(1, sizeof(*r));

@@ -1,4 +1,4 @@
-/* Votes by item: what matches a message, whose word counts, undo, age, and floods of newcomers. */
+/* Votes by item: matches, standing, undo, age, and floods of newcomers. */
 #include "core/base/base.h"
 #include "core/report/votes.h"
 

@@ -1,4 +1,4 @@
-#include "milter/report.h"
+#include "milter/report_request.h"
 
 #include <sys/socket.h>
 
@@ -101,7 +101,8 @@ static void read_ids(struct keeping *k)
     }
 }
 
-static enum err read_all(struct keeping *k, struct slice bytes, struct errinfo *reterr)
+static enum err read_request(struct keeping *k, struct slice bytes,
+                             struct errinfo *reterr)
 {
     enum err e = ERR_OK;
 
@@ -136,12 +137,13 @@ static void log_report(const struct report *r, const struct reports_outcome *o)
              o->is_counted ? "" : " uncounted=1");
 }
 
-static json_t *keep(struct keeping *k, struct slice bytes, struct errinfo *reterr)
+static json_t *keep_report(struct keeping *k, struct slice bytes,
+                           struct errinfo *reterr)
 {
     struct reports_outcome outcome;
     const struct keyring *keys;
     struct reports *reports = service_reports(&keys);
-    enum err e = read_all(k, bytes, reterr);
+    enum err e = read_request(k, bytes, reterr);
 
     THEN(e, reports_give(reports, k->report, &outcome, reterr));
     if (e != ERR_OK) {
@@ -182,7 +184,7 @@ json_t *report_keep(const struct scan_request *line, struct slice reporter,
         k.report->is_spam = slice_eq(line->say, SLICE_LIT("spam"));
         k.report->reporter = reporter;
         k.report->way = line->way.n > 0 ? line->way : SLICE_LIT("socket");
-        answer = keep(&k, bytes, reterr);
+        answer = keep_report(&k, bytes, reterr);
     }
     json_decref(k.listed);
     free(k.report);
@@ -193,7 +195,7 @@ json_t *report_keep(const struct scan_request *line, struct slice reporter,
 
 /* ---- requests ---- */
 
-/* Who speaks: a name in ret. True: root, gillnetd's user, or a request that is sealed. */
+/* Writes the name of the reporter. True: root, gillnetd's user, or a request that is sealed. */
 static bool name_speaker(const struct scan_request *line, struct slice bytes, int fd,
                          char ret[WHO_MAX])
 {
@@ -229,7 +231,7 @@ static bool one_id(const struct scan_request *line, uint64_t *ret,
     return false;
 }
 
-/* The entries of lists that this report took back: the client adds them again. */
+/* The entries of lists that this report revoked; the client adds them. */
 static json_t *changed_rows(struct slice lines)
 {
     json_t *rows = json_array();

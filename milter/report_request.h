@@ -1,16 +1,17 @@
 /*
- * report - requests of people about messages, from the control socket and the spool folder.
+ * report_request - requests about reports, from the control socket and the spool folder.
  *
- * A report is read like mail and kept by core/report; when the answer is sent it is on the disk, and
- * its votes hold for the next message. gillnetd may not change lists: the answer to a report of ham
- * names the entries that the client takes back and then notes ("say=changed").
- * root and gillnetd's own user speak as the administrator, or for whom they name. So does a request
- * with a right seal (core/report/report_seal.h). Any other user of the socket speaks as LOGIN, or as
- * LOGIN/NAME for a name that it gives; in a namespace that hides users LOGIN is "user".
+ * A report is read like mail and kept by core/report. It is on the disk before the answer is sent,
+ * and its votes hold for the next message. gillnetd may not change lists: the answer to a report of
+ * ham names entries, and the client revokes them and notes that ("say=changed").
+ * root and gillnetd's own user speak as the administrator, or for the reporter that they give. So
+ * does a request with a right seal (core/report/report_seal.h). Any other user of the socket speaks
+ * as LOGIN, or as LOGIN/NAME for a name that it gives. In a namespace that hides users LOGIN is
+ * "user".
  * Threads: report_answer from any; report_spool_start makes one.   ADR 0071.
  */
-#ifndef MILTER_REPORT_H
-#define MILTER_REPORT_H
+#ifndef MILTER_REPORT_REQUEST_H
+#define MILTER_REPORT_REQUEST_H
 
 #include <jansson.h>
 

@@ -19,7 +19,8 @@ void eval_count(const struct config *config, const struct samples *s,
         if (source == NULL || strcmp(source, m->source) == 0) {
             ret->n[m->is_spam]++;
             ret->marked[m->is_spam] += m->score >= header;
-            ret->rejected[m->is_spam] += m->others >= reject; /* the model marks at most */
+            ret->rejected[m->is_spam] +=
+                m->others >= reject; /* the model marks at most */
         }
     }
 }

@@ -31,7 +31,7 @@ static double margin_of(const struct model_data *m, const struct vector *v,
                         bool is_local, float block[VECTOR_BLOCKS])
 {
     float value[VECTOR_BLOCKS];
-    double sum = 0;
+    float group[FTRL_GROUPS] = {0};
     memset(block, 0, VECTOR_BLOCKS * sizeof(*block));
     for (size_t i = 0; i < v->n; i++) {
         uint32_t hash = v->term[i] & VECTOR_HASH_MASK;
@@ -41,9 +41,9 @@ static double margin_of(const struct model_data *m, const struct vector *v,
     ftrl_values(v, value);
     for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
         block[b] *= value[b];
-        sum += (double)block[b];
+        group[ftrl_group((enum vector_block)b)] += block[b];
     }
-    return sum;
+    return (double)ftrl_sum(group, FTRL_FLOOR);
 }
 
 double model_share(const struct model_window *w, double margin)

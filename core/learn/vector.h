@@ -21,7 +21,7 @@ enum {
     VECTOR_VERSION = 1,
     VECTOR_HASH_BITS = 20,
     VECTOR_HASH_MASK = (1 << VECTOR_HASH_BITS) - 1,
-    VECTOR_WORDS = 1500, /* different words of the text that are kept */
+    VECTOR_WORDS = 700,  /* different words of the text that are kept */
     VECTOR_TERMS = 2048, /* in all */
     VECTOR_BYTES = 8192  /* of an encoded vector, at most */
 };

@@ -9,7 +9,7 @@
 #define CORE_LEARN_BUILD_H
 
 #include "core/learn/ftrl.h"
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 /* Sets the weights to the prior's. */
 void build_prior(struct ftrl *f, const struct model_data *m);

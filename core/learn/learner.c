@@ -10,7 +10,7 @@
 #include "core/learn/build.h"
 #include "core/learn/odds.h"
 #include "core/learn/prior.h"
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 enum { FOLDER_MODE = 02750, SCRATCH = 64 << 10, US_PER_S = 1000000 };
 

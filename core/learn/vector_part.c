@@ -156,7 +156,7 @@ static void on_from(struct vector_reader *r, struct slice value)
     }
 }
 
-static void on_answer(struct vector_reader *r, struct slice value)
+static void note_answer_field(struct vector_reader *r, struct slice value)
 {
     (void)value;
     if (!r->has_answer) {
@@ -186,8 +186,8 @@ static const struct {
     {{"Content-Type", 12}, on_content_type},
     {{"X-Mailer", 8}, on_mailer},
     {{"User-Agent", 10}, on_mailer},
-    {{"In-Reply-To", 11}, on_answer},
-    {{"References", 10}, on_answer},
+    {{"In-Reply-To", 11}, note_answer_field},
+    {{"References", 10}, note_answer_field},
     {{"X-Priority", 10}, on_priority},
     {{"Importance", 10}, on_priority},
     {{"To", 2}, on_names},

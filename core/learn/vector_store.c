@@ -1,4 +1,4 @@
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"

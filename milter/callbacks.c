@@ -3,11 +3,14 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/count/message.h"
+#include "core/report/reports.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/user/user_verdict.h"
 
 #include "milter/connection.h"
 #include "milter/learn.h"
+#include "milter/learn_self.h"
+#include "milter/mail_report.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/probe.h"
@@ -64,6 +67,10 @@ static sfsistat on_rcpt(SMFICTX *ctx, char **argv)
     if (s->has_message) {
         note_rcpt(&s->message, slice_str(argv ? argv[0] : NULL));
     }
+    if (s->has_message) {
+        mail_capture_rcpt(&s->message.capture, s->message.config, s->message.arena,
+                          slice_str(argv ? argv[0] : NULL));
+    }
     if (s->has_message && s->message.extract) {
         extract_rcpt_to(s->message.extract, slice_str(argv ? argv[0] : NULL));
     }
@@ -90,6 +97,7 @@ static sfsistat on_header_field(SMFICTX *ctx, char *name, char *value)
     }
     if (s->has_message) {
         message_note_header(&s->message, slice_str(name));
+        mail_capture_header(&s->message.capture, slice_str(name), slice_str(value));
     }
     if (s->has_message && s->message.extract && !s->message.has_ended_headers) {
         extract_header(s->message.extract, slice_str(name), slice_str(value));
@@ -113,6 +121,7 @@ static sfsistat on_eoh(SMFICTX *ctx)
     }
     if (s->has_message) {
         end_headers(&s->message);
+        mail_capture_end_headers(&s->message.capture);
     }
     return connection_leave(s, reply_continue(s, SMFIP_NR_EOH));
 }
@@ -127,6 +136,8 @@ static sfsistat on_body_bytes(SMFICTX *ctx, unsigned char *bytes, size_t n)
     struct message *m = &s->message;
     if (s->has_message) {
         m->bytes += n;
+        mail_capture_body(&m->capture, slice_of((const char *)bytes, n));
+        wants_more = mail_capture_wants(&m->capture);
     }
     if (s->has_message && m->extract) {
         end_headers(m);
@@ -209,6 +220,22 @@ static void apply_users(const struct message *m, const struct featureset *featur
     users_judge(&c, ret);
 }
 
+/* Adds the message to its campaign, with the action that it gets. */
+static void add_to_campaign(const struct message *m, const struct featureset *features,
+                            const struct message_counts *counts,
+                            const struct verdict *v)
+{
+    const struct campaign_message c = {
+        .config = m->config,
+        .features = features,
+        .counts = counts,
+        .action = v->is_embargoed ? ACTION_DEFER : v->action,
+        .score = v->score,
+        .now_s = clock_wall_us() / US_PER_S,
+    };
+    (void)campaigns_add(service_campaigns(), &c);
+}
+
 /* NULL, or the error in gillnet that prevents a verdict. */
 static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict *ret)
 {
@@ -237,12 +264,16 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     embargo.nrcpt = extract_recipients(m->extract, &embargo.rcpt);
     embargo_recall(service_embargo(), &embargo, &recall);
     add_to_counts(m, features, embargo_is_retry(&recall), &counts);
+    const struct keyring *vote_keys;
+    struct votes *votes = reports_votes(service_reports(&vote_keys));
     struct verdict_context context = {
         .is_authenticated = m->is_authenticated,
         .client_addr = s->has_addr ? s->addr : NULL,
         .auth = extract_auth(m->extract),
         .counts = &counts,
         .identity = &identity,
+        .votes = votes,
+        .vote_keys = vote_keys,
         .is_emergency = emergency_is_on(service_emergency()),
         .trusts_filters = emergency_trusts_filters(service_emergency(), m->config),
         .evidence = emergency_add_symbols,
@@ -258,7 +289,11 @@ static const char *evaluate(struct session *s, uint64_t begin_us, struct verdict
     apply_users(m, features, &context, ret);
     embargo.context = &context;
     embargo_judge(service_embargo(), &embargo, &recall, m->arena, ret);
+    if (!embargo_is_retry(&recall)) {
+        add_to_campaign(m, features, &counts, ret);
+    }
     if (!ret->is_embargoed) { /* it is judged when it comes back */
+        learn_self_received(m, &context, features, judgements, ret);
         outgoing_note_received(&sender, ret->action == ACTION_ACCEPT);
         judged_add(m->config, &counts, judgements);
     }
@@ -315,6 +350,7 @@ static sfsistat on_eom(SMFICTX *ctx)
     struct outcome outcome;
     note_queue_id(ctx, &s->message);
     finish_message(ctx, s, &outcome);
+    mail_report_end(s, &outcome);
     session_end_message(s);
     return connection_leave(s, outcome.code);
 }

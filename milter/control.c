@@ -105,9 +105,10 @@ static void answer_request(struct slice request, struct buf *ret)
     } else if (slice_has_prefix(request, SLICE_LIT("escalated"))) {
         answer_escalated(slice_trim(slice_from(request, sizeof "escalated" - 1)), ret);
     } else {
-        buf_add_str(ret,
-                    "error unknown request; understood are ping, stat, reload, "
-                    "scan, probe, escalated, count-batch, count-exact, count-shares\n");
+        buf_add_str(
+            ret,
+            "error unknown request; understood are ping, stat, reload, "
+            "scan, report, probe, escalated, count-batch, count-exact, count-shares, count-called\n");
     }
 }
 
@@ -135,13 +136,16 @@ static void serve(struct peer_client *c, struct slice line)
     buf_fini(&text);
 }
 
-/* Takes the line of c and the bytes after it: only a scan request has any. */
+/* Takes the line of c and the bytes after it: only a scan or report has any. */
 static void take_request(struct peer_client *c, struct slice line, struct slice rest)
 {
-    struct slice prefix = SLICE_LIT("scan ");
+    struct slice scan = SLICE_LIT("scan ");
+    struct slice report = SLICE_LIT("report ");
+    bool is_report = slice_has_prefix(line, report);
 
-    if (slice_has_prefix(line, prefix)) {
-        scan_take(c->fd, slice_from(line, prefix.n), rest);
+    if (is_report || slice_has_prefix(line, scan)) {
+        scan_take(c->fd, slice_from(line, is_report ? report.n : scan.n), rest,
+                  is_report);
         c->fd = -1;
     } else {
         serve(c, line);

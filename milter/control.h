@@ -1,9 +1,9 @@
 /*
  * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat,
- * counts, scan, probe, escalated (domains of emergency mode).
+ * counts, scan, report, probe, escalated (domains of emergency mode).
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
- * closed. After the line of a scan comes a message (scan.h). Requests are bounded in length and
+ * closed. After the line of a scan or report comes a message (scan.h). Requests are bounded in length and
  * time, clients in number. Every user who may open the socket (mode 0660) may reload.
  * Threads: control_start makes one.
  */

@@ -18,9 +18,11 @@
 #include "milter/control.h"
 #include "milter/learn.h"
 #include "milter/libmilter.h"
+#include "milter/mail_report.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/packet.h"
+#include "milter/report.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
@@ -49,9 +51,11 @@ static struct {
     struct users *users; /* their settings */
     bool has_keys;
     struct emergency *emergency;
-    struct embargo *embargo; /* NULL: no keys, or no memory */
-    struct ham_log *ham_log; /* NULL: none; closed when the sessions are */
-    struct journal *journal; /* NULL: none; closed when the sessions are */
+    struct campaigns *campaigns; /* NULL: no keys, or no memory */
+    struct embargo *embargo;     /* NULL: no keys, or no memory */
+    struct ham_log *ham_log;     /* NULL: none; closed when the sessions are */
+    struct journal *journal;     /* NULL: none; closed when the sessions are */
+    struct reports *reports;     /* NULL: none can be had */
     struct keyring keys;
     struct count *counts; /* NULL: nothing is counted */
     struct count_port port;
@@ -182,6 +186,20 @@ static void open_stats(const struct config *config)
     stats_set(STAT_pid, (uint64_t)getpid());
 }
 
+/* Mail is filtered also without reports. */
+static void open_reports(const struct config *config)
+{
+    struct errinfo why;
+
+    if (daemon_state.has_keys && report_open(config, &daemon_state.keys,
+                                             &daemon_state.reports, &why) != ERR_OK) {
+        report_fault("reports", "reports", &why);
+    }
+    service_set_reports(daemon_state.reports, &daemon_state.keys);
+    daemon_state.port.called = daemon_state.reports != NULL ? reports_called : NULL;
+    daemon_state.port.called_context = reports_votes(daemon_state.reports);
+}
+
 static void open_embargo(const struct config *config)
 {
     if (daemon_state.has_keys) {
@@ -189,6 +207,21 @@ static void open_embargo(const struct config *config)
             embargo_new(config->state_dir, &daemon_state.keys.ring[0]);
     }
     service_set_embargo(daemon_state.embargo);
+}
+
+/* Opens the campaigns; mail is filtered also without them. */
+static void open_campaigns(const struct config *config)
+{
+    struct errinfo why;
+
+    if (daemon_state.has_keys) {
+        enum err e = campaigns_open(config->state_dir, &daemon_state.keys,
+                                    &daemon_state.campaigns, &why);
+        if (e != ERR_OK && e != ERR_LOCKED) {
+            report_fault("campaigns", "campaigns", &why);
+        }
+    }
+    service_set_campaigns(daemon_state.campaigns);
 }
 
 /* Counts the results of look-ups from here on; look-ups work also without the file. */
@@ -298,6 +331,8 @@ static void on_tick(void)
     /* A sign of life only if the locks that mail needs can be had. */
     (void)service_messages();
     notify_watchdog();
+    campaigns_tick(service_campaigns(), clock_wall_us() / 1000000);
+    stats_set(STAT_campaigns, campaigns_count(service_campaigns()));
 }
 
 static void forget_context(void *ctx)
@@ -313,6 +348,7 @@ static bool end_service(void)
     notify_stopping();
     control_stop();
     scan_stop();
+    report_spool_stop();
     milter_listener_remove(&daemon_state.listener);
     milter_listener_shut(&daemon_state.listener);
     if (daemon_state.listener.is_kept) {
@@ -397,6 +433,8 @@ static int open_sockets(const struct config *config,
         outgoing_open(config, &daemon_state.keys);
     }
     open_embargo(config);
+    open_campaigns(config);
+    open_reports(config);
     daemon_state.emergency = emergency_new(config->state_dir);
     service_set_emergency(daemon_state.emergency);
     learn_open(config);
@@ -418,8 +456,8 @@ static int start_threads(const struct daemon_options *options, bool lists_failed
     watch_set_users(daemon_state.users);
     if (!daemon_state.guard ||
         watch_start(options->config_file, daemon_state.lists, lists_failed) != ERR_OK ||
-        !scan_start() || !learn_start() || !control_start() ||
-        signals_start(&hooks) != ERR_OK) {
+        !scan_start() || !report_spool_start() || !learn_start() ||
+        !mail_report_start() || !control_start() || signals_start(&hooks) != ERR_OK) {
         errinfo_set(&why, ERR_NOMEM, "threads", 0,
                     "a thread cannot be started; raise TasksMax or the user's limit of "
                     "processes");
@@ -459,6 +497,8 @@ static void tear_down(void)
     list_health_free(&daemon_state.guard);
     control_stop();
     scan_stop();
+    report_spool_stop();
+    mail_report_stop();
     milter_listener_remove(&daemon_state.listener);
     if (daemon_state.is_gate_closed) {
         outgoing_close();
@@ -472,7 +512,9 @@ static void tear_down(void)
         ham_log_close(&daemon_state.ham_log);
         journal_record_use(NULL, NULL);
         journal_close(&daemon_state.journal);
+        reports_close(&daemon_state.reports);
         embargo_free(&daemon_state.embargo);
+        campaigns_close(&daemon_state.campaigns);
         emergency_free(&daemon_state.emergency);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "

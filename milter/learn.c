@@ -7,6 +7,8 @@
 #include "core/telemetry/stats.h"
 #include "core/verdict/verdict.h"
 
+#include "milter/learn_self.h"
+
 #define MODEL_FAULT "model"
 
 static struct {
@@ -97,6 +99,7 @@ static void *learn_in_time(void *context)
             continue;
         }
         struct errinfo why = {.code = ERR_OK};
+        learn_self_take(l);
         enum err e = learner_tick(l, &why);
         if (e != ERR_OK || own.has_fault) {
             show_fault(e, &why);
@@ -128,6 +131,7 @@ void learn_stop(void)
 
 void learn_close(void)
 {
+    learn_self_end();
     learner_close(&own.learner);
 }
 

@@ -8,6 +8,7 @@
 #include "core/verdict/account/account.h"
 #include "core/verdict/identity/proof.h"
 
+#include "milter/learn_self.h"
 #include "milter/message_log.h"
 #include "milter/service.h"
 
@@ -91,11 +92,11 @@ static void say_account(const struct message *m, const struct account_numbers *n
     stats_add(STAT_account_alerts, 1);
     log_warn("event=account user=%s strangers=%" PRIu64 " most=%u recipients=%" PRIu64
              " messages=%" PRIu64 " first=%" PRIu64 " bounces=%" PRIu64
-             " action=%s: account %s sends to %" PRIu64
+             " complaints=%" PRIu64 " action=%s: account %s sends to %" PRIu64
              " strangers; see whether its password was stolen",
              user, n->strangers, m->config->account.recipients, n->recipients,
-             n->messages, n->firsts, n->bounces, actions[m->config->account.action],
-             user, n->strangers);
+             n->messages, n->firsts, n->bounces, n->complaints,
+             actions[m->config->account.action], user, n->strangers);
 }
 
 static enum outgoing_answer judge_account(const struct message *m,
@@ -129,7 +130,8 @@ static struct slice bare_id(struct slice id)
     return slice_trim(slice_head(id, slice_find(id, '>')));
 }
 
-static void learn_recipients(const struct message *m, const struct recipients *r)
+static void learn_sent(struct message *m, const struct featureset *features,
+                       const struct recipients *r)
 {
     const struct extract_conversation *v = extract_conversation(m->extract);
     const struct contacts_sent sent = {.from = r->from,
@@ -140,6 +142,7 @@ static void learn_recipients(const struct message *m, const struct recipients *r
 
     if (r->from.n > 0 && r->n > 0 && !v->is_automatic && !v->is_list) {
         (void)contacts_learn_sent(service_contacts(), &sent);
+        learn_self_sent(m, features);
     }
 }
 
@@ -173,7 +176,7 @@ enum outgoing_answer outgoing_learn(struct message *m)
     stats_add(STAT_outgoing_strangers, r.nstrangers);
     enum outgoing_answer answer = judge_account(m, &r);
     if (answer == OUTGOING_PASS) {
-        learn_recipients(m, &r);
+        learn_sent(m, features, &r);
     }
     count_apart(m, features);
     return answer;

@@ -12,6 +12,8 @@
 #include "core/telemetry/scan_request.h"
 #include "core/telemetry/stats.h"
 
+#include "milter/report.h"
+
 enum { PIECE = 64 * 1024 /* read at once */ };
 
 enum state {
@@ -215,7 +217,9 @@ static void *run_io(void *context)
 static void answer_scan(struct scan *s)
 {
     struct errinfo why = {.code = ERR_OK};
-    char *json = scan_message(&s->line, slice_of(s->bytes, s->n), &why);
+    struct slice bytes = slice_of(s->bytes, s->n);
+    char *json = s->line.say.n > 0 ? report_answer(&s->line, bytes, s->fd, &why)
+                                   : scan_message(&s->line, bytes, &why);
 
     if (json == NULL) {
         buf_printf(&s->answer, "error %s\n", why.text);
@@ -315,7 +319,7 @@ static bool enter_client(struct scan *s, struct slice rest)
     return has_room;
 }
 
-void scan_take(int fd, struct slice args, struct slice rest)
+void scan_take(int fd, struct slice args, struct slice rest, bool is_report)
 {
     struct errinfo why = {.code = ERR_OK};
     struct scan *s = new_scan(fd);
@@ -326,6 +330,8 @@ void scan_take(int fd, struct slice args, struct slice rest)
     }
     if (scan_request_parse(args, s->room, &s->line, &why) != ERR_OK) {
         refuse_scan(fd, why.text);
+    } else if (is_report != (s->line.say.n > 0)) {
+        refuse_scan(fd, is_report ? "say= must be given" : "say= is of reports");
     } else if (enter_client(s, rest)) {
         return;
     } else {

@@ -1,11 +1,12 @@
 /*
- * scan - messages from the control socket: judged like mail, answered as JSON.
+ * scan - messages from the control socket: judged like mail or reported, answered as JSON.
  *
  * One thread reads messages and writes answers, SCAN_WORKERS judge. Mail goes first: the workers
  * are few and have a lower priority, and messages above the limits are refused ("error busy"). A
  * message has the limits of mail in bytes, memory, processor time and deadline; a client has a time
  * limit. Nothing is counted or learnt unless the line requests it. The answer is "ok" and a line
- * with the object of `gillnet check --json`, or "error WHY". Request line:
+ * with the object of `gillnet check --json`, or "error WHY". A report goes the same way, to report.h.
+ * Request lines:
  * core/telemetry/scan_request.h.
  * Threads: scan_take from the control socket's; start and stop from main.   Owns: the clients that
  * it took.
@@ -31,9 +32,9 @@ enum {
 bool scan_start(void);
 /* Closes all clients, after it has waited for the messages being judged. Works in any state. */
 void scan_stop(void);
-/* Takes the connection fd (non-blocking), whose request line was "scan " and args; rest are the
- * bytes after the line. */
-void scan_take(int fd, struct slice args, struct slice rest);
+/* Takes the connection fd (non-blocking), whose request line was "scan " or "report ", and args;
+ * rest are the bytes after the line. */
+void scan_take(int fd, struct slice args, struct slice rest, bool is_report);
 
 /* Judges the bytes of a message, with the envelope that the request names, as a message of a
  * session is judged. Returns the object of `gillnet check --json` as compact JSON, which the caller

@@ -4,6 +4,7 @@
 #include "core/count/message.h"
 #include "core/list/listed.h"
 #include "core/message/feature/feature_json.h"
+#include "core/report/reports.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/explain.h"
 #include "core/verdict/user/user_verdict.h"
@@ -129,6 +130,8 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
     struct list_hits hits;
     struct rating_sources voices;
     struct identity identity;
+    const struct keyring *vote_keys;
+    struct votes *votes = reports_votes(service_reports(&vote_keys));
     struct vector vector;
     struct model_answer answer;
     const struct verdict_context context = {
@@ -138,6 +141,8 @@ static char *verdict_json(const struct judging *j, struct featureset *features,
         .auth = extract_auth(j->x),
         .counts = counts,
         .identity = &identity,
+        .votes = votes,
+        .vote_keys = vote_keys,
         .is_emergency = emergency_is_on(service_emergency()),
         .trusts_filters = emergency_trusts_filters(service_emergency(), j->config),
         .evidence = emergency_add_symbols,

@@ -39,6 +39,9 @@ static struct {
     struct users *users;         /* constant; NULL: none */
     struct embargo *embargo;     /* constant; NULL: none */
     struct emergency *emergency; /* constant; NULL: none */
+    struct campaigns *campaigns; /* constant; NULL: none */
+    struct reports *reports;     /* constant, as is report_keys; NULL: none */
+    const struct keyring *report_keys;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void service_init(struct config *config, struct list_manager *lists, bool is_inet,
@@ -117,6 +120,16 @@ struct embargo *service_embargo(void)
     return service.embargo;
 }
 
+void service_set_campaigns(struct campaigns *campaigns)
+{
+    service.campaigns = campaigns;
+}
+
+struct campaigns *service_campaigns(void)
+{
+    return service.campaigns;
+}
+
 void service_set_emergency(struct emergency *emergency)
 {
     service.emergency = emergency;
@@ -125,6 +138,18 @@ void service_set_emergency(struct emergency *emergency)
 struct emergency *service_emergency(void)
 {
     return service.emergency;
+}
+
+void service_set_reports(struct reports *reports, const struct keyring *keys)
+{
+    service.reports = reports;
+    service.report_keys = keys;
+}
+
+struct reports *service_reports(const struct keyring **retkeys)
+{
+    *retkeys = service.report_keys;
+    return service.reports;
 }
 
 void service_voices(const struct config *config, struct rating_sources *ret)

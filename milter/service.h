@@ -11,6 +11,7 @@
 #define MILTER_SERVICE_H
 
 #include "core/base/keyring.h"
+#include "core/campaign/campaign.h"
 #include "core/config/config.h"
 #include "core/count/count.h"
 #include "core/list/rating_input.h"
@@ -73,9 +74,19 @@ struct accounts *service_accounts(void);
 void service_set_embargo(struct embargo *embargo);
 struct embargo *service_embargo(void);
 
+/* Before the first message: the campaigns; NULL: messages are not grouped. Borrowed. */
+void service_set_campaigns(struct campaigns *campaigns);
+struct campaigns *service_campaigns(void);
+
 /* Before the first message: emergency mode; NULL: it is never on. Borrowed. */
 void service_set_emergency(struct emergency *emergency);
 struct emergency *service_emergency(void);
+
+/* Before the first message: the reports of people, and the keys of their digests; NULL: none can be
+ * had. Borrowed. */
+struct reports;
+void service_set_reports(struct reports *reports, const struct keyring *keys);
+struct reports *service_reports(const struct keyring **retkeys);
 
 struct list_manager *service_lists(void);
 bool service_is_inet(void);

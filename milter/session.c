@@ -7,6 +7,7 @@
 
 #include "milter/arenapool.h"
 #include "milter/learn.h"
+#include "milter/outgoing.h"
 #include "milter/service.h"
 
 static const struct slice own_prefix = {"X-Gillnet-", 10};
@@ -137,6 +138,10 @@ void session_begin_message(struct session *s, const char *mail_from,
         return;
     }
     m->mail_from = arena_copy(m->arena, slice_str(mail_from));
+    m->capture.is_ours = is_authenticated || m->skip == SKIP_NETWORK;
+    if (message_is_bounce(m)) {
+        mail_capture_empty_sender(&m->capture);
+    }
     m->user = arena_copy(m->arena, slice_head(slice_str(user), SESSION_TEXT_MAX));
     if (m->skip == SKIP_NONE || m->is_outgoing) {
         begin_extract(s, m);
@@ -190,6 +195,7 @@ void session_end_message(struct session *s)
     size_t cap_bytes = (size_t)m->config->limits.memory;
     extract_drop(m->extract);
     listed_fini(&m->listed);
+    mail_capture_free(&m->capture.bytes);
     arenapool_give(&m->arena, cap_bytes);
     config_release(&m->config);
     service_end_message(m->epoch);

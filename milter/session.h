@@ -13,12 +13,14 @@
 #include <pthread.h>
 
 #include "core/base/arena.h"
+#include "core/base/case_id.h"
 #include "core/base/slice.h"
 #include "core/config/config.h"
 #include "core/learn/vector.h"
 #include "core/list/listed.h"
 #include "core/message/extract/extract.h"
-#include "core/verdict/journal/case_id.h"
+
+#include "milter/mail_capture.h"
 
 struct record;
 
@@ -75,6 +77,7 @@ struct message {
     struct slice mail_from;
     struct slice user;                /* the login; empty: none */
     struct slice rcpt[SESSION_RCPTS]; /* the first ones, for the log */
+    struct mail_capture capture;      /* of a message that is a report itself */
     struct forged own[3];             /* X-Gillnet-Status, -Score, -Symbols */
     struct forged *others;
     size_t nothers;

@@ -1,6 +1,6 @@
-# cmake -DTO=FILE.c -DTABLE=page_files|shipped_files "-DFILES=FILE;..." -P Embed.cmake: writes the
+# cmake -DTO=FILE.c -DTABLE=page_files|shipped_files|digest_files "-DFILES=FILE;..." -P Embed.cmake: writes the
 # files as a table. page_files (core/hub/api/page.h): index.html is "/", any other file "/NAME".
-# shipped_files (core/config/shipped.h): texts by their names.
+# shipped_files, digest_files (core/config/shipped.h): texts by their names.
 set(types .html text/html .css text/css .js text/javascript)
 set(arrays "")
 set(rows "")
@@ -14,7 +14,7 @@ foreach(file ${FILES})
          "\\1\n" bytes "${bytes}")
   string(APPEND arrays "static const unsigned char ${symbol}[] = {\n${bytes}};\n\n")
   set(slice "{(const char *)${symbol}, sizeof ${symbol}}")
-  if(TABLE STREQUAL "shipped_files")
+  if(NOT TABLE STREQUAL "page_files")
     string(APPEND rows "    {\"${name}\", ${slice}},\n")
     continue()
   endif()
@@ -30,7 +30,7 @@ foreach(file ${FILES})
   endif()
   string(APPEND rows "    {\"/${name}\", \"${type}; charset=utf-8\", \"\\\"${etag}\\\"\", ${slice}},\n")
 endforeach()
-if(TABLE STREQUAL "shipped_files")
+if(NOT TABLE STREQUAL "page_files")
   set(head "#include \"core/config/shipped.h\"\n\n${arrays}const struct shipped_file")
 else()
   set(head "#include \"core/hub/api/page.h\"\n\n${arrays}const struct page_file")

@@ -30,8 +30,9 @@ add_custom_command(TARGET gillnet POST_BUILD
 install(FILES "${completion_dir}/gillnet" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 install(FILES "${completion_dir}/_gillnet" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 
-install(FILES README.md CHANGELOG.md conf/gillnet.conf conf/gillnet.conf.minimal
+install(FILES README.md CHANGELOG.md conf/gillnet.conf conf/gillnet.conf.minimal conf/digest.txt
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY contrib/dovecot DESTINATION "${CMAKE_INSTALL_DATADIR}/gillnet" USE_SOURCE_PERMISSIONS)
 install(DIRECTORY conf/feeds.d DESTINATION /etc/gillnet) # ready-made feeds, all off
 install(FILES contrib/model/prior DESTINATION "${CMAKE_INSTALL_DATADIR}/gillnet") # model.prior
 install(CODE "
@@ -45,7 +46,7 @@ install(CODE "
 
 # The prefix is that of the installation (cmake --install --prefix), not of the configuration: a package
 # is made of any build.
-foreach(unit gillnetd gillnet-hub)
+foreach(unit gillnetd gillnet-hub gillnet-queue@)
   install(CODE "
     file(READ \"${CMAKE_SOURCE_DIR}/systemd/${unit}.service\" text)
     foreach(place sbin/gillnetd bin/gillnet libexec/gillnet)
@@ -55,6 +56,7 @@ foreach(unit gillnetd gillnet-hub)
     file(WRITE \"\${made}\" \"\${text}\")
     file(INSTALL \"\${made}\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/systemd/system\")")
 endforeach()
+install(FILES systemd/gillnet-queue.socket DESTINATION lib/systemd/system)
 install(FILES systemd/gillnetd-inet.conf DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES systemd/gillnet.sysusers DESTINATION lib/sysusers.d RENAME gillnet.conf)
 install(FILES systemd/gillnet.tmpfiles DESTINATION lib/tmpfiles.d RENAME gillnet.conf)

@@ -6,11 +6,11 @@
 #include "core/base/file.h"
 #include "core/base/user.h"
 
-enum { DEPTH_MAX = 8, PLACES = 10, FD_PATH_MAX = 64 };
+enum { DEPTH_MAX = 8, PLACES = 11, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",    "lists",    "counts",
-                                           "journal", "peers",    "feeds",
-                                           "reports", "identity", "users", "model"};
+static const char *const places[PLACES] = {"keys",  "lists",     "counts",  "journal",
+                                           "peers", "feeds",     "reports", "identity",
+                                           "users", "quarantine", "model"};
 
 /* ---- refused ---- */
 
@@ -49,7 +49,8 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
     const bool is_gillnetds =
         is_keys || *path == '\0' || strncmp(path, "counts", 6) == 0 ||
         strncmp(path, "identity", 8) == 0 || strncmp(path, "journal", 7) == 0 ||
-        strncmp(path, "users", 5) == 0 || strncmp(path, "model", 5) == 0;
+        strncmp(path, "users", 5) == 0 || strncmp(path, "reports", 7) == 0 ||
+        strncmp(path, "model", 5) == 0;
     uid_t gillnetd = 0;
     uid_t hub = 0;
     gid_t group = 0;
@@ -211,8 +212,9 @@ void statedir_settle(const char *dir)
         settle_lock(dir);
     }
     for (unsigned i = 0; geteuid() == 0 && i < PLACES; i++) {
-        /* peers/ has secrets, which are their owner's alone */
-        const bool is_private = strcmp(places[i], "peers") == 0;
+        /* secrets and links, which are their owner's alone */
+        const bool is_private =
+            strcmp(places[i], "peers") == 0 || strcmp(places[i], "quarantine") == 0;
         struct statedir_owner owner;
         int fd = -1;
 

@@ -22,6 +22,7 @@ static const struct place places[] = {
     {"identity", STATEDIR_GILLNETD, true},
     {"journal", STATEDIR_GILLNETD, true},
     {"users", STATEDIR_GILLNETD, true}, /* a reader locks */
+    {"reports", STATEDIR_GILLNETD, true},
     {"model", STATEDIR_GILLNETD, true},
     {"peers/lists", STATEDIR_GILLNETD, false},
     {"peers/counts", STATEDIR_GILLNETD, false},
@@ -30,7 +31,9 @@ static const struct place places[] = {
     {"lists", STATEDIR_HUB, true},
     {"feeds", STATEDIR_HUB, true},
     {"peers", STATEDIR_HUB, true},
-    {"reports", STATEDIR_HUB, true},
+    {"reports/spool/spam", STATEDIR_HUB, true},
+    {"reports/spool/ham", STATEDIR_HUB, true},
+    {"quarantine", STATEDIR_HUB, true},
     {"counts", STATEDIR_HUB, false},
 };
 enum { PLACES = LENGTH(places) };

@@ -400,8 +400,8 @@ static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *ru
 /* After commands that write to the state folder: the services must be able to use root's files. */
 static void settle_state_dir(const struct cli *cli, const char *command)
 {
-    static const char *const writers[] = {"check", "list",   "feed",   "peer",
-                                          "count", "backup", "restore"};
+    static const char *const writers[] = {"check", "list",   "feed",    "peer",
+                                          "count", "backup", "restore", "quarantine"};
 
     if (cli->config != NULL &&
         name_index(slice_str(command), writers, LENGTH(writers)) >= 0) {

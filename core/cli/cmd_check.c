@@ -231,6 +231,8 @@ static int check_message(void *context, struct arena *arena, const struct messag
         .auth = m->auth,
         .counts = &o.counts,
         .identity = &o.identity,
+        .votes = c->counts.votes,
+        .vote_keys = &c->cli->keys,
         .model = ask_model(c, m, &answer),
         .text = m->text,
         .bytes = m->bytes};

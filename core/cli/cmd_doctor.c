@@ -136,6 +136,7 @@ static void look_inside(struct doctor *d)
     doctor_feeds(d);
     doctor_users(d);
     doctor_api(d);
+    doctor_quarantine(d);
 }
 
 int cmd_doctor(struct cli *cli, int argc, char **argv)

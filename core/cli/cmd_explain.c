@@ -1,9 +1,10 @@
 /* cmd_explain - `gillnet explain`: why a message got its verdict, from the journal or a file. */
 #include <sysexits.h>
 
+#include "core/base/case_id.h"
 #include "core/cli/explain_print.h"
 #include "core/cli/journal_commands.h"
-#include "core/verdict/journal/case_id.h"
+#include "core/report/report_cases.h"
 #include "core/verdict/journal/journal.h"
 
 enum { US_PER_S = 1000000, CASE_MARGIN_S = 60, DAY_S = 86400 };
@@ -14,7 +15,7 @@ struct search {
     unsigned nkeys;
     struct slice queue_id;
     struct explain_sources *sources;
-    const struct journal_reports *reports;
+    const struct report_cases *reports;
     bool is_found;
     int status;
 };
@@ -41,7 +42,7 @@ static bool explain_record(void *context, const struct record *r,
     }
     const struct explained e = {.record = r,
                                 .names = names,
-                                .reported = journal_reported(s->reports, r->case_id)};
+                                .reported = report_of_case(s->reports, r->case_id)};
     s->is_found = true;
     s->status = explain_print(s->sources, &e);
     return false;
@@ -90,7 +91,7 @@ static void look_for(struct cli *cli, const char *id, struct search *s)
 static int explain_id(struct cli *cli, const char *id)
 {
     struct errinfo why = {.code = ERR_OK};
-    struct journal_reports reports = {.v = NULL};
+    struct report_cases reports = {.v = NULL};
     struct explain_sources sources;
     struct search s = {.sources = &sources, .reports = &reports};
     bool has_keys = false;
@@ -100,13 +101,13 @@ static int explain_id(struct cli *cli, const char *id)
         return status;
     }
     look_for(cli, id, &s);
-    if (journal_reports_read(cli->config->state_dir, &reports, &why) != ERR_OK) {
+    if (report_cases_read(cli->config->state_dir, &reports, &why) != ERR_OK) {
         return cli_fail(&why);
     }
     explain_sources_open(cli, &sources);
     status = search_journal(cli, &s);
     explain_sources_close(&sources);
-    journal_reports_fini(&reports);
+    report_cases_fini(&reports);
     if (status == 0 && !s.is_found) {
         return cli_error(EX_NOINPUT,
                          "the journal has no message of the case id, queue id or "

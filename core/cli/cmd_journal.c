@@ -1,13 +1,15 @@
-/* cmd_journal - `gillnet journal`: its size and age, its messages, erasure of a person, reports. */
+/* cmd_journal - `gillnet journal`: its size and age, its messages, erasure of a person. */
 #include <sysexits.h>
 
+#include "core/base/case_id.h"
 #include "core/base/clock.h"
+#include "core/campaign/campaign_read.h"
 #include "core/cli/humanize.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
 #include "core/config/unit.h"
-#include "core/verdict/journal/case_id.h"
-#include "core/verdict/journal/journal_report.h"
+#include "core/report/report_cases.h"
+#include "core/verdict/journal/journal_forget.h"
 
 enum { US_PER_S = 1000000 };
 
@@ -46,7 +48,7 @@ void journal_say_damage(const struct journal_numbers *n)
 /* ---- stat ---- */
 
 static int print_numbers(const struct cli *cli, const struct journal_numbers *n,
-                         const struct journal_reports *reports)
+                         const struct report_cases *reports)
 {
     char first[TEXT_TIME_MAX];
     char last[TEXT_TIME_MAX];
@@ -81,7 +83,7 @@ static int show_stat(struct cli *cli, int argc, char **argv)
 {
     struct errinfo why = {.code = ERR_OK};
     struct journal_numbers numbers;
-    struct journal_reports reports = {.v = NULL};
+    struct report_cases reports = {.v = NULL};
     int status = cli_arguments(CLI_WORDS("journal", 0, 0, "stat takes no arguments"),
                                &argc, argv);
 
@@ -91,9 +93,9 @@ static int show_stat(struct cli *cli, int argc, char **argv)
     }
     const struct journal_query q = {.state_dir = cli->config->state_dir};
     enum err e = journal_read(&q, &numbers, &why);
-    THEN(e, journal_reports_read(q.state_dir, &reports, &why));
+    THEN(e, report_cases_read(q.state_dir, &reports, &why));
     status = e == ERR_OK ? print_numbers(cli, &numbers, &reports) : cli_fail(&why);
-    journal_reports_fini(&reports);
+    report_cases_fini(&reports);
     return status;
 }
 
@@ -179,54 +181,30 @@ static int forget_address(struct cli *cli, int argc, char **argv)
     if (strchr(argv[1], '@') == NULL) {
         return cli_error(EX_USAGE, "%s is no address; write LOCAL@DOMAIN", argv[1]);
     }
-    if (journal_forget(cli->config->state_dir, slice_str(argv[1]), &done, &why) !=
-        ERR_OK) {
+    uint64_t ncampaigns = 0;
+    struct slice address = slice_str(argv[1]);
+    const char *state_dir = cli->config->state_dir;
+    enum err e = journal_forget(state_dir, address, &done, &why);
+    THEN(e, campaigns_forget(state_dir, address, &ncampaigns, &why));
+    if (e != ERR_OK) {
         return cli_fail(&why);
     }
     if (cli->json) {
-        return json_status(json_pack("{s:I, s:I}", "records", (json_int_t)done.records,
-                                     "files", (json_int_t)done.files));
+        return json_status(json_pack("{s:I, s:I, s:I}", "records",
+                                     (json_int_t)done.records, "files",
+                                     (json_int_t)done.files, "campaigns",
+                                     (json_int_t)ncampaigns));
     }
-    printf("erased from %" PRIu64 " records; backups still have it\n", done.records);
+    printf("erased from %" PRIu64 " records and the samples of %" PRIu64
+           " campaigns; backups still have it\n",
+           done.records, ncampaigns);
     return CLI_CLEAN;
-}
-
-/* ---- report ---- */
-
-static int note_report(struct cli *cli, int argc, char **argv)
-{
-    const char *reporter = NULL;
-    const struct cli_option table[] = {{"--reporter", &reporter, NULL, NULL}};
-    struct errinfo why = {.code = ERR_OK};
-    struct journal_report r = {.case_id = 0};
-    int status = cli_arguments(
-        CLI_FORM("journal", table, 2, 2, "name a case id, and spam or ham"), &argc,
-        argv);
-
-    THEN(status, cli_config(cli));
-    if (status != 0) {
-        return status;
-    }
-    r.is_spam = strcmp(argv[2], "spam") == 0;
-    r.reporter = slice_str(reporter);
-    if (!case_id_read(slice_str(argv[1]), &r.case_id)) {
-        return cli_error(EX_USAGE,
-                         "%s is no case id; see case= in X-Gillnet-Status or in "
-                         "the log",
-                         argv[1]);
-    }
-    if (!r.is_spam && strcmp(argv[2], "ham") != 0) {
-        return cli_usage("journal", "say spam or ham");
-    }
-    return cli_status(journal_report(cli->config->state_dir, &r, &why), &why);
 }
 
 int cmd_journal(struct cli *cli, int argc, char **argv)
 {
-    static const struct cli_runner commands[] = {{"stat", show_stat},
-                                                 {"list", list_all},
-                                                 {"forget", forget_address},
-                                                 {"report", note_report}};
+    static const struct cli_runner commands[] = {
+        {"stat", show_stat}, {"list", list_all}, {"forget", forget_address}};
 
     return cli_subcommand(cli, "journal", commands, LENGTH(commands), argc, argv);
 }

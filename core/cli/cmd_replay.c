@@ -6,6 +6,7 @@
 #include "core/cli/humanize.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
+#include "core/report/report_cases.h"
 #include "core/verdict/journal/journal_replay.h"
 
 enum {
@@ -35,7 +36,7 @@ struct reported {
 
 struct replaying {
     struct replay settings;
-    struct journal_reports reports;
+    struct report_cases reports;
     uint64_t moved[ACTION_COUNT][ACTION_COUNT]; /* from, to */
     uint64_t messages;
     uint64_t outgoing;  /* besides */
@@ -56,15 +57,14 @@ struct replaying {
 
 /* ---- one message ---- */
 
-static void note_reported(struct reported *j, enum journal_opinion o,
-                          enum action action)
+static void note_reported(struct reported *j, enum report_opinion o, enum action action)
 {
     bool is_marked = action != ACTION_ACCEPT;
 
-    j->spam_marked += o == JOURNAL_SPAM && is_marked;
-    j->spam_passed += o == JOURNAL_SPAM && !is_marked;
-    j->ham_marked += o == JOURNAL_HAM && is_marked;
-    j->ham_passed += o == JOURNAL_HAM && !is_marked;
+    j->spam_marked += o == REPORT_SPAM && is_marked;
+    j->spam_passed += o == REPORT_SPAM && !is_marked;
+    j->ham_marked += o == REPORT_HAM && is_marked;
+    j->ham_passed += o == REPORT_HAM && !is_marked;
 }
 
 static size_t bin_of(double score)
@@ -132,7 +132,7 @@ static bool replay_record(void *context, const struct record *r,
         note_reason(p, result.undecided);
         return true;
     }
-    enum journal_opinion opinion = journal_reported(&p->reports, r->case_id);
+    enum report_opinion opinion = report_of_case(&p->reports, r->case_id);
     p->moved[result.before][result.after]++;
     p->bin_before[bin_of(result.score_before)]++;
     p->bin_after[bin_of(result.score_after)]++;
@@ -409,7 +409,7 @@ static int run_replay(struct cli *cli, struct replaying *p, struct journal_query
     if (p->senders == NULL) {
         return cli_nomem();
     }
-    enum err e = journal_reports_read(q->state_dir, &p->reports, &why);
+    enum err e = report_cases_read(q->state_dir, &p->reports, &why);
     THEN(e, journal_read(q, &numbers, &why));
     if (e == ERR_OK) {
         journal_say_damage(&numbers);
@@ -424,7 +424,7 @@ static int run_replay(struct cli *cli, struct replaying *p, struct journal_query
             print_plot(p);
         }
     }
-    journal_reports_fini(&p->reports);
+    report_cases_fini(&p->reports);
     free(p->senders);
     return status;
 }

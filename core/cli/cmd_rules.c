@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
+#include "core/report/report_cases.h"
 #include "core/verdict/journal/journal_replay.h"
 
 /* One rule. */
@@ -17,8 +18,8 @@ struct row {
     uint64_t ham;
 };
 
-struct tally {
-    const struct journal_reports *reports;
+struct rules_seen {
+    const struct report_cases *reports;
     struct row *v;
     size_t n;
     uint64_t messages; /* that were judged */
@@ -37,19 +38,19 @@ static bool has_other(const struct record *r, const struct record_symbol *than)
 }
 
 static void note_hit(struct row *row, const struct record *r,
-                     const struct record_symbol *s, enum journal_opinion opinion)
+                     const struct record_symbol *s, enum report_opinion opinion)
 {
     row->hits++;
     row->scored += s->score != 0;
     row->alone += !has_other(r, s);
-    row->spam += opinion == JOURNAL_SPAM;
-    row->ham += opinion == JOURNAL_HAM;
+    row->spam += opinion == REPORT_SPAM;
+    row->ham += opinion == REPORT_HAM;
 }
 
 static bool tally_record(void *context, const struct record *r,
                          const struct journal_names *names)
 {
-    struct tally *t = context;
+    struct rules_seen *t = context;
 
     (void)names;
     if (r->kind != RECORD_MESSAGE) {
@@ -64,7 +65,7 @@ static bool tally_record(void *context, const struct record *r,
         const struct record_symbol *s = &r->symbol[i];
         for (size_t k = 0; k < t->n; k++) {
             if (slice_eq(s->name, slice_str(t->v[k].symbol))) {
-                note_hit(&t->v[k], r, s, journal_reported(t->reports, r->case_id));
+                note_hit(&t->v[k], r, s, report_of_case(t->reports, r->case_id));
             }
         }
     }
@@ -85,7 +86,7 @@ static bool print_row_json(const struct row *row)
         "reported_spam", (json_int_t)row->spam, "reported_ham", (json_int_t)row->ham));
 }
 
-static int print_tally(const struct cli *cli, const struct tally *t)
+static int print_tally(const struct cli *cli, const struct rules_seen *t)
 {
     bool ok = true;
 
@@ -115,9 +116,9 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
     const char *since = NULL;
     const struct cli_option table[] = {{"--since", &since, NULL, NULL}};
     struct errinfo why = {.code = ERR_OK};
-    struct journal_reports reports = {.v = NULL};
+    struct report_cases reports = {.v = NULL};
     struct journal_numbers numbers;
-    struct tally t = {.reports = &reports};
+    struct rules_seen t = {.reports = &reports};
     struct journal_query q = {.fn = tally_record, .context = &t};
     int status = cli_arguments(CLI_FORM("rules", table, 0, 0, "it takes options only"),
                                &argc, argv);
@@ -137,13 +138,13 @@ int cmd_rules(struct cli *cli, int argc, char **argv)
         replay_symbol(t.v[i].rule, t.v[i].symbol);
     }
     q.state_dir = cli->config->state_dir;
-    enum err e = journal_reports_read(q.state_dir, &reports, &why);
+    enum err e = report_cases_read(q.state_dir, &reports, &why);
     THEN(e, journal_read(&q, &numbers, &why));
     if (e == ERR_OK) {
         journal_say_damage(&numbers);
     }
     status = e == ERR_OK ? print_tally(cli, &t) : cli_fail(&why);
-    journal_reports_fini(&reports);
+    report_cases_fini(&reports);
     free(t.v);
     return status;
 }

@@ -307,6 +307,23 @@ static int open_to_read(struct count_publisher *c)
     return use_disk(c); /* a user who may not connect can perhaps read the files */
 }
 
+/* What people reported: every source of counts reads it from the log. */
+static int open_votes(struct count_publisher *c)
+{
+    struct errinfo why = {.code = ERR_OK};
+    enum err e =
+        reports_view(c->cli->config->state_dir, &c->cli->keys, &c->votes, &why);
+
+    c->port.called = c->votes != NULL ? reports_called : NULL;
+    c->port.called_context = c->votes;
+    if (e == ERR_DENIED) {
+        (void)cli_fail(&why);
+        cli_say("what people reported is not known to this command");
+        e = ERR_OK;
+    }
+    return cli_status(e, &why);
+}
+
 int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret)
 {
     int status = cli_config(cli);
@@ -317,9 +334,11 @@ int counts_open(struct cli *cli, bool is_counting, struct count_publisher *ret)
         return status;
     }
     if (is_counting) {
-        return open_to_count(ret);
+        status = open_to_count(ret);
+    } else if (cli->keys.n > 0) {
+        status = open_to_read(ret);
     }
-    return cli->keys.n == 0 ? 0 : open_to_read(ret);
+    return status == 0 && cli->keys.n > 0 ? open_votes(ret) : status;
 }
 
 const struct count_port *counts_port(const struct count_publisher *c)
@@ -342,6 +361,7 @@ int counts_close(struct count_publisher *c)
     if (c->own != NULL) {
         count_close(&c->own);
     }
+    votes_free(&c->votes);
     c->source = COUNTS_NONE;
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include "core/cli/cli.h"
 #include "core/count/count.h"
+#include "core/report/reports.h"
 
 enum counts_source {
     COUNTS_NONE,     /* nothing was counted yet, or counting is off: no port */
@@ -25,6 +26,7 @@ struct count_publisher {
     struct cli *cli;
     struct count *own;
     struct count_view *view;
+    struct votes *votes;         /* of the log of reports; NULL: there are no keys */
     double noise[COUNT_WINDOWS]; /* of gillnetd, as it was at the opening */
     struct errinfo failed; /* the first request that failed; code ERR_OK: none. Values
                                   * read since are 0. */

@@ -53,8 +53,9 @@ void doctor_feeds(struct doctor *d);    /* feeds come in */
 void doctor_users(struct doctor *d);    /* settings of users are compiled */
 void doctor_identity(struct doctor *d); /* the store of correspondents */
 void doctor_api(struct doctor *d); /* the hub's user reads tokens, certificate, key */
-void doctor_daemon(struct doctor *d); /* gillnetd runs, and its faults */
-void doctor_socket(struct doctor *d); /* the MTA's users reach the socket */
+void doctor_quarantine(struct doctor *d); /* held mail can be reached */
+void doctor_daemon(struct doctor *d);     /* gillnetd runs, and its faults */
+void doctor_socket(struct doctor *d);     /* the MTA's users reach the socket */
 void doctor_postfix(struct doctor *d);
 void doctor_sendmail(struct doctor *d);
 enum { DOCTOR_USER_MAX = 64 };

@@ -145,14 +145,23 @@ void doctor_state(struct doctor *d)
     static const struct {
         const char *name;
         bool is_secret;
-    } inside[] = {{"keys", false},           {"keys/digest.key", true},
-                  {"keys/filter.key", true}, {"lists", false},
-                  {"lists/LOCK", false},     {"counts", false},
-                  {"counts/runs", false},    {"counts/LOCK", false},
-                  {"identity", false},       {"journal", false},
-                  {"peers", false},          {"feeds", false},
-                  {"reports", false},        {"users", false},
-                  {STATE_STATS_FILE, false}, {STATE_LOOKUP_STATS_FILE, false}};
+    } inside[] = {{"keys", false},
+                  {"keys/digest.key", true},
+                  {"keys/filter.key", true},
+                  {"lists", false},
+                  {"lists/LOCK", false},
+                  {"counts", false},
+                  {"counts/runs", false},
+                  {"counts/LOCK", false},
+                  {"identity", false},
+                  {"journal", false},
+                  {"campaigns", false},
+                  {"peers", false},
+                  {"feeds", false},
+                  {"reports", false},
+                  {"users", false},
+                  {STATE_STATS_FILE, false},
+                  {STATE_LOOKUP_STATS_FILE, false}};
     const char *dir = d->cli->config->state_dir;
     unsigned before = d->nwarn + d->nfail;
     char path[FILE_PATH_MAX];

@@ -3,10 +3,10 @@
 #include <arpa/inet.h>
 #include <math.h>
 
+#include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/cli/print.h"
 #include "core/list/rating_input.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/verdict.h"
 
 enum { US_PER_S = 1000000, SENTENCE_SYMBOLS = 4, NOTE = 400 };
@@ -239,9 +239,9 @@ static void make_sentence(struct explain_sources *s, const struct record *r,
 
 /* ---- text ---- */
 
-static const char *opinion_name(enum journal_opinion o)
+static const char *opinion_name(enum report_opinion o)
 {
-    return o == JOURNAL_SPAM ? "spam" : o == JOURNAL_HAM ? "ham" : NULL;
+    return o == REPORT_SPAM ? "spam" : o == REPORT_HAM ? "ham" : NULL;
 }
 
 static const char *address_of(const struct record *r, char ret[INET6_ADDRSTRLEN])

@@ -9,6 +9,7 @@
 
 #include "core/cli/open_lists.h"
 #include "core/list/query.h"
+#include "core/report/report_cases.h"
 #include "core/verdict/journal/journal_read.h"
 
 /* The lists, which say where an entry came from. */
@@ -27,7 +28,7 @@ void explain_sources_close(struct explain_sources *s);
 struct explained {
     const struct record *record;
     const struct journal_names *names;
-    enum journal_opinion reported;
+    enum report_opinion reported;
     struct slice file; /* empty: from the journal */
 };
 /* Prints it, as text or one JSON object. Returns an exit status. */

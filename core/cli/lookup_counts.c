@@ -88,6 +88,12 @@ static void ask_range(struct show *s, const struct digest key[KEYRING_MAX],
         if (o->judged.n[COUNT_14D][kind] == 0) {
             continue;
         }
+        if (kind == CALLED_SPAM || kind == CALLED_GOOD) {
+            struct count_called called = {.spam = 0};
+            port->called(port->called_context, key, edges.from_s, edges.to_s, &called);
+            o->judged_in_range[kind] = kind == CALLED_SPAM ? called.spam : called.good;
+            continue;
+        }
         judged_digest(&s->cli->keys, key, (enum judgement)kind, digest);
         port->exact(port->context, digest, &h);
         o->judged_in_range[kind] = count_history_range(&h, &edges.from_s, &edges.to_s);

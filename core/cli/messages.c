@@ -18,7 +18,8 @@ struct run {
     const struct messages_envelope *envelope;
     struct extract_limits limits;
     struct arena *arena;
-    message_fn *on_message;
+    message_fn *on_message; /* or on_raw */
+    message_raw_fn *on_raw;
     void *context;
     int status;
     struct mailbox box; /* the file at hand */
@@ -60,6 +61,17 @@ static void on_bytes(void *context, struct slice bytes)
     extract_raw(context, bytes);
 }
 
+/* "path", or "path:N" where the file has several. */
+static struct slice name_message(const struct run *r, const char *path, bool has_more,
+                                 char ret[FILE_PATH_MAX + NUMBER_MAX])
+{
+    bool is_alone = !has_more && r->box.messages == 1;
+
+    (void)snprintf(ret, FILE_PATH_MAX + NUMBER_MAX, is_alone ? "%s" : "%s:%zu", path,
+                   r->box.messages);
+    return slice_str(ret);
+}
+
 /* The next message of the mailbox, named path, or path:N where it has several. False: it was the
  * last. */
 static bool take_message(struct run *r, const char *path)
@@ -93,11 +105,9 @@ static bool take_message(struct run *r, const char *path)
         return false;
     }
     char name[FILE_PATH_MAX + NUMBER_MAX];
-    bool is_alone = !has_more && r->box.messages == 1;
-    (void)snprintf(name, sizeof(name), is_alone ? "%s" : "%s:%zu", path,
-                   r->box.messages);
-    struct message m = {
-        .file = slice_str(name), .features = extract_finish(x), .start_mono_us = start};
+    struct message m = {.file = name_message(r, path, has_more, name),
+                        .features = extract_finish(x),
+                        .start_mono_us = start};
     listed_fini(&listed);
     m.auth = extract_auth(x);
     m.conversation = extract_conversation(x);
@@ -113,10 +123,37 @@ static bool take_message(struct run *r, const char *path)
     return has_more;
 }
 
+static void on_raw_bytes(void *context, struct slice bytes)
+{
+    buf_add(context, bytes);
+}
+
+/* As take_message, with bytes alone. */
+static bool take_raw(struct run *r, const char *path)
+{
+    char name[FILE_PATH_MAX + NUMBER_MAX];
+    struct buf bytes;
+    bool has_more = false;
+
+    buf_init(&bytes, MESSAGES_RAW_MAX);
+    int errnum = mailbox_next(&r->box, on_raw_bytes, &bytes, &has_more);
+    if (errnum == 0 && buf_failed(&bytes)) {
+        errnum = EFBIG;
+    }
+    if (errnum != 0) {
+        unreadable(r, path, errnum);
+    } else {
+        struct slice file = name_message(r, path, has_more, name);
+        worsen(r, r->on_raw(r->context, file, buf_slice(&bytes)));
+    }
+    buf_fini(&bytes);
+    return has_more && (errnum == 0 || errnum == EFBIG);
+}
+
 static void take_messages(struct run *r, int fd, const char *path, bool may_be_mbox)
 {
     mailbox_init(&r->box, fd, may_be_mbox);
-    while (take_message(r, path)) {
+    while (r->on_raw != NULL ? take_raw(r, path) : take_message(r, path)) {
     }
 }
 
@@ -251,6 +288,24 @@ static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
     }
 }
 
+void messages_limits(const struct cli *cli, struct extract_limits *ret)
+{
+    verdict_extract_limits(cli->config, ret);
+    make_shingle_keys(cli, &ret->imprint.keys);
+}
+
+int messages_each_raw(struct cli *cli, char **paths, message_raw_fn *on_message,
+                      void *context)
+{
+    struct run r = {
+        .cli = cli, .on_raw = on_message, .context = context, .status = CLI_CLEAN};
+
+    for (size_t i = 0; paths[i] != NULL; i++) {
+        take_path(&r, paths[i]);
+    }
+    return r.status;
+}
+
 int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
                   message_fn *on_message, void *context)
 {
@@ -268,8 +323,7 @@ int messages_each(struct cli *cli, struct messages_envelope *envelope, char **pa
     if (r.arena == NULL) {
         return cli_nomem();
     }
-    verdict_extract_limits(cli->config, &r.limits);
-    make_shingle_keys(cli, &r.limits.imprint.keys);
+    messages_limits(cli, &r.limits);
     for (size_t i = 0; paths[i] != NULL; i++) {
         take_path(&r, paths[i]);
     }

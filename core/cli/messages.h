@@ -24,7 +24,7 @@ struct messages_envelope {
     struct cli_values rcpt;
     bool is_authenticated;
     uint8_t addr[16];           /* of client, by messages_each */
-    bool keeps_names; /* of the terms of message.vector */
+    bool keeps_names;           /* of the terms of message.vector */
     struct list_manager *lists; /* tested for features without room; NULL: none */
 };
 
@@ -37,8 +37,8 @@ struct message {
     const struct slice
         *rcpt; /* the envelope's in normal form, the first EXTRACT_RECIPIENTS */
     size_t nrcpt;
-    const struct rule_text *text; /* what rules found in its text */
-    const struct vector *vector;  /* its terms, for the model; NULL: no memory */
+    const struct rule_text *text;       /* what rules found in its text */
+    const struct vector *vector;        /* its terms, for the model; NULL: no memory */
     const struct vector_reader *reader; /* that read them, for their names */
     uint64_t bytes;
     uint64_t start_mono_us;
@@ -50,5 +50,16 @@ typedef int message_fn(void *context, struct arena *arena, const struct message 
 /* Calls on_message for each message; the worst status of all. cli's configuration is loaded. */
 int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
                   message_fn *on_message, void *context);
+
+/* The same with the bytes of each message instead of its features; longer ones than
+ * MESSAGES_RAW_MAX are reported and left out. */
+enum { MESSAGES_RAW_MAX = 64 << 20 };
+typedef int message_raw_fn(void *context, struct slice file, struct slice bytes);
+int messages_each_raw(struct cli *cli, char **paths, message_raw_fn *on_message,
+                      void *context);
+
+/* The limits of extraction with the keys of fingerprints; without the digest key there are
+ * none of them, and a message says so unless there is no key at all. */
+void messages_limits(const struct cli *cli, struct extract_limits *ret);
 
 #endif

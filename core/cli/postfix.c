@@ -1,6 +1,6 @@
 #include "core/cli/postfix.h"
 
-#include "core/cli/run_program.h"
+#include "core/quarantine/queue/run_program.h"
 
 enum { KEY_MAX = 1024 };
 

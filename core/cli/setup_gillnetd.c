@@ -5,7 +5,7 @@
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/base/user.h"
-#include "core/cli/run_program.h"
+#include "core/quarantine/queue/run_program.h"
 #include "core/cli/services.h"
 #include "core/cli/setup.h"
 

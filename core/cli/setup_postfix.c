@@ -2,7 +2,7 @@
 #include <sysexits.h>
 
 #include "core/base/user.h"
-#include "core/cli/run_program.h"
+#include "core/quarantine/queue/run_program.h"
 #include "core/cli/setup.h"
 
 /* ---- the changes ---- */

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sysexits.h>
 
-#include "core/cli/run_program.h"
+#include "core/quarantine/queue/run_program.h"
 #include "core/cli/setup.h"
 
 enum { MC_MAX = 4 << 20, NAME_BYTES = 256 };

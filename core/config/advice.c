@@ -1,6 +1,7 @@
 #include "core/config/advice.h"
 
 #include <math.h>
+#include <strings.h>
 
 #include "core/base/clock.h"
 #include "core/config/config_internal.h"
@@ -87,6 +88,62 @@ static bool is_idle(const struct config *c, enum action a)
     return false;
 }
 
+static bool has_text(const struct config_strings *strings, const char *text)
+{
+    bool has = false;
+
+    for (size_t i = 0; !has && i < strings->n; i++) {
+        has = strcasecmp(strings->v[i], text) == 0;
+    }
+    return has;
+}
+
+/* Somebody uses the trap: a whole domain of ours, a user with settings, a report address. */
+static bool is_used(const struct config *c, const char *trap)
+{
+    const struct config_report_mail *r = &c->report_mail;
+    bool is = (*trap == '@' && has_text(&c->protected_domains, trap + 1)) ||
+              has_text(&r->spam, trap) || has_text(&r->ham, trap);
+
+    for (size_t i = 0; !is && i < c->nusers; i++) {
+        is = strcasecmp(c->users[i].name, trap) == 0;
+    }
+    return is;
+}
+
+/* Nobody can be proved to be a feedback loop, or its reports have no address. */
+static bool feedback_is_idle(const struct config *c)
+{
+    const struct config_report_mail *r = &c->report_mail;
+
+    return r->senders.n > 0 &&
+           (c->trusted_authserv.n == 0 || r->spam.n + r->ham.n == 0);
+}
+
+static bool advice_on_reports(const struct config *c, size_t *i,
+                              struct config_advice *ret)
+{
+    if (feedback_is_idle(c) && (*i)-- == 0) {
+        *ret = (struct config_advice){
+            "", "",
+            "feedback.senders has no effect: trusted_authserv is empty, so no sender is "
+            "proved, or report_addresses has no address to which reports come",
+            "set both keys"};
+        return true;
+    }
+    for (size_t k = 0; k < c->report_mail.traps.n; k++) {
+        if (is_used(c, c->report_mail.traps.v[k]) && (*i)-- == 0) {
+            *ret = (struct config_advice){
+                "trap ", c->report_mail.traps.v[k],
+                "it gets wanted mail, which is reported as spam: it is a domain of "
+                "protected, a user, or a report address",
+                "take it out of traps"};
+            return true;
+        }
+    }
+    return false;
+}
+
 bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
 {
     if (allow_is_idle(c) && i-- == 0) {
@@ -108,6 +165,9 @@ bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
                 "set it below that one, or to \"off\""};
             return true;
         }
+    }
+    if (advice_on_reports(c, &i, ret)) {
+        return true;
     }
     for (size_t k = 0; k < c->nlists; k++) {
         if (never_ages(&c->lists[k]) && i-- == 0) {

@@ -9,7 +9,7 @@
 #include "core/config/config.h"
 
 struct config_advice {
-    const char *kind; /* of what it is about: "list ", "rule ", or "" */
+    const char *kind; /* of what it is about: "list ", "rule ", "trap ", or "" */
     const char *name; /* or "" */
     const char *what; /* is without effect, and why */
     const char *todo;

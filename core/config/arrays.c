@@ -111,6 +111,12 @@ static const char *tidy_address(char *s)
     return tidy_domain(at + 1);
 }
 
+/* An address, or "@" and a domain: all of its addresses. */
+static const char *tidy_recipient(char *s)
+{
+    return *s == '@' ? tidy_domain(s + 1) : tidy_address(s);
+}
+
 static const char *tidy_token(char *s)
 {
     size_t n = strlen(s);
@@ -221,9 +227,13 @@ static void refuse_element(const struct value_place *place,
 /* Checks a text and tidies it in place; the error in it, or NULL. */
 typedef const char *tidy_fn(char *s);
 static tidy_fn *const tidy[] = {
-    [SCHEMA_DOMAINS] = tidy_domain, [SCHEMA_ADDRESSES] = tidy_address,
-    [SCHEMA_WEIGHTS] = tidy_weight, [SCHEMA_URLS] = tidy_url,
-    [SCHEMA_TEXTS] = tidy_text,     [SCHEMA_LISTENS] = tidy_listen,
+    [SCHEMA_DOMAINS] = tidy_domain,
+    [SCHEMA_ADDRESSES] = tidy_address,
+    [SCHEMA_RECIPIENTS] = tidy_recipient,
+    [SCHEMA_WEIGHTS] = tidy_weight,
+    [SCHEMA_URLS] = tidy_url,
+    [SCHEMA_TEXTS] = tidy_text,
+    [SCHEMA_LISTENS] = tidy_listen,
     [SCHEMA_TOKENS] = tidy_token,
 };
 

@@ -106,6 +106,7 @@ struct config {
                       examined as others are, trusted networks left alone */
     struct config_account account;
     struct config_identity identity;
+    struct config_report_mail report_mail;
     struct config_strings
         trusted_authserv; /* authserv-ids whose Authentication-Results count */
 
@@ -128,6 +129,8 @@ struct config {
     enum action bulk_alone; /* the harshest that bulk rules alone may lead to */
 
     struct config_journal journal;
+    struct config_reports reports;
+    struct config_quarantine quarantine;
 
     struct config_hub hub;
     struct config_peers peers;

@@ -35,7 +35,11 @@ struct config_model {
     double cap;             /* of the score of MODEL */
     double cap_language;
     double cap_notice;
-    char *prior;            /* file; empty: none */
+    bool learn_outgoing; /* learn without a report from ... */
+    bool learn_known;
+    bool learn_newsletters;
+    bool learn_listed;
+    char *prior; /* file; empty: none */
 };
 
 #endif

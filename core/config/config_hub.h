@@ -21,6 +21,36 @@ struct config_journal {
     bool subjects;
 };
 
+struct config_reports {
+    uint64_t keep_s; /* age at which a report leaves the log */
+    double
+        spam_score; /* of what the administrator reports as spam; of others a share */
+    double ham_score;
+};
+
+/* The MTA that holds mail for gillnet. */
+enum quarantine_mta { QUARANTINE_AUTO, QUARANTINE_POSTFIX, QUARANTINE_SENDMAIL };
+/* Which held messages a recipient may release by a link: none, those with no other recipient, or
+ * all. */
+enum quarantine_users {
+    QUARANTINE_USERS_OFF,
+    QUARANTINE_USERS_OWN,
+    QUARANTINE_USERS_ANY
+};
+struct config_quarantine {
+    enum quarantine_mta mta;
+    char *programs; /* folder of the MTA's programs */
+    char
+        *mta_config; /* folder of main.cf, or the file sendmail.cf; "": the MTA's own */
+    char *socket;    /* of gillnet-queue */
+    char *url;       /* before "/q/TOKEN"; "": no links */
+    uint64_t link_expires_s;
+    enum quarantine_users user_release;
+    char *from;                    /* address of the digest's sender, or "" */
+    char *template;                /* path, or "": the built-in text */
+    struct config_strings domains; /* of recipients who get a digest; empty: all */
+};
+
 /* The companion service. */
 struct config_hub {
     char *listen;         /* "auto", "off", "HOST:PORT" or "[IPV6]:PORT" */

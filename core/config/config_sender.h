@@ -1,10 +1,12 @@
 /*
- * config_sender - keys about senders: our logins, and those whom we know.
+ * config_sender - keys about senders and recipients: our logins, known senders, traps.
  *
  * Included by config.h, not for others.
  */
 #ifndef CORE_CONFIG_CONFIG_SENDER_H
 #define CORE_CONFIG_CONFIG_SENDER_H
+
+#include "core/config/config_hub.h"
 
 enum account_action { ACCOUNT_WARN, ACCOUNT_HOLD, ACCOUNT_DEFER };
 
@@ -18,6 +20,14 @@ struct config_account {
 struct config_identity {
     double correspondent_score;
     double answer_score;
+};
+
+/* Reports that come by mail. */
+struct config_report_mail {
+    struct config_strings traps; /* USER@DOMAIN or @DOMAIN */
+    struct config_strings spam;  /* addresses */
+    struct config_strings ham;
+    struct config_strings senders; /* domains with feedback loops */
 };
 
 #endif

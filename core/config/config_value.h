@@ -63,8 +63,8 @@ const char *keywords_text(const struct schema_row *row, const void *base);
 
 /* ---- arrays of texts: arrays.c ---- */
 
-/* value_set for the kinds NETWORKS, TOKENS, ADDRESSES, DOMAINS, WEIGHTS, URLS, TEXTS and LISTENS:
- * replaces the whole array. */
+/* value_set for the kinds NETWORKS, TOKENS, ADDRESSES, RECIPIENTS, DOMAINS, WEIGHTS, URLS, TEXTS
+ * and LISTENS: replaces the whole array. */
 bool elements_set(const struct value_place *place, const config_setting_t *setting);
 
 /* The two members of a NETWORKS row, which always lies in struct config. */

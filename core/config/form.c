@@ -205,6 +205,7 @@ bool form_value(const struct schema_row *row, struct slice text, char dst[FORM_M
     case SCHEMA_TOKENS:
     case SCHEMA_ADDRESSES:
     case SCHEMA_DOMAINS:
+    case SCHEMA_RECIPIENTS:
     case SCHEMA_URLS:
     case SCHEMA_WEIGHTS:
     case SCHEMA_LISTENS:

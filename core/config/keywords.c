@@ -66,6 +66,17 @@ static const char *const roles[] = {
     [API_ADMIN] = "admin",
 };
 
+static const char *const mtas[] = {
+    [QUARANTINE_AUTO] = "auto",
+    [QUARANTINE_POSTFIX] = "postfix",
+    [QUARANTINE_SENDMAIL] = "sendmail",
+};
+static const char *const user_releases[] = {
+    [QUARANTINE_USERS_OFF] = "off",
+    [QUARANTINE_USERS_OWN] = "own",
+    [QUARANTINE_USERS_ANY] = "any",
+};
+
 /* The words of a kind, by their value. Below `first`, and where NULL is, there is no word. */
 struct keyword_set {
     const char *const *names;
@@ -92,6 +103,8 @@ static const struct keyword_set sets[] = {
     [SCHEMA_WINDOW] = WORDS(windows, 0, "\"1d\""),
     [SCHEMA_DIRECTION] = WORDS(directions, 0, "\"in\""),
     [SCHEMA_ROLE] = WORDS(roles, 0, "\"read\""),
+    [SCHEMA_MTA] = WORDS(mtas, 0, "\"auto\""),
+    [SCHEMA_USER_RELEASE] = WORDS(user_releases, 0, "\"own\""),
 };
 
 const char *action_name(enum action a)

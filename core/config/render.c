@@ -26,8 +26,9 @@ static bool is_text(enum schema_kind kind)
 static bool is_strings(enum schema_kind kind)
 {
     return kind == SCHEMA_TOKENS || kind == SCHEMA_ADDRESSES ||
-           kind == SCHEMA_DOMAINS || kind == SCHEMA_WEIGHTS || kind == SCHEMA_URLS ||
-           kind == SCHEMA_TEXTS || kind == SCHEMA_LISTENS;
+           kind == SCHEMA_DOMAINS || kind == SCHEMA_RECIPIENTS ||
+           kind == SCHEMA_WEIGHTS || kind == SCHEMA_URLS || kind == SCHEMA_TEXTS ||
+           kind == SCHEMA_LISTENS;
 }
 
 void value_free(const struct schema_row *row, void *base)

@@ -17,4 +17,7 @@ struct shipped_file {
 /* In the order of their names; the last one has the name NULL. */
 extern const struct shipped_file shipped_files[];
 
+/* conf/digest.txt alone, in the room quarantine. */
+extern const struct shipped_file digest_files[];
+
 #endif

@@ -352,7 +352,11 @@ static void port_shares(void *context, const struct digest digest[KEYRING_MAX],
 
 struct count_port count_port_of(struct count *c)
 {
-    return (struct count_port){c, port_batch, port_exact, port_is_sound, port_shares};
+    return (struct count_port){.context = c,
+                               .batch = port_batch,
+                               .exact = port_exact,
+                               .is_sound = port_is_sound,
+                               .shares = port_shares};
 }
 
 /* ---- numbers ---- */

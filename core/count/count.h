@@ -129,6 +129,16 @@ void count_tick(struct count *c);
 
 /* ---- whoever counts ---- */
 
+/* How many people called a value spam and good in a time, and whether their word clears it of former
+ * judgements. */
+struct count_called {
+    uint64_t spam;
+    uint64_t good;
+    bool is_cleared;
+};
+typedef void count_called_fn(void *context, const struct digest digest[KEYRING_MAX],
+                             uint64_t from_s, uint64_t to_s, struct count_called *ret);
+
 /* What counting a message needs (message.h): gillnetd's own counts, or a connection to it. */
 struct count_port {
     void *context;
@@ -140,6 +150,8 @@ struct count_port {
     /* as count_exact_shares; NULL: there are no peers */
     void (*shares)(void *context, const struct digest digest[KEYRING_MAX],
                    struct count_breakdown *ret);
+    count_called_fn *called; /* core/report; NULL: nothing is known of people */
+    void *called_context;
 };
 /* The port of open counts. */
 struct count_port count_port_of(struct count *c);

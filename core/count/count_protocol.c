@@ -84,6 +84,16 @@ void count_wire_shares(const struct keyring *keys,
     ask_one("count-shares ", keys, digest, ret);
 }
 
+void count_wire_called(const struct keyring *keys,
+                       const struct digest digest[KEYRING_MAX], uint64_t from_s,
+                       uint64_t to_s, struct buf *ret)
+{
+    buf_add_str(ret, "count-called ");
+    put_keys(keys, ret);
+    buf_printf(ret, " %" PRIu64 " %" PRIu64 " ", from_s, to_s);
+    put_digests(digest, keys->n, ret);
+}
+
 /* n numbers with blanks between and nothing behind. */
 static bool read_row(struct slice line, uint64_t *ret, size_t n)
 {
@@ -115,6 +125,17 @@ bool count_wire_values(struct slice answer, struct count_item *items, size_t n)
             return false;
         }
     }
+    return answer.n == 0;
+}
+
+bool count_wire_read_called(struct slice answer, struct count_called *ret)
+{
+    uint64_t row[3];
+
+    if (!read_ok(&answer) || !read_row(slice_cut(&answer, '\n'), row, LENGTH(row))) {
+        return false;
+    }
+    *ret = (struct count_called){row[0], row[1], row[2] != 0};
     return answer.n == 0;
 }
 
@@ -332,6 +353,30 @@ static void answer_exact(struct slice rest, const struct count_port *port,
     count_breakdown_fini(&shares);
 }
 
+static void answer_called(struct slice rest, const struct count_port *port,
+                          const struct keyring *keys, struct buf *ret)
+{
+    struct slice from = slice_cut(&rest, ' ');
+    struct slice to = slice_cut(&rest, ' ');
+    struct digest digest[KEYRING_MAX];
+    struct count_called called = {.spam = 0};
+    uint64_t from_s = 0;
+    uint64_t to_s = 0;
+
+    memset(digest, 0, sizeof(digest));
+    if (!slice_to_u64(from, 10, UINT64_MAX, &from_s) ||
+        !slice_to_u64(to, 10, UINT64_MAX, &to_s) ||
+        !read_digests(rest, keys->n, digest)) {
+        refuse_request(ret, "name two times and one key");
+        return;
+    }
+    if (port->called != NULL) {
+        port->called(port->called_context, digest, from_s, to_s, &called);
+    }
+    buf_printf(ret, "ok\n%" PRIu64 " %" PRIu64 " %d\n", called.spam, called.good,
+               (int)called.is_cleared);
+}
+
 static bool are_our_keys(struct slice named, const struct keyring *keys)
 {
     struct buf ours;
@@ -363,8 +408,10 @@ void count_wire_answer(struct slice request, const struct count_port *port,
         answer_exact(request, port, keys, false, ret);
     } else if (slice_eq(what, SLICE_LIT("count-shares"))) {
         answer_exact(request, port, keys, true, ret);
+    } else if (slice_eq(what, SLICE_LIT("count-called"))) {
+        answer_called(request, port, keys, ret);
     } else {
         refuse_request(ret, "unknown request; understood are count-batch, count-exact, "
-                            "count-shares");
+                            "count-shares, count-called");
     }
 }

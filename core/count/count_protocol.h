@@ -9,6 +9,9 @@
  *                                                  with a say "peer ORIGIN NAME CAP FIRST LAST
  *                                                  DAMAGED 10m 1h 1d 14d"
  *
+ *   count-called KEYS FROM TO DIGEST[+DIGEST]      one line "SPAM GOOD CLEARED": people who called
+ *                                                  the value so between these seconds since 1970
+ *
  * KEYS are the numbers of the digest keys that the digests were made with ("1f00aa02+22b1c0de"),
  * which must equal the keys of gillnetd: nothing ever reads counts under another key.
  * Numbers are decimal, digests 32 hexadecimal digits. Answers begin with "ok" or "error WHY".
@@ -39,9 +42,13 @@ void count_wire_exact(const struct keyring *keys,
                       const struct digest digest[KEYRING_MAX], struct buf *ret);
 void count_wire_shares(const struct keyring *keys,
                        const struct digest digest[KEYRING_MAX], struct buf *ret);
+void count_wire_called(const struct keyring *keys,
+                       const struct digest digest[KEYRING_MAX], uint64_t from_s,
+                       uint64_t to_s, struct buf *ret);
 /* Reads the answer. False: it is malformed or an error, and must not be used. */
 bool count_wire_values(struct slice answer, struct count_item *items, size_t n);
 bool count_wire_history(struct slice answer, struct count_history *ret);
+bool count_wire_read_called(struct slice answer, struct count_called *ret);
 /* Of a peer's history only first, last and damaged are known. On failure *ret is empty. */
 bool count_wire_read_shares(struct slice answer, struct count_breakdown *ret);
 

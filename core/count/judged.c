@@ -1,8 +1,12 @@
 #include "core/count/judged.h"
 
+#include "core/base/clock.h"
 #include "core/base/digest.h"
 
-enum { TYPES = 128 /* more than the number of any feature type */ };
+enum {
+    US_PER_S = 1000000,
+    TYPES = 128 /* more than the number of any feature type */
+};
 
 const char *judgement_name(unsigned kind)
 {
@@ -57,6 +61,24 @@ static void read_exact(const struct count_port *port, const struct count_item *i
     ret->is_partial = ret->is_partial || history.ndamaged > 0;
 }
 
+/* What people called it: no counts, but the reports that hold. */
+static void read_called(const struct count_port *port,
+                        const struct digest key[KEYRING_MAX], struct judged *ret)
+{
+    static const uint64_t window_s[COUNT_WINDOWS] = {600, 3600, 86400, 14 * 86400};
+    uint64_t now_s = clock_wall_us() / US_PER_S;
+
+    for (unsigned w = 0; port->called != NULL && w < COUNT_WINDOWS; w++) {
+        struct count_called called = {.spam = 0};
+        port->called(port->called_context, key, now_s - window_s[w], now_s, &called);
+        ret->n[w][CALLED_SPAM] = called.spam;
+        ret->n[w][CALLED_GOOD] = called.good;
+        if (called.is_cleared) {
+            ret->n[w][JUDGED_BAD] = 0;
+        }
+    }
+}
+
 void judged_exact(const struct count_port *port, const struct keyring *keys,
                   const struct digest key[KEYRING_MAX], struct judged *ret)
 {
@@ -71,10 +93,12 @@ void judged_exact(const struct count_port *port, const struct keyring *keys,
     }
     port->batch(port->context, items, JUDGEMENTS);
     for (unsigned kind = 0; kind < JUDGEMENTS; kind++) {
-        if (items[kind].value.w[COUNT_14D] > 0) {
+        bool is_called = kind == CALLED_SPAM || kind == CALLED_GOOD;
+        if (!is_called && items[kind].value.w[COUNT_14D] > 0) {
             read_exact(port, &items[kind], kind, ret);
         }
     }
+    read_called(port, key, ret);
 }
 
 void judged_read(const struct message_counts *counts, const struct counted *c,
@@ -167,46 +191,5 @@ void judged_add(const struct config *config, const struct message_counts *counts
             }
         }
     }
-    raise_end(&r);
-}
-
-static enum judgement called(bool is_spam)
-{
-    return is_spam ? CALLED_SPAM : CALLED_GOOD;
-}
-
-size_t judged_report(const struct count_port *port, const struct keyring *keys,
-                     const struct config *config, const struct featureset *features,
-                     bool is_spam)
-{
-    struct raising r;
-    size_t n = 0;
-
-    raise_begin(&r, port, keys, 1);
-    for (size_t i = 0; i < featureset_count(features) && n < COUNT_FEATURES_MAX; i++) {
-        const struct feature *f = featureset_at(features, i);
-        const struct feature_info *info = feature_info((enum feature_type)f->type);
-        struct digest key[KEYRING_MAX];
-        if (info == NULL || !info->counted) {
-            continue;
-        }
-        count_digest(keys, config, f->type, f->text, key);
-        raise_key(&r, key, called(is_spam));
-        n++;
-    }
-    raise_end(&r);
-    return n;
-}
-
-void judged_report_value(const struct count_port *port, const struct keyring *keys,
-                         const struct config *config, uint16_t type, struct slice value,
-                         bool is_spam)
-{
-    struct raising r;
-    struct digest key[KEYRING_MAX];
-
-    raise_begin(&r, port, keys, 1);
-    count_digest(keys, config, type, value, key);
-    raise_key(&r, key, called(is_spam));
     raise_end(&r);
 }

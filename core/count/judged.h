@@ -2,8 +2,10 @@
  * judged - how messages with a value were judged here, and what people called them.
  *
  * For each value of a type in count.judged_types the messages that gillnetd judged good and bad,
- * and those of a first contact; for each counted value the messages that people called spam and
- * good. These are counts like all others: keys of their own in the same buckets and runs, exact,
+ * and those of a first contact. Beside them stand the people who called a counted value spam or good
+ * (count_port.called): the reports that hold, of people whose word weighs. A value that they call
+ * good, and that belongs to one message alone, has no bad ones. The counts are like all others: keys
+ * of their own in the same buckets and runs, exact,
  * for 14 days, under kill -9 too. Their keys derive from the key of this node, which never leaves
  * it: peers can neither read nor raise them, and only counts of this server are ever used.
  * A message that is marked adds to its own values' numbers, so a rule that reads them could keep
@@ -19,7 +21,7 @@
 enum judgement {
     JUDGED_GOOD,    /* delivered, far from a mark; see verdict_judgements */
     JUDGED_BAD,     /* marked, or worse */
-    CALLED_SPAM,    /* by people */
+    CALLED_SPAM,    /* by people; read from their reports, and not counted here */
     CALLED_GOOD,    /* by people: "this is no spam" */
     FIRST_CONTACTS, /* neither good nor bad: nobody here knew the sender */
     JUDGEMENTS
@@ -51,15 +53,5 @@ void judged_read(const struct message_counts *counts, const struct counted *c,
  * on. Does nothing for a message that was only read. */
 void judged_add(const struct config *config, const struct message_counts *counts,
                 unsigned kinds);
-
-/* A person calls a message spam or good: adds 1 for each of its counted features. The caller makes
- * sure that one report comes once. Returns the number of features. */
-size_t judged_report(const struct count_port *port, const struct keyring *keys,
-                     const struct config *config, const struct featureset *features,
-                     bool is_spam);
-/* The same for one value that a person names. */
-void judged_report_value(const struct count_port *port, const struct keyring *keys,
-                         const struct config *config, uint16_t type, struct slice value,
-                         bool is_spam);
 
 #endif

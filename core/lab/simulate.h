@@ -99,9 +99,10 @@ struct simulation_counts {
 enum err simulation_count(struct simulation_mail *m, struct simulation_counts *ret,
                           struct errinfo *reterr);
 
-/* argv[0] is "paper", "mail" or "sync". Exit statuses. */
+/* argv[0] is "paper", "mail", "sync" or "reports". Exit statuses. */
 int simulate_paper(struct cli *cli, int argc, char **argv);
 int simulate_mail(struct cli *cli, int argc, char **argv);
 int simulate_sync(struct cli *cli, int argc, char **argv);
+int simulate_reports(struct cli *cli, int argc, char **argv);
 
 #endif

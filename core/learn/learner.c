@@ -33,8 +33,8 @@ struct learner {
 
 const char *learner_source_name(enum learner_source source)
 {
-    static const char *const names[LEARNER_SOURCES] = {"report", "train",    "trap",
-                                                       "list",   "outgoing", "known"};
+    static const char *const names[LEARNER_SOURCES] = {
+        "report", "train", "trap", "listed", "outgoing", "known", "newsletters"};
     return source < LEARNER_SOURCES ? names[source] : "unknown";
 }
 

@@ -27,11 +27,12 @@ enum {
 /* Where an example came from; each can be taken out. The numbers are on disk. */
 enum learner_source {
     LEARNER_REPORTED,
-    LEARNER_TRAINED,  /* gillnet train */
-    LEARNER_TRAP,     /* trap addresses */
-    LEARNER_LISTED,   /* confirmed list hits */
-    LEARNER_OUTGOING, /* mail of the site's own users, and answers to it */
-    LEARNER_KNOWN,    /* correspondents, proved newsletters */
+    LEARNER_TRAINED,    /* gillnet train */
+    LEARNER_TRAP,       /* trap addresses */
+    LEARNER_LISTED,     /* confirmed list hits */
+    LEARNER_OUTGOING,   /* mail of the site's own users, and answers to it */
+    LEARNER_KNOWN,      /* proved correspondents */
+    LEARNER_NEWSLETTER, /* newsletters of proved senders that are known here */
     LEARNER_SOURCES
 };
 const char *learner_source_name(enum learner_source source);

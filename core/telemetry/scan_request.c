@@ -27,7 +27,8 @@ static void print_value(struct buf *ret, const char *name, struct slice value)
 
 void scan_request_print(const struct scan_request *s, struct buf *ret)
 {
-    buf_printf(ret, "scan %llu", (unsigned long long)s->bytes);
+    buf_printf(ret, "%s %llu", s->say.n > 0 ? "report" : "scan",
+               (unsigned long long)s->bytes);
     print_value(ret, "client", s->client);
     print_value(ret, "helo", s->helo);
     print_value(ret, "from", s->from);
@@ -36,6 +37,15 @@ void scan_request_print(const struct scan_request *s, struct buf *ret)
     }
     buf_add_str(ret, s->is_authenticated ? " auth=1" : "");
     buf_add_str(ret, s->is_counting ? " count=1" : "");
+    print_value(ret, "say", s->say);
+    print_value(ret, "reporter", s->reporter);
+    print_value(ret, "way", s->way);
+    for (size_t i = 0; i < s->nids; i++) {
+        print_value(ret, "id", s->id[i]);
+    }
+    print_value(ret, "campaign", s->campaign);
+    buf_add_str(ret, s->is_values ? " values=1" : "");
+    print_value(ret, "seal", s->seal);
     buf_add_char(ret, '\n');
 }
 
@@ -101,8 +111,8 @@ static enum err read_number(struct slice text, struct scan_request *ret,
 static enum err read_flag(struct slice value, bool *ret, struct errinfo *reterr)
 {
     if (*ret || !slice_eq(value, SLICE_LIT("1"))) {
-        return refuse_line(reterr,
-                           "auth and count are given once, as 1, or not at all");
+        return refuse_line(
+            reterr, "auth, count and values are given once, as 1, or not at all");
     }
     *ret = true;
     return ERR_OK;
@@ -114,15 +124,19 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
     const struct {
         struct slice name;
         struct slice *value;
-    } once[] = {{SLICE_LIT("client"), &ret->client},
-                {SLICE_LIT("helo"), &ret->helo},
-                {SLICE_LIT("from"), &ret->from}};
+    } once[] = {
+        {SLICE_LIT("client"), &ret->client},     {SLICE_LIT("helo"), &ret->helo},
+        {SLICE_LIT("from"), &ret->from},         {SLICE_LIT("say"), &ret->say},
+        {SLICE_LIT("reporter"), &ret->reporter}, {SLICE_LIT("way"), &ret->way},
+        {SLICE_LIT("campaign"), &ret->campaign}, {SLICE_LIT("seal"), &ret->seal}};
     struct slice name = slice_cut(&pair, '=');
 
     for (size_t i = 0; i < LENGTH(once); i++) {
         if (slice_eq(name, once[i].name)) {
             return once[i].value->n > 0
-                       ? refuse_line(reterr, "client, helo and from are given once")
+                       ? refuse_line(reterr,
+                                     "client, helo, from, say, reporter, way, campaign "
+                                     "and seal are given once")
                        : decode(pair, at, once[i].value, reterr);
         }
     }
@@ -132,14 +146,24 @@ static enum err read_pair(struct slice pair, char **at, struct scan_request *ret
                                  "at most %d recipients are taken", SCAN_REQUEST_RCPTS)
                    : decode(pair, at, &ret->rcpt[ret->nrcpt++], reterr);
     }
+    if (slice_eq(name, SLICE_LIT("id"))) {
+        return ret->nids == SCAN_REQUEST_IDS
+                   ? errinfo_set(reterr, ERR_LIMIT, source, 0,
+                                 "at most %d ids are taken", SCAN_REQUEST_IDS)
+                   : decode(pair, at, &ret->id[ret->nids++], reterr);
+    }
+    if (slice_eq(name, SLICE_LIT("values"))) {
+        return read_flag(pair, &ret->is_values, reterr);
+    }
     if (slice_eq(name, SLICE_LIT("auth"))) {
         return read_flag(pair, &ret->is_authenticated, reterr);
     }
     if (slice_eq(name, SLICE_LIT("count"))) {
         return read_flag(pair, &ret->is_counting, reterr);
     }
-    return refuse_line(reterr, "understood are client=, helo=, from=, rcpt=, auth= and "
-                               "count=");
+    return refuse_line(reterr, "understood are client=, helo=, from=, rcpt=, auth=, "
+                               "count=, and of a report say=, reporter=, way=, id=, "
+                               "campaign=, values= and seal=");
 }
 
 enum err scan_request_parse(struct slice rest, char room[SCAN_REQUEST_MAX],

@@ -1,9 +1,7 @@
 /* credit - a known sender lowers the score. */
 #include "core/verdict/verdict_internal.h"
 
-/* Whether a value of the message is on a list of phishing or malware: then a stolen mailbox, or an
- * answer in a stolen conversation, is as likely as the sender. */
-static bool has_grave_hit(const struct judging *j)
+bool credit_has_grave_hit(const struct judging *j)
 {
     for (size_t i = 0; i < j->hits->n; i++) {
         const struct list_hit *hit = &j->hits->v[i];
@@ -34,7 +32,7 @@ void credit_judge(struct judging *j)
     if (from == NULL || (!is_known && !is_answer)) {
         return;
     }
-    bool is_void = has_grave_hit(j);
+    bool is_void = credit_has_grave_hit(j);
     double answer = is_answer && !is_void ? scores->answer_score : 0;
     double known = is_known && !is_void ? scores->correspondent_score : 0;
     if (is_answer) { /* the stronger of the two counts */

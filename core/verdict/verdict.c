@@ -186,6 +186,7 @@ void verdict_make(const struct config *config, const struct featureset *features
     judge_limits(&j);
     if (ret->allow == NULL) {
         credit_judge(&j);
+        reported_judge(&j);
         judge_model(&j);
         judge_rules(&j);
     }

@@ -15,18 +15,19 @@
  * the other lists; other types have no effect. The lists of peers come next (peers.h): one symbol
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
  * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
- * (credit, ADR 0062). The rules come last, for messages that no allow rule accepts
+ * (credit, ADR 0062). What people reported adds REPORTED_SPAM, which leads to a header at most, or
+ * takes score away as REPORTED_HAM (ADR 0071). The rules come last, for messages that no allow rule accepts
  * (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME and TRAIT_NAME
  * are those written in short. Rules that read only counts lead to bulk_alone at most; a harsher
  * action needs a score that reaches it without them.
  * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
- * (known senders), peers (quorum and weight), verdict_shown (what headers and log lines show),
+ * (known senders), reported (what people reported), peers (quorum and weight), verdict_shown (what headers and log lines show),
  * rule/ (rules), identity/ (words about the sender),
  * explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
- * Depends: config, feature, extract, learn, list, count, identity, rule.   Threads: pure.
+ * Depends: config, feature, extract, learn, list, count, identity, report, rule.   Threads: pure.
  * Allocates: from the arena.
  */
 #ifndef CORE_VERDICT_VERDICT_H
@@ -38,6 +39,7 @@
 #include "core/learn/model.h"
 #include "core/list/listset.h"
 #include "core/message/extract/extract.h"
+#include "core/report/votes.h"
 #include "core/verdict/identity/identity.h"
 
 enum {
@@ -48,9 +50,9 @@ enum {
 
 /* The harshest action of a symbol's score; the numbers are on disk (core/verdict/journal). */
 enum symbol_kind {
-    SYMBOL_FIRM,   /* any action */
-    SYMBOL_BULK,   /* bulk_alone, if nothing else leads further */
-    SYMBOL_UNSURE, /* a header: a quorum of peers is missing, or the model says so */
+    SYMBOL_FIRM, /* any action */
+    SYMBOL_BULK, /* bulk_alone, if nothing else leads further */
+    SYMBOL_UNSURE, /* a header: a quorum of peers is missing, or people or the model say so */
     SYMBOL_KINDS
 };
 
@@ -106,6 +108,8 @@ struct verdict_context {
     const struct extract_auth *auth;
     const struct message_counts *counts; /* how often all of it was seen; may be NULL */
     const struct identity *identity;     /* who sent it; NULL: nothing is known */
+    struct votes *votes;                 /* what people reported; NULL: nothing */
+    const struct keyring *vote_keys;     /* of their items */
     const struct model_answer *model;    /* NULL: no model was asked */
     const struct rule_text *text;  /* verdict_read_text; NULL: no rule asked for it */
     bool is_outgoing;              /* of a login or a trusted network */

@@ -1,5 +1,5 @@
 /*
- * verdict_internal - one judgement; shared by verdict.c, list_symbols.c and credit.c only.
+ * verdict_internal - one judgement; shared by verdict.c, list_symbols.c, credit.c and reported.c.
  */
 #ifndef CORE_VERDICT_VERDICT_INTERNAL_H
 #define CORE_VERDICT_VERDICT_INTERNAL_H
@@ -40,5 +40,11 @@ bool list_symbols_is_exempt(const void *context, struct slice value);
 
 /* credit.c: takes the score of a known correspondent, or of an answer, from the message's. */
 void credit_judge(struct judging *j);
+/* Whether a value of the message is on a list of phishing or malware. Then a stolen mailbox, or an
+ * answer in a stolen conversation, is as likely as the known sender, and nothing lowers the score. */
+bool credit_has_grave_hit(const struct judging *j);
+
+/* reported.c: what people reported about such messages. */
+void reported_judge(struct judging *j);
 
 #endif

@@ -18,7 +18,7 @@ NOT_IN_THE_DAEMON = set(
     """fork vfork execl execle execlp execv execve execvp execvpe fexecve posix_spawn posix_spawnp
     system popen wordexp dlopen""".split()
 )
-MAY_START_PROGRAMS = {"room_cli"}  # doctor runs postconf
+MAY_START_PROGRAMS = {"room_cli", "room_queue"}  # doctor and setup; held mail
 MAY_FORK = {"trial.c.o"}  # before gillnetd serves: `gillnetd -t` opens files as another user, and starts no program
 
 

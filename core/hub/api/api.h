@@ -6,8 +6,8 @@
  * memory, connections, requests a second of one address and the time of each step are bounded.
  * Under load optional requests are rejected first, with 503 and Retry-After.
  * Reading order of the room: api_route.def, api_route, api_auth; the handlers api_check,
- * api_tables, api_status, api_history, api_counts, api_scan, api_write; api_list_change, api_spool;
- * api_body, api_rows, api_answer; api, api_conn, api_pool; page/.
+ * api_tables, api_campaign, api_status, api_history, api_counts, api_scan, api_write, api_report;
+ * api_list_change, api_body, api_rows, api_answer; api, api_conn, api_pool; page/.
  * To add a route: a row in api_route.def, its handler api_NAME in the file of its subject (or a new
  * api_NAME.c), its path in contrib/openapi.yaml.
  * Depends: base, config, list, libevent, OpenSSL, jansson.   Threads: api_new to api_free by one.
@@ -23,6 +23,7 @@
 #include "core/config/config.h"
 #include "core/hub/status/list_watcher.h"
 #include "core/hub/status/status_board.h"
+#include "core/telemetry/scan_request.h"
 
 enum {
     API_THREADS_MAX = 4,
@@ -56,10 +57,17 @@ struct api_hooks {
     enum err (*scan)(void *context, struct slice message,
                      const struct api_envelope *envelope, struct buf *ret,
                      struct errinfo *reterr);
+    /* A report or its end: `line` is sealed; its bytes are set here. Appends the answer's JSON. */
+    enum err (*report)(void *context, struct scan_request *line, struct slice body,
+                       struct buf *ret, struct errinfo *reterr);
     /* A request line for gillnetd's control socket; the whole answer. Errors as
      * control_client_ask. */
     enum err (*ask)(void *context, struct slice line, struct buf *ret,
                     struct errinfo *reterr);
+    /* A request line for gillnet-queue (core/quarantine/quarantine.h); the whole answer.
+     * ERR_SYNTAX: it refuses, reterr has its words. */
+    enum err (*queue)(void *context, struct slice line, struct buf *ret,
+                      struct errinfo *reterr);
     /* Asks a feed now, or puts its former version in force. ERR_NOT_FOUND: no such feed. */
     enum err (*feed)(void *context, const char *name, bool rolls_back,
                      struct errinfo *reterr);

@@ -124,7 +124,8 @@ void api_print_fields(const struct api_call *call, struct buf *ret)
     http_add_field(ret, "X-Content-Type-Options", "nosniff");
     if (a->policy != NULL) {
         http_add_field(ret, "Content-Security-Policy", a->policy);
-        http_add_field(ret, "Referrer-Policy", "no-referrer");
+        http_add_field(ret, "Referrer-Policy",
+                       a->referrer != NULL ? a->referrer : "no-referrer");
     }
     http_add_field(ret, "Allow", a->allow);
     if (a->status == 401) {

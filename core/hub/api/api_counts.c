@@ -3,9 +3,9 @@
 #include "core/base/clock.h"
 #include "core/count/count_json.h"
 #include "core/count/count_protocol.h"
-#include "core/hub/api/control_client.h"
 #include "core/message/feature/feature_json.h"
 #include "core/message/feature/feature_value.h"
+#include "core/telemetry/control_client.h"
 
 enum { US_PER_MS = 1000, US_PER_S = 1000000 };
 
@@ -71,9 +71,32 @@ static void port_exact(void *context, const struct digest digest[KEYRING_MAX],
     buf_fini(&answer);
 }
 
+static void port_called(void *context, const struct digest digest[KEYRING_MAX],
+                        uint64_t from_s, uint64_t to_s, struct count_called *ret)
+{
+    struct api_counts *c = context;
+    struct buf request;
+    struct buf answer;
+
+    *ret = (struct count_called){.spam = 0};
+    buf_init(&request, COUNT_WIRE_REQUEST_MAX);
+    buf_init(&answer, COUNT_WIRE_ANSWER_MAX);
+    count_wire_called(&c->keys, digest, from_s, to_s, &request);
+    if (!ask(c, &request, &answer) ||
+        !count_wire_read_called(buf_slice(&answer), ret)) {
+        c->is_answering = false;
+    }
+    buf_fini(&request);
+    buf_fini(&answer);
+}
+
 struct count_port api_counts_port(struct api_counts *c)
 {
-    return (struct count_port){.context = c, .batch = port_batch, .exact = port_exact};
+    return (struct count_port){.context = c,
+                               .batch = port_batch,
+                               .exact = port_exact,
+                               .called = port_called,
+                               .called_context = c};
 }
 
 /* ---- rows ---- */

@@ -7,8 +7,8 @@
 #include "core/base/file.h"
 #include "core/count/count_json.h"
 #include "core/count/count_protocol.h"
-#include "core/hub/api/control_client.h"
 #include "core/message/feature/feature_json.h"
+#include "core/telemetry/control_client.h"
 #include "core/telemetry/history.h"
 
 enum { US_PER_S = 1000000, US_PER_MS = 1000, NS_PER_US = 1000, SPARK_BUCKETS = 3 };

@@ -40,6 +40,8 @@ struct api_route {
 };
 extern const struct api_route api_routes[];
 extern const unsigned api_nroutes; /* at most API_ROUTES_MAX - 1 */
+/* Whether path has the form of "/q/{token}"; the token may have any bytes but a slash. */
+bool api_path_token(const char *pattern, struct slice path, struct slice *rettoken);
 
 /* ---- calls ---- */
 
@@ -51,7 +53,8 @@ struct api_answer {
     unsigned retry_s;   /* 0: not said */
     const char *allow;  /* NULL: not said, as the others */
     const char *etag;
-    const char *policy; /* Content-Security-Policy */
+    const char *policy;   /* Content-Security-Policy */
+    const char *referrer; /* Referrer-Policy; NULL: no-referrer */
 };
 
 /* One request on its way to its answer. */
@@ -115,9 +118,6 @@ bool api_pool_put(struct api_pool *p, struct api_work *w);
 void api_thread_return(struct api_thread *t, struct api_work *w);
 void api_work_free(struct api_work *w);
 
-/* Acts on reports that a former run left. */
-void api_write_resume(struct api *a, struct arena *arena, struct query *ask);
-
 /* ---- threads ---- */
 
 struct api_cell {
@@ -166,8 +166,6 @@ struct api {
     _Atomic uint64_t url_checks[RATING_COUNT];
     _Atomic uint64_t reports_ham;
     _Atomic uint64_t reports_spam;
-    bool
-        has_open_reports; /* not all could be acted on; the worker that writes has it */
     unsigned nthreads;
     struct api_thread threads[API_THREADS_MAX];
 };

@@ -22,6 +22,9 @@ struct api_change {
     json_t *rows;    /* what was changed: [{value, list, entry, type, status}] */
 };
 
+/* A change by the client of a call. */
+struct api_change api_change_of(struct api_call *call);
+
 /* True if all values are valid; why names the first that is not. */
 bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
                       struct errinfo *reterr);

@@ -30,7 +30,6 @@ struct api_pool {
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t wake;
     bool stops;
-    bool has_resumed;
     struct line line[API_KINDS];
     unsigned nthreads;
     pthread_t threads[WORKERS];
@@ -72,16 +71,6 @@ static void *run_worker(void *context)
     enum api_kind kind = API_INLINE;
 
     (void)pthread_mutex_lock(&p->mutex);
-    if (!p->has_resumed) { /* before anything else is written */
-        p->has_resumed = true;
-        p->line[API_WRITE].running++;
-        (void)pthread_mutex_unlock(&p->mutex);
-        if (arena != NULL && ask != NULL) {
-            api_write_resume(p->api, arena, ask);
-        }
-        (void)pthread_mutex_lock(&p->mutex);
-        p->line[API_WRITE].running--;
-    }
     while (!p->stops) {
         struct api_work *w = take_work(p, &kind);
 

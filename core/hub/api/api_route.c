@@ -22,6 +22,29 @@ _Static_assert(LENGTH(api_routes) < API_ROUTES_MAX, "one more is for all others"
 const double api_latency_le_s[API_LATENCY_BUCKETS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5};
 
+bool api_path_token(const char *pattern, struct slice path, struct slice *rettoken)
+{
+    const struct slice whole = slice_str(pattern);
+    const struct slice before = slice_head(whole, slice_find(whole, '{'));
+    const struct slice after = slice_from(whole, slice_find(whole, '}') + 1);
+
+    if (before.n == whole.n || path.n <= before.n + after.n ||
+        !slice_has_prefix(path, before) ||
+        !slice_eq(slice_from(path, path.n - after.n), after)) {
+        return false;
+    }
+    *rettoken = slice_of(path.p + before.n, path.n - before.n - after.n);
+    return slice_find(*rettoken, '/') == rettoken->n;
+}
+
+static bool is_path_of(const struct api_route *route, struct slice path)
+{
+    struct slice token;
+
+    return slice_eq(path, slice_str(route->path)) ||
+           api_path_token(route->path, path, &token);
+}
+
 /* The route; NULL: none, and *retallow names the methods of this path, or is "". */
 static const struct api_route *find_route(const struct http_request *r, char *retallow,
                                           size_t size)
@@ -32,7 +55,7 @@ static const struct api_route *find_route(const struct http_request *r, char *re
     for (unsigned i = 0; i < api_nroutes; i++) {
         const struct api_route *route = &api_routes[i];
 
-        if (!slice_eq(r->path, slice_str(route->path))) {
+        if (!is_path_of(route, r->path)) {
             continue;
         }
         found = route->method == r->method ? route : found;
@@ -195,7 +218,12 @@ static void refuse_path(struct api_call *call, const char *allow)
 static bool may_begin(struct api_call *call, bool is_local, bool is_unix,
                       uint64_t lag_us)
 {
-    const char *foreign = api_foreign(call->config, &call->request, is_unix);
+    struct http_request request = call->request;
+
+    if (call->route->handler == api_link_page) { /* webmail, too, leads there */
+        request.site = SLICE_NONE;
+    }
+    const char *foreign = api_foreign(call->config, &request, is_unix);
 
     if (foreign != NULL) {
         api_refuse(call, 403, "%s", foreign);

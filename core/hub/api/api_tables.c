@@ -1,11 +1,9 @@
 /* api_tables - lists, feeds and peers as tables that are given page by page. */
 
 #include "core/hub/api/api_handlers.h"
-#include "core/hub/api/api_rows.h"
 
-/* Reads the query. False: it was refused. */
-static bool read_query(struct api_call *call, const struct api_table *t,
-                       struct api_rows_query *ret)
+bool api_table_query(struct api_call *call, const struct api_table *t,
+                     struct api_rows_query *ret)
 {
     struct errinfo why = {.text = ""};
 
@@ -16,8 +14,7 @@ static bool read_query(struct api_call *call, const struct api_table *t,
     return false;
 }
 
-/* {name: rows, "total", "found", "next"}; takes all, and the query. NULL: no memory. */
-static json_t *page_of(const char *name, json_t *all, const struct api_table *t,
+json_t *api_table_page(const char *name, json_t *all, const struct api_table *t,
                        struct api_rows_query *q)
 {
     struct api_rows page;
@@ -115,7 +112,7 @@ static json_t *lists_json(const struct listset *set, struct api_rows_query *q)
         faults += json_is_string(json_object_get(row, "fault"));
         (void)json_array_append_new(all, row);
     }
-    json_t *answer = page_of("lists", all, &list_table, q);
+    json_t *answer = api_table_page("lists", all, &list_table, q);
     fill_lists(set, json_object_get(answer, "lists"));
     (void)json_object_set_new(
         answer, "sums", json_pack("{s:I, s:I}", "entries", entries, "faults", faults));
@@ -126,7 +123,7 @@ void api_v1_lists(struct api_call *call)
 {
     struct api_rows_query q;
 
-    if (!read_query(call, &list_table, &q)) {
+    if (!api_table_query(call, &list_table, &q)) {
         return;
     }
     const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
@@ -152,7 +149,7 @@ void api_v1_feeds(struct api_call *call)
     size_t i = 0;
     json_t *row = NULL;
 
-    if (!read_query(call, &feed_table, &q)) {
+    if (!api_table_query(call, &feed_table, &q)) {
         return;
     }
     json_t *all = status_board_get(call->api->board, STATUS_BOARD_FEEDS);
@@ -161,7 +158,7 @@ void api_v1_feeds(struct api_call *call)
         enabled += is_true(row, "enabled");
         well += is_true(row, "well");
     }
-    json_t *answer = page_of("feeds", all, &feed_table, &q);
+    json_t *answer = api_table_page("feeds", all, &feed_table, &q);
     (void)json_object_set_new(
         answer, "sums", json_pack("{s:I, s:I}", "enabled", enabled, "well", well));
     api_answer_json(call, answer);
@@ -185,7 +182,7 @@ void api_v1_peers(struct api_call *call)
     size_t i = 0;
     json_t *row = NULL;
 
-    if (!read_query(call, &peer_table, &q)) {
+    if (!api_table_query(call, &peer_table, &q)) {
         return;
     }
     json_t *all = status_board_get(call->api->board, STATUS_BOARD_PEERS);
@@ -198,7 +195,7 @@ void api_v1_peers(struct api_call *call)
         others += is_other;
         connected += is_other && is_true(row, "connected");
     }
-    json_t *answer = page_of("peers", all, &peer_table, &q);
+    json_t *answer = api_table_page("peers", all, &peer_table, &q);
     (void)json_object_set_new(
         answer, "sums",
         json_pack("{s:I, s:I}", "others", others, "connected", connected));

@@ -1,10 +1,10 @@
 /* hub_http - the HTTP API of the running hub: started, renewed and ended with it. */
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/hub/api/control_client.h"
 #include "core/hub/main/hub_internal.h"
+#include "core/telemetry/control_client.h"
 
-enum { SCAN_WAIT_US = 30 * 1000 * 1000 };
+enum { SCAN_WAIT_US = 30 * 1000 * 1000, QUEUE_WAIT_US = 60 * 1000 * 1000 };
 
 /* ---- requests of the API's workers to gillnetd ---- */
 
@@ -38,6 +38,18 @@ static enum err scan(void *context, struct slice message,
     return e;
 }
 
+static enum err report(void *context, struct scan_request *line, struct slice body,
+                       struct buf *ret, struct errinfo *reterr)
+{
+    struct hub *h = context;
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
+    enum err e = control_client_scan(v->config->control_socket, line, body,
+                                     clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+
+    list_watcher_release(h->lists, &v);
+    return e;
+}
+
 static enum err ask(void *context, struct slice line, struct buf *ret,
                     struct errinfo *reterr)
 {
@@ -46,6 +58,24 @@ static enum err ask(void *context, struct slice line, struct buf *ret,
     enum err e = control_client_ask(v->config->control_socket, line, SLICE_NONE,
                                     clock_mono_us() + SCAN_WAIT_US, ret, reterr);
 
+    list_watcher_release(h->lists, &v);
+    return e;
+}
+
+static enum err ask_queue(void *context, struct slice line, struct buf *ret,
+                          struct errinfo *reterr)
+{
+    struct hub *h = context;
+    const struct list_watcher_view *v = list_watcher_acquire(h->lists);
+    const char *path = v->config->quarantine.socket;
+    enum err e = control_client_ask(path, line, SLICE_NONE,
+                                    clock_mono_us() + QUEUE_WAIT_US, ret, reterr);
+
+    if (e == ERR_NOT_FOUND) {
+        e = errinfo_set(reterr, e, path, 0,
+                        "gillnet-queue does not listen there; systemctl enable --now "
+                        "gillnet-queue.socket");
+    }
     list_watcher_release(h->lists, &v);
     return e;
 }
@@ -73,7 +103,9 @@ void hub_api_start(struct hub *h)
                   .metrics = hub_signs_metrics,
                   .history = history,
                   .scan = scan,
+                  .report = report,
                   .ask = ask,
+                  .queue = ask_queue,
                   .feed = ask_feed},
     };
     struct errinfo why = {.text = ""};

@@ -295,7 +295,7 @@ void entity_end_headers(struct mail *m)
     }
     if (is_multipart(e) && e->boundary.n > 0) {
         open_multipart(m, e);
-    } else if (is_embedded_message(e->part.type) &&
+    } else if (is_embedded_message(e->part.type) && !m->limits.keeps_messages &&
                transfer_kind_of(content(m, CONTENT_TRANSFER)) == TRANSFER_IDENTITY) {
         open_message(m, e);
     } else {

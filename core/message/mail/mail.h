@@ -41,6 +41,7 @@ struct mail_limits {
     uint64_t header_field;
     unsigned parts; /* over: text is given, attachments are skipped */
     unsigned depth; /* over: multiparts and messages take the place of their part */
+    bool keeps_messages; /* embedded messages are leaves: their data is the message */
 };
 enum {
     MAIL_BOUNDARY_MAX = 70,

@@ -93,7 +93,8 @@ static bool may_be_message(struct mail *m, const struct mail_part *part)
     if (slice_eq(part->type, SLICE_LIT("message/partial"))) {
         return is_first_fragment(m, grown_slice(&m->content[CONTENT_TYPE]));
     }
-    return (slice_eq(part->type, SLICE_LIT("message/rfc822")) ||
+    return !m->limits.keeps_messages &&
+           (slice_eq(part->type, SLICE_LIT("message/rfc822")) ||
             slice_eq(part->type, SLICE_LIT("message/global")) ||
             slice_eq(part->type, SLICE_LIT("message/news"))) &&
            m->transfer.kind != TRANSFER_IDENTITY;

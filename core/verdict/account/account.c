@@ -16,7 +16,8 @@ enum {
     COLUMNS = 9,
     DECIMAL = 10
 };
-#define HEAD "gillnet-accounts 1"
+#define HEAD       "gillnet-accounts 1"
+#define COMPLAINTS "complaints "
 
 struct account {
     uint64_t hash; /* of the login, in this process */
@@ -168,7 +169,9 @@ bool accounts_add(struct accounts *a, const struct account_mail *mail, uint64_t 
     return is_news;
 }
 
-void accounts_add_bounce(struct accounts *a, struct slice address)
+/* Adds to the numbers of those whose bounces go to address. */
+static void add_for_address(struct accounts *a, struct slice address,
+                            const struct account_numbers *more)
 {
     const uint64_t hash = hash_local(address);
 
@@ -176,11 +179,22 @@ void accounts_add_bounce(struct accounts *a, struct slice address)
     for (size_t i = 0; i < a->n; i++) {
         if (a->v[i].from == hash) {
             begin_day(&a->v[i], now_s());
-            a->v[i].n.bounces++;
+            a->v[i].n.bounces += more->bounces;
+            a->v[i].n.complaints += more->complaints;
             a->is_changed = true;
         }
     }
     pthread_mutex_unlock(&a->lock);
+}
+
+void accounts_add_bounce(struct accounts *a, struct slice address)
+{
+    add_for_address(a, address, &(struct account_numbers){.bounces = 1});
+}
+
+void accounts_add_complaint(struct accounts *a, struct slice address)
+{
+    add_for_address(a, address, &(struct account_numbers){.complaints = 1});
 }
 
 size_t accounts_above(struct accounts *a, uint64_t most,
@@ -217,6 +231,9 @@ static void print_line(const struct account *a, struct buf *ret)
                " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
                a->hour, a->last_us, n->messages_hour, n->messages, n->recipients,
                n->strangers, n->firsts, n->bounces, a->said, a->user);
+    if (n->complaints > 0) { /* gillnetd before 0.2 leaves such a line out */
+        buf_printf(ret, COMPLAINTS "%" PRIu64 " %s\n", n->complaints, a->user);
+    }
 }
 
 enum err accounts_save(struct accounts *a, struct errinfo *reterr)
@@ -245,11 +262,26 @@ enum err accounts_save(struct accounts *a, struct errinfo *reterr)
     return e;
 }
 
+/* COUNT and the login, whose other numbers stand in the line before. */
+static void read_complaints(struct accounts *a, struct slice line)
+{
+    uint64_t n = 0;
+
+    if (slice_to_u64(slice_cut(&line, ' '), DECIMAL, UINT64_MAX, &n) && a->n > 0 &&
+        slice_eq(line, slice_str(a->v[a->n - 1].user))) {
+        a->v[a->n - 1].n.complaints = n;
+    }
+}
+
 /* Leaves out a line that it cannot read; the numbers of its login start at 0. */
 static void read_account(struct accounts *a, struct slice line)
 {
     uint64_t column[COLUMNS];
 
+    if (slice_has_prefix(line, SLICE_LIT(COMPLAINTS))) {
+        read_complaints(a, slice_from(line, sizeof(COMPLAINTS) - 1));
+        return;
+    }
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!slice_to_u64(slice_cut(&line, ' '), DECIMAL, UINT64_MAX, &column[i])) {
             return;
@@ -262,8 +294,12 @@ static void read_account(struct accounts *a, struct slice line)
     one->hour = column[0];
     one->day = column[0] * HOUR_S / DAY_S;
     one->last_us = column[1];
-    one->n = (struct account_numbers){column[2], column[3], column[4],
-                                      column[5], column[6], column[7]};
+    one->n = (struct account_numbers){.messages_hour = column[2],
+                                      .messages = column[3],
+                                      .recipients = column[4],
+                                      .strangers = column[5],
+                                      .firsts = column[6],
+                                      .bounces = column[7]};
     one->said = column[COLUMNS - 1];
 }
 

@@ -35,8 +35,9 @@ struct account_numbers {
     uint64_t messages;
     uint64_t recipients;
     uint64_t strangers;
-    uint64_t firsts;  /* recipients in domains that nobody here knows */
-    uint64_t bounces; /* that came back to its address */
+    uint64_t firsts;     /* recipients in domains that nobody here knows */
+    uint64_t bounces;    /* that came back to its address */
+    uint64_t complaints; /* messages refused as spam elsewhere, or called spam */
 };
 
 /* One message of a login. */
@@ -54,6 +55,8 @@ bool accounts_add(struct accounts *a, const struct account_mail *mail, uint64_t 
                   struct account_numbers *ret);
 /* A bounce came for the address. */
 void accounts_add_bounce(struct accounts *a, struct slice address);
+/* A message from the address was refused as spam elsewhere, or its recipient called it spam. */
+void accounts_add_complaint(struct accounts *a, struct slice address);
 
 /* The number of logins above `most` strangers today; of the worst the name and numbers. */
 size_t accounts_above(struct accounts *a, uint64_t most,

@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/thread.h"
 #include "core/telemetry/stats.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/journal_head.h"
 #include "core/verdict/journal/journal_internal.h"
 #include "core/verdict/journal/pending.h"

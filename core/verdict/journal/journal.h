@@ -7,7 +7,7 @@
  * records wait in the ring, then they are dropped and counted, and a fault says so. Readers take no
  * lock. Files in reading order: case_id; record, record_write, record_read (one record);
  * journal_head, journal_file, pending (where they are); journal, journal_gather (gillnetd's side);
- * journal_read, journal_report, journal_forget (everybody's); journal_replay, replay_setting,
+ * journal_read, journal_forget (everybody's); journal_replay, replay_setting,
  * replay_rule (what would have happened).
  * Example of a change: a new field of a message is a field of struct record, a line at the end of
  * its section in record_write and record_read, and a line in journal_gather.
@@ -18,9 +18,9 @@
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_H
 #define CORE_VERDICT_JOURNAL_JOURNAL_H
 
+#include "core/base/case_id.h"
 #include "core/base/digest.h"
 #include "core/base/err.h"
-#include "core/verdict/journal/case_id.h"
 #include "core/verdict/journal/record.h"
 
 enum { JOURNAL_MOVE_MS = 200 };

@@ -2,7 +2,7 @@
  * journal_file - the files of the journal: their names, and the records in one.
  *
  * STATE/journal/messages-20261123-0001 has the messages of a UTC day, in at most
- * JOURNAL_FILE_BYTES; reports-20261123 what people reported on that day. A file is a head
+ * JOURNAL_FILE_BYTES; reports-20261123, of earlier versions, is only removed in time. A file is a head
  * (journal_head.h) and frames (record.h). After damage the next whole frame is sought, so a damaged
  * record costs no other.
  * Threads: one object, one thread.   Owns: names on the heap.

@@ -1,11 +1,12 @@
 /* journal_forget - erases an address in the files of the journal. */
+#include "core/verdict/journal/journal_forget.h"
+
 #include <fcntl.h>
 
 #include "core/base/clock.h"
 #include "core/base/file_internal.h"
 #include "core/verdict/journal/journal_head.h"
 #include "core/verdict/journal/journal_internal.h"
-#include "core/verdict/journal/journal_report.h"
 #include "core/verdict/journal/pending.h"
 
 enum { US_PER_S = 1000000, WAIT_STEP_US = 50000 };

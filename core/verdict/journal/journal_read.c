@@ -4,7 +4,7 @@
 #include "core/verdict/journal/journal_internal.h"
 #include "core/verdict/journal/pending.h"
 
-enum { US_PER_S = 1000000, REPORTS_MAX = 1 << 26, FRAMES_MAX = 1 << 24 };
+enum { US_PER_S = 1000000, FRAMES_MAX = 1 << 24 };
 
 /* One call of journal_read. */
 struct reading {
@@ -137,8 +137,8 @@ static bool is_of_days(const struct journal_query *q,
     uint64_t begin_us = name->day * JOURNAL_DAY_S * US_PER_S;
     uint64_t end_us = begin_us + (uint64_t)JOURNAL_DAY_S * US_PER_S;
 
-    return name->kind == (q->wants_reports ? JOURNAL_REPORTS : JOURNAL_MESSAGES) &&
-           end_us > q->since_us && (q->until_us == 0 || begin_us < q->until_us);
+    return name->kind == JOURNAL_MESSAGES && end_us > q->since_us &&
+           (q->until_us == 0 || begin_us < q->until_us);
 }
 
 struct ring_copy {
@@ -182,13 +182,12 @@ static enum err read_all(struct reading *r, const char *dir, struct errinfo *ret
     struct journal_files files;
     struct ring_copy ring;
     enum err e = copy_ring(dir, &ring, reterr);
-    bool has_ring = !r->q->wants_reports;
 
     if (e == ERR_OK) {
         e = journal_files_list(dir, &files, reterr);
     }
     if (e == ERR_OK) {
-        if (has_ring && r->q->newest_first) {
+        if (r->q->newest_first) {
             give_ring(r, &ring);
         }
         for (size_t i = 0; e == ERR_OK && !r->is_stopped && i < files.n; i++) {
@@ -197,7 +196,7 @@ static enum err read_all(struct reading *r, const char *dir, struct errinfo *ret
                 e = give_file(r, dir, &files.v[at], reterr);
             }
         }
-        if (e == ERR_OK && has_ring && !r->q->newest_first) {
+        if (e == ERR_OK && !r->q->newest_first) {
             give_ring(r, &ring);
         }
         journal_files_fini(&files);
@@ -231,105 +230,4 @@ enum err journal_read(const struct journal_query *q, struct journal_numbers *ret
     free(r.names);
     free(r.record);
     return e;
-}
-
-/* ---- reports ---- */
-
-static bool add_report(void *context, const struct record *r,
-                       const struct journal_names *names)
-{
-    struct journal_reports *all = context;
-
-    (void)names;
-    if (r->kind != RECORD_REPORT) {
-        return true;
-    }
-    if (!array_room(&all->v, &all->room, all->n + 1, REPORTS_MAX, sizeof(*all->v))) {
-        return false;
-    }
-    all->v[all->n++] =
-        (struct journal_report_of){.case_id = r->case_id, .is_spam = r->is_spam};
-    return true;
-}
-
-/* Sorts without changing the order of equals, and keeps the last of them: a later word counts. */
-static void keep_last(struct journal_reports *r)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < r->n; i++) {
-        if (i + 1 == r->n || r->v[i].case_id != r->v[i + 1].case_id) {
-            r->v[kept++] = r->v[i];
-        }
-    }
-    r->n = kept;
-}
-
-/* Merge sort from below; spare has room for all. */
-static void sort_reports(struct journal_reports *r, struct journal_report_of *spare)
-{
-    for (size_t width = 1; width < r->n; width *= 2) {
-        for (size_t from = 0; from < r->n; from += 2 * width) {
-            size_t middle = from + width < r->n ? from + width : r->n;
-            size_t end = from + 2 * width < r->n ? from + 2 * width : r->n;
-            size_t a = from;
-            size_t b = middle;
-            for (size_t i = from; i < end; i++) {
-                bool is_left =
-                    a < middle && (b == end || r->v[a].case_id <= r->v[b].case_id);
-                spare[i] = is_left ? r->v[a++] : r->v[b++];
-            }
-        }
-        memcpy(r->v, spare, r->n * sizeof(*spare));
-    }
-}
-
-enum err journal_reports_read(const char *state_dir, struct journal_reports *ret,
-                              struct errinfo *reterr)
-{
-    struct journal_numbers numbers;
-    const struct journal_query q = {.state_dir = state_dir,
-                                    .wants_reports = true,
-                                    .fn = add_report,
-                                    .context = ret};
-
-    *ret = (struct journal_reports){.v = NULL};
-    enum err e = journal_read(&q, &numbers, reterr);
-    if (e != ERR_OK || ret->n < 2) {
-        return e;
-    }
-    struct journal_report_of *spare = calloc(ret->n, sizeof(*spare));
-    if (spare == NULL) {
-        journal_reports_fini(ret);
-        return errinfo_nomem(reterr, state_dir);
-    }
-    sort_reports(ret, spare);
-    keep_last(ret);
-    free(spare);
-    return ERR_OK;
-}
-
-void journal_reports_fini(struct journal_reports *r)
-{
-    free(r->v);
-    *r = (struct journal_reports){.v = NULL};
-}
-
-enum journal_opinion journal_reported(const struct journal_reports *r, uint64_t case_id)
-{
-    size_t low = 0;
-    size_t high = r->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->v[middle].case_id < case_id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == r->n || r->v[low].case_id != case_id) {
-        return JOURNAL_UNREPORTED;
-    }
-    return r->v[low].is_spam ? JOURNAL_SPAM : JOURNAL_HAM;
 }

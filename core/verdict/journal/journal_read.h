@@ -2,7 +2,7 @@
  * journal_read - the records of a journal, also while gillnetd writes it, and without gillnetd.
  *
  * Damage costs the damaged records alone; it is counted, and its first place is named.
- * Threads: any; one call, one thread.   Allocates: the reports that are read.
+ * Threads: any; one call, one thread.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_READ_H
 #define CORE_VERDICT_JOURNAL_JOURNAL_READ_H
@@ -20,7 +20,6 @@ struct journal_query {
     uint64_t since_us; /* 0: from the beginning */
     uint64_t until_us; /* 0: to the end */
     bool newest_first;
-    bool wants_reports; /* instead of messages */
     journal_read_fn *fn;
     void *context;
 };
@@ -40,21 +39,5 @@ struct journal_numbers {
 /* ERR_NOT_FOUND: there is no journal. ERR_DENIED: this user may not read it. */
 enum err journal_read(const struct journal_query *q, struct journal_numbers *ret,
                       struct errinfo *reterr);
-
-/* Reports of people: the last one about each message. */
-struct journal_reports {
-    struct journal_report_of {
-        uint64_t case_id;
-        bool is_spam;
-    } * v; /* by case_id */
-    size_t n;
-    size_t room;
-};
-enum err journal_reports_read(const char *state_dir, struct journal_reports *ret,
-                              struct errinfo *reterr);
-void journal_reports_fini(struct journal_reports *r);
-enum journal_opinion { JOURNAL_UNREPORTED, JOURNAL_SPAM, JOURNAL_HAM };
-enum journal_opinion journal_reported(const struct journal_reports *r,
-                                      uint64_t case_id);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * record - one message in the journal, or one report about a message: the struct and its bytes.
+ * record - one message in the journal: the struct and its bytes.
  *
  * A frame is {magic u32, n u16, ntexts u16, number u64, kind u32, n bytes of evidence, sum u64,
  * ntexts bytes of texts, sum u32}, little-endian. The evidence is a row of sections {tag u8, length
@@ -40,7 +40,7 @@ enum {
 };
 #define RECORD_MAGIC UINT32_C(0x314e4a47) /* "GJN1" */
 
-enum record_kind { RECORD_MESSAGE = 1, RECORD_REPORT = 2 };
+enum record_kind { RECORD_MESSAGE = 1 }; /* 2 was another */
 
 /* The part of the score that a symbol is in; enum symbol_kind. */
 struct record_symbol {
@@ -82,9 +82,6 @@ struct record {
     uint32_t kind;   /* enum record_kind */
     uint64_t time_us;
     uint64_t case_id;
-    /* of a report */
-    bool is_spam;
-    struct slice reporter;
     /* of a message */
     bool is_cut;
     bool is_outgoing;

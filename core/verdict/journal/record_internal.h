@@ -34,7 +34,7 @@ enum record_tag {
     TAG_TRAITS = 5,
     TAG_COUNTS = 6,
     TAG_HASHES = 7,
-    TAG_REPORT = 8,
+    /* 8 was another */
     TAG_CUT = 9 /* sections were left out */
 };
 

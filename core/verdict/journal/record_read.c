@@ -225,13 +225,6 @@ static void parse_hashes(struct cursor *c, struct record *r)
     }
 }
 
-static void parse_report(struct cursor *c, struct record *r)
-{
-    r->time_us = get_varint(c);
-    r->case_id = get_varint(c);
-    r->is_spam = get_varint(c) != 0;
-}
-
 static void parse_section(uint8_t tag, struct slice bytes, struct record *r,
                           bool *retok)
 {
@@ -240,7 +233,7 @@ static void parse_section(uint8_t tag, struct slice bytes, struct record *r,
         [TAG_MESSAGE] = parse_message, [TAG_VERDICT] = parse_verdict,
         [TAG_SYMBOLS] = parse_symbols, [TAG_HITS] = parse_hits,
         [TAG_TRAITS] = parse_traits,   [TAG_COUNTS] = parse_counts,
-        [TAG_HASHES] = parse_hashes,   [TAG_REPORT] = parse_report};
+        [TAG_HASHES] = parse_hashes};
     struct cursor c = cursor_of(bytes);
 
     r->is_cut = r->is_cut || tag == TAG_CUT;
@@ -265,10 +258,6 @@ static struct slice get_text(struct cursor *c, struct record *r)
 
 static void parse_texts(struct cursor *c, struct record *r)
 {
-    if (r->kind == RECORD_REPORT) {
-        r->reporter = get_text(c, r);
-        return;
-    }
     r->ntexts_rcpt = get_n(c, RECORD_RCPTS);
     r->from = get_text(c, r);
     r->header_from = get_text(c, r);
@@ -288,7 +277,7 @@ static void drop_texts(struct record *r)
 {
     r->has_texts = false;
     r->ntexts_rcpt = 0;
-    r->reporter = r->from = r->header_from = r->subject = SLICE_NONE;
+    r->from = r->header_from = r->subject = SLICE_NONE;
     for (size_t i = 0; i < r->nsymbols; i++) {
         r->symbol[i].detail = SLICE_NONE;
     }

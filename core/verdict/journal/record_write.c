@@ -182,13 +182,6 @@ static void print_hashes(const struct record *r, struct buf *b)
     }
 }
 
-static void print_report(const struct record *r, struct buf *b)
-{
-    put_varint(b, r->time_us);
-    put_varint(b, r->case_id);
-    put_varint(b, r->is_spam);
-}
-
 /* ---- the frame ---- */
 
 /* most: bytes of the frame up to here. A section that has no room is left out. */
@@ -226,10 +219,6 @@ static void add_texts(const struct record *r, struct buf *b)
 {
     size_t from = b->n;
 
-    if (r->kind == RECORD_REPORT) {
-        put_text(b, from, r->reporter);
-        return;
-    }
     put_varint(b, r->ntexts_rcpt);
     put_text(b, from, r->from);
     put_text(b, from, r->header_from);
@@ -247,10 +236,6 @@ static void add_texts(const struct record *r, struct buf *b)
 
 static void add_evidence(const struct record *r, struct buf *b, size_t most)
 {
-    if (r->kind == RECORD_REPORT) {
-        (void)add_section(r, b, most, TAG_REPORT, print_report);
-        return;
-    }
     bool is_whole = !r->is_cut;
 
     is_whole = add_section(r, b, most, TAG_MESSAGE, print_message) &&

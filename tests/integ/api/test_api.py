@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """The HTTP API: look-ups, tables, roles, reports. Usage: test_api.py [TEST...]"""
+import concurrent.futures
 import hashlib
 import json
 import os
+import random
 import re
+import socket
 import subprocess
+import threading
+import sys
 import time
 import unittest
 
@@ -12,6 +17,10 @@ import jsonschema
 
 import openapi
 from hub import LISTED, TOP, Hub, until
+
+sys.path.insert(0, str(TOP / "tests/integ/milter"))
+
+from mta import Mta  # noqa: E402
 
 Hub.checker = staticmethod(openapi.check)
 
@@ -278,18 +287,22 @@ class Api(unittest.TestCase):
         until(lambda: statuses(self.hub.post("/v1/check", {"values": [value]})) == ["CLEAN"], "it is still listed")
         print(f'{{"bench": "api_ham", "effective_ms": {(time.monotonic() - begun) * 1000:.0f}}}')
         self.hub.run("lookup", value)  # not listed: exit status 0
-        line = json.loads((self.hub.state / "reports/spool").read_text())
-        self.assertEqual((line["who"], line["kind"], line["values"]), ("local", "ham", [value]))
+        self.assertIn("spool", a.json()["detail"])  # gillnetd does not run
+        self.assertIsNone(a.json()["id"])
+        self.assertEqual(len(self.spooled("ham")), 1)
+        self.assertTrue(self.spooled("ham")[0].startswith("report "))
         self.assertIn("write=ham values=1 result=202 who=local", self.hub.logs())
 
     def test_ham__of_a_page_below_a_listed_domain__then_the_domain_stays(self):
         a = self.hub.post("/v1/report", {"kind": "ham", "values": ["http://www.bad2.example/fine"]})
         self.assertEqual((a.status, a.json()["changed"]), (202, []))
-        self.assertIn("nothing was changed", a.json()["detail"])
         self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})), ["MALICIOUS"])
 
-    def test_ham__when_killed_before_it_was_done__then_done_at_the_next_start(self):
-        self.hub.post("/v1/report", {"kind": "spam", "values": ["x.example.net"]})
+    def spooled(self, kind):
+        folder = self.hub.state / "reports/spool" / kind
+        return [f.read_text(errors="replace") for f in folder.iterdir()] if folder.exists() else []
+
+    def test_ham__when_killed_before_it_was_done__then_the_client_may_say_it_again(self):
         lock = subprocess.Popen(["flock", "-F", self.hub.state / "lists/LOCK", "sleep", "60"])
         try:
             time.sleep(0.2)
@@ -297,21 +310,21 @@ class Api(unittest.TestCase):
                                   json.dumps({"kind": "ham", "values": ["bad2.example"]}),
                                   f"http://127.0.0.1:{self.hub.port}/v1/report"], stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
-            spool = self.hub.state / "reports/spool"
-            until(lambda: spool.read_text().count("\n") == 2, "the report is not in the spool")
+            until(lambda: len(self.spooled("ham")) == 1, "the report is not in the spool")
             self.assertIsNone(c.poll())  # not acknowledged yet
             self.hub.kill()
             c.wait(30)
         finally:
             lock.kill()
             lock.wait()
-        with open(spool, "a") as f:
-            f.write('{"time": 1, "kind": "ham", "values": ["joe@evil3')  # cut short by a crash
         self.hub.start()
+        self.assertEqual(self.hub.post("/v1/report", {"kind": "ham", "values": ["bad2.example"]}).status, 202)
         until(lambda: statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})) == ["CLEAN"],
               f"it is still listed\n{self.hub.logs()}", seconds=90)
-        self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["joe@evil3.example"]})), ["MALICIOUS"])
-        self.assertEqual(self.hub.post("/v1/report", {"kind": "ham", "values": ["joe@evil3.example"]}).status, 202)
+        self.hub.start_gillnetd()  # takes both, which are one report
+        until(lambda: not self.spooled("ham"), "gillnetd does not take the spool")
+        rows = self.hub.get("/v1/reports").json()["reports"]
+        self.assertEqual([(r["kind"], r["way"], r["reporter"]) for r in rows], [("ham", "api", "administrator")])
 
     def report_message(self, kind, mail=MAIL):
         return self.hub.ask("POST", f"/v1/report?kind={kind}", mail, {"Content-Type": "message/rfc822"})
@@ -321,22 +334,25 @@ class Api(unittest.TestCase):
         self.hub.run("list", "add", "--create", "manual", LISTED[0])
         mail = MAIL.replace(b" now", b" http://www.bad2.example/fine http://friend.example/")
         a = self.report_message("ham", mail)
-        self.assertEqual((a.status, a.headers["Retry-After"]), (503, "5"))  # no gillnetd: nobody can tell
-        self.assertFalse((self.hub.state / "reports/spool").exists())
+        self.assertEqual((a.status, a.headers["Retry-After"]), (503, "1"))  # no gillnetd: nobody can tell
+        self.assertEqual(self.spooled("ham"), [])
         self.hub.start_gillnetd()
         until(lambda: statuses(self.hub.post("/v1/check", {"values": LISTED[:1]})) == ["KNOWN_MALICIOUS"],
               "a person's entry is not seen")
         a = self.report_message("ham", mail)
         self.assertEqual(a.status, 202, a.body)
         taken = ["url:evil1.example/pay?x=1"]
-        self.assertEqual(sorted((r["value"], r["list"], r["status"]) for r in a.json()["changed"]),
+        self.assertEqual(sorted((r["value"], r["list"], r["status"]) for r in a.json()["changed"] if "list" in r),
                          [(taken[0], "manual", "revoked"), (taken[0], "phish", "revoked")])
         until(lambda: statuses(self.hub.post("/v1/check", {"values": LISTED[:3]})) == ["CLEAN", "MALICIOUS", "MALICIOUS"],
               "it is still listed, or the domain that others have too is not")
-        line = json.loads((self.hub.state / "reports/spool").read_text())
-        self.assertEqual(line["message_sha256"], hashlib.sha256(mail).hexdigest())
-        self.assertEqual(line["values"], taken)
-        self.assertEqual(self.report_message("ham", mail).json()["changed"], [])
+        again = self.report_message("ham", mail).json()
+        self.assertEqual((again["id"], again["again"], again["changed"]), (a.json()["id"], True, []))
+        undone = self.hub.post("/v1/reports/undo", {"id": a.json()["id"]})
+        self.assertEqual((undone.status, [r["status"] for r in undone.json()["changed"]]), (200, ["added", "added"]), undone.body)
+        until(lambda: statuses(self.hub.post("/v1/check", {"values": LISTED[:1]})) == ["KNOWN_MALICIOUS"], "it is not listed again")
+        row = self.hub.get("/v1/reports").json()["reports"][0]
+        self.assertEqual((row["undone"], len(row["changed"])), (True, 2))
 
     def judged(self, value, kind):
         rows = [json.loads(line) for line in self.hub.run("lookup", "--json", value, rc=(0, 1)).splitlines()]
@@ -346,22 +362,39 @@ class Api(unittest.TestCase):
         self.hub.start_gillnetd()
         self.hub.run("check", "--count", "-", rc=(0, 1), stdin=MAIL.decode())  # seen once, and judged bad by the list
         self.assertEqual(self.judged("from:a@sender.example", "bad"), [1])
-        for kind in ("spam", "spam", "ham"):
+        for kind in ("spam", "spam"):  # by one reporter: once
             self.assertEqual(self.report_message(kind).status, 202)
+        self.assertEqual(self.judged("from:a@sender.example", "called_spam"), [1])
+        self.assertEqual(self.judged("url:evil1.example/pay?x=1", "called_spam"), [1])
+        a = self.hub.post("/v1/check", {"values": ["from:a@sender.example"], "counts": True})
+        self.assertEqual(a.json()["results"][0]["counts"][0]["judged"]["called_spam"]["w10m"], 1, a.body)
+        self.assertEqual(self.report_message("ham").status, 202)  # the last word counts
+        self.assertEqual(self.judged("from:a@sender.example", "called_spam"), [0])
+        self.assertEqual(self.judged("from:a@sender.example", "called_good"), [1])
         a = self.hub.post("/v1/report", {"kind": "spam", "values": ["from:a@sender.example"]})
         self.assertEqual(a.status, 202, a.body)
-        self.assertEqual(self.judged("from:a@sender.example", "called_spam"), [3])
-        self.assertEqual(self.judged("from:a@sender.example", "called_good"), [1])
-        self.assertEqual(self.judged("url:evil1.example/pay?x=1", "called_spam"), [2])
-        a = self.hub.post("/v1/check", {"values": ["from:a@sender.example"], "counts": True})
-        self.assertEqual(a.json()["results"][0]["counts"][0]["judged"]["called_spam"]["w10m"], 3, a.body)
+        self.assertEqual(self.judged("from:a@sender.example", "called_spam"), [1])
+
+    def test_reports__of_tokens__are_of_reporters_of_their_own(self):
+        self.hub.start_gillnetd()
+        headers = {"Authorization": f"Bearer {self.hub.token('webmail', 'report')}"}
+        a = self.hub.post("/v1/report", {"kind": "spam", "values": ["from:a@sender.example"]}, headers)
+        self.assertEqual((a.status, a.json()["reporter"]), (202, "api:webmail"), a.body)
+        self.assertEqual(self.hub.get("/v1/reports", headers).status, 403)
+        self.assertEqual(self.hub.post("/v1/reports/undo", {"id": a.json()["id"]}, headers).status, 200)
+        b = self.hub.post("/v1/report", {"kind": "spam", "values": ["from:b@sender.example"]})
+        self.assertEqual(b.json()["reporter"], "administrator")
+        self.assertEqual(self.hub.post("/v1/reports/undo", {"id": b.json()["id"]}, headers).status, 422)
+        self.assertEqual(self.hub.post("/v1/reports/undo", {"id": "slip"}).status, 422)
 
     def test_report_of_a_message__then_its_name_alone_is_kept(self):
         a = self.report_message("spam")
         self.assertEqual(a.status, 202)
-        text = (self.hub.state / "reports/spool").read_text()
-        self.assertEqual(json.loads(text)["message_sha256"], hashlib.sha256(MAIL).hexdigest())
-        self.assertNotIn("evil1", text)
+        self.hub.start_gillnetd()
+        until(lambda: not self.spooled("spam"), "gillnetd does not take the spool")
+        text = (self.hub.state / "reports/log.1").read_bytes()
+        self.assertIn(b"administrator", text)
+        self.assertNotIn(b"evil1", text)
         for path in ("/v1/report", "/v1/report?kind=x", "/v1/report?kind=%ff%"):
             self.assertEqual(self.hub.ask("POST", path, MAIL, {"Content-Type": "message/rfc822"}).status, 422, path)
 
@@ -380,7 +413,7 @@ class Api(unittest.TestCase):
         a = self.hub.post("/v1/report", {"kind": "ham", "values": ["bad2.example", "localhost"]})
         self.assertEqual(a.status, 422)
         self.assertIn("localhost", a.json()["detail"])
-        self.assertFalse((self.hub.state / "reports/spool").exists())
+        self.assertFalse((self.hub.state / "reports").exists())
         self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})), ["MALICIOUS"])
 
     def test_stop__while_work_waits__then_the_hub_ends(self):
@@ -458,6 +491,160 @@ class Emergency(unittest.TestCase):
         self.assertEqual(self.hub.post(lift, {"domain": "a\nreload"}, head).status, 422)
         self.assertEqual(self.hub.post(lift, {"domain": "many.example"}, head).json(), {"domain": "many.example", "state": "lifted"})
         self.assertEqual(self.hub.get("/v1/emergency", head).json()["escalated"], [])
+
+
+HELD = {"id": "2283EA820FA", "time_s": 1795833447, "bytes": 384, "sender": "a@sender.example",
+        "recipients": ["b@here.example"], "nrcpt": 1, "from": "A <a@sender.example>", "subject": "pay <now>",
+        "reason": "", "symbols": "LIST_PHISH(5.0)", "case": "1kz5tszkk2t3", "score": 5.0, "gillnet": True}
+
+
+class Queue:
+    """Answers as gillnet-queue does; held: the rows."""
+
+    def __init__(self, path, held):
+        self.held, self.asked = held, []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(8)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def answer(self, word, queue_id):
+        if word == "list":
+            return "ok\n" + "".join(json.dumps(row) + "\n" for row in self.held)
+        if queue_id not in [row["id"] for row in self.held]:
+            return "error no message %s is held\n" % queue_id
+        if word != "show":
+            self.held = [row for row in self.held if row["id"] != queue_id]
+        return "ok\n" + (MAIL.decode().replace("\r\n", "\n") if word == "show" else "")
+
+    def serve(self):
+        while True:
+            connection, _ = self.listener.accept()
+            with connection:
+                line = connection.makefile().readline().rstrip("\n")
+                self.asked.append(line)
+                connection.sendall(self.answer(*line.partition(" ")[::2]).encode())
+
+
+class Held(unittest.TestCase):
+    def setUp(self):
+        self.hub = Hub(api='local_role = "admin";', more="count = { messages_per_day = 0; };")
+        self.addCleanup(self.hub.close)
+        self.hub.conf.write_text(self.hub.conf.read_text()
+                                 + f'quarantine = {{ socket = "{self.hub.top}/queue"; }};')
+        other = {**HELD, "id": "3CF1CA820FB", "gillnet": False, "nrcpt": 2, "recipients": ["c@here.example", "b@here.example"]}
+        self.queue = Queue(f"{self.hub.top}/queue", [HELD, other])
+        self.hub.start()
+        self.hub.start_gillnetd()
+
+    def link(self, row, action="release", expires=2 ** 40):
+        token = os.urandom(16).hex()
+        folder = self.hub.state / "quarantine/links"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / (hashlib.sha256(token.encode()).hexdigest() + ".link")).write_text(json.dumps(
+            {"id": row["id"], "time_s": row["time_s"], "recipient": "b@here.example", "action": action,
+             "expires_s": expires, "from": row["from"], "subject": row["subject"]}))
+        return "/q/" + token
+
+    def test_held__then_listed_released_and_deleted_by_id_alone(self):
+        hub = self.hub
+        row = {name: value for name, value in HELD.items() if name != "subject"}
+        self.assertEqual(hub.get("/v1/quarantine").json(), {"held": [row]})
+        self.assertEqual(len(hub.get("/v1/quarantine?all=1").json()["held"]), 2)
+        self.assertEqual(len(hub.get("/v1/quarantine?all=1&rcpt=C%40here.example").json()["held"]), 1)
+        self.assertEqual(hub.get("/v1/quarantine?all=x").status, 422)
+        for word in ("release", "delete"):
+            for queue_id, status in (("ALL", 422), ("-h12345", 422), ("a\nb12345", 422), ("99999", 404)):
+                self.assertEqual(hub.post("/v1/quarantine/" + word, {"id": queue_id}).status, status)
+        self.assertNotIn("ALL", " ".join(self.queue.asked))
+        self.assertEqual(hub.post("/v1/quarantine/release", {"id": HELD["id"]}).json(),
+                         {"id": HELD["id"], "state": "released", "reported": True})
+        self.assertEqual(self.queue.asked[-2:], ["show " + HELD["id"], "release " + HELD["id"]])
+        self.assertEqual(hub.post("/v1/quarantine/delete", {"id": "3CF1CA820FB"}).status, 200)
+        self.assertEqual(self.queue.held, [])
+
+    def test_link__then_the_page_changes_nothing_and_the_button_once(self):
+        hub, path = self.hub, self.link(HELD)
+        for method in ("GET", "HEAD", "OPTIONS"):
+            hub.ask(method, path)
+        page = hub.get(path)
+        self.assertEqual(page.status, 200)
+        self.assertIn(b"pay &lt;now&gt;", page.body)
+        self.assertEqual(self.queue.asked, [])
+        done = [hub.ask("POST", path + "/use").status for _ in range(3)]
+        self.assertEqual(done, [200, 410, 410])
+        self.assertEqual([line for line in self.queue.asked if line != "list"],
+                         ["show " + HELD["id"], "release " + HELD["id"]])
+
+    def test_two_buttons_at_once__then_one_is_refused(self):
+        path = self.link(HELD)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            done = sorted(pool.map(lambda _: self.hub.ask("POST", path + "/use").status, range(8)))
+        self.assertEqual(done[0], 200)
+        self.assertEqual(set(done[1:]) - {503}, {410})
+        self.assertEqual(self.queue.asked.count("release " + HELD["id"]), 1)
+
+    def test_links_of_others__then_refused(self):
+        hub, other = self.hub, self.queue.held[1]
+        rows = [(self.link(other), 403),  # two recipients
+                (self.link({**HELD, "time_s": 1}), 410),  # another message had the id
+                (self.link({**HELD, "id": "44444"}), 410),
+                (self.link(HELD, expires=1), 410),
+                ("/q/" + "0" * 32, 404), ("/q/..%2f..", 404), ("/q/x", 404)]
+        for path, status in rows:
+            self.assertEqual(hub.ask("POST", path + "/use").status, status, path)
+        self.assertEqual(hub.ask("POST", self.link(other, "spam") + "/use").status, 200)
+        self.assertEqual([line.split()[0] for line in self.queue.asked if line != "list"], ["show"])
+        self.assertIsNone(re.search("[0-9a-f]{32}", hub.logs()))  # a token is a right
+
+
+class Campaigns(unittest.TestCase):
+    """Mailings that went through gillnetd."""
+
+    def setUp(self):
+        self.hub = Hub(more='journal = { subjects = true; };\n')
+        self.addCleanup(self.hub.close)
+        self.head = {"Authorization": "Bearer " + self.hub.token("desk", "report")}
+        self.hub.start()
+        self.hub.start_gillnetd()
+
+    def send(self, n, copies):
+        r = random.Random(n)
+        words = [f"{r.choice('bdfgkl')}{r.choice('aeiou')}{r.choice('mnprst')}{r.choice('aeiou')}ck" for _ in range(90)]
+        for i in range(copies):
+            m = Mta(f"unix:{self.hub.top}/gillnetd.sock")
+            m.hello(address=f"192.0.{i}.7")
+            m.message(headers=(("From", f"a@s{n}.example"), ("Subject", f"offer {n}")), body=" ".join(words).encode() + b"\r\n")
+            m.quit()
+
+    def test_campaigns__of_mail__page_by_page_and_one_by_one(self):
+        for n, copies in enumerate((2, 3, 5)):
+            self.send(n, copies)
+        self.assertEqual(self.hub.get("/v1/campaigns").status, 401)  # not for role read
+        said = self.hub.get("/v1/campaigns", self.head).json()
+        self.assertEqual(sorted(r["messages"] for r in said["campaigns"]), [2, 3, 5])
+        found, answer = [], {"next": ""}
+        while answer["next"] is not None:
+            cursor = f"&cursor={answer['next']}" if answer["next"] else ""
+            answer = self.hub.get(f"/v1/campaigns?limit=1&sort=-messages{cursor}", self.head).json()
+            found += answer["campaigns"]
+        self.assertEqual([(r["messages"], r["networks"], r["subject"], r["sender"]) for r in found],
+                         [(5, 5, "offer 2", "a@s2.example"), (3, 3, "offer 1", "a@s1.example"), (2, 2, "offer 0", "a@s0.example")])
+        self.assertEqual(self.hub.get("/v1/campaigns?q=S1.example", self.head).json()["found"], 1)
+        self.assertEqual(self.hub.get(f"/v1/campaign?id={found[0]['id']}", self.head).json(), found[0])
+        self.assertEqual(self.hub.get("/v1/campaign?id=000000000000", self.head).status, 404)
+        mark = {"id": found[0]["id"], "kind": "spam"}
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", mark, self.head).status, 403)
+        boss = {"Authorization": "Bearer " + self.hub.token("boss", "admin")}
+        said = until(lambda: (a := self.hub.post("/v1/campaigns/mark", mark, boss)).status == 202 and a.json(), "the token")
+        self.assertEqual((said["kind"], said["standing"], said["reporter"]), ("spam", "spam", "administrator"))
+        rows = self.hub.get("/v1/campaigns?sort=-messages", self.head).json()["campaigns"]
+        self.assertEqual([(r["standing"], r["reported_spam"]) for r in rows], [("spam", 1), ("open", 0), ("open", 0)])
+        found[0] = rows[0]
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", {**mark, "id": "000000000000"}, boss).status, 422)
+        self.assertEqual(self.hub.post("/v1/campaigns/mark", {**mark, "id": "../x"}, boss).status, 422)
+        for query in ("", "?id=x", "?id=1234567890abcdef", f"?id={found[0]['id']}&id={found[0]['id']}"):
+            self.assertEqual(self.hub.get(f"/v1/campaign{query}", self.head).status, 422, query)
 
 
 class Openapi(unittest.TestCase):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`gillnet simulate`: the paper's tables beside ours, the picture, a site's own mail, bad input.
+"""`gillnet simulate`: the paper's tables beside ours, the picture, a site's own mail, lying reporters, bad input.
 
 Usage: test_simulate.py GILLNET [--full] [TEST...]     --full: all tables with 200 rounds, minutes.
 """
@@ -263,6 +263,67 @@ class Sync(Case):
         out, _ = self.run_gillnet("sync", "--topology", "mirror")
         self.assertIn("counted 31 times", out)
         self.assertIn("1 mirrors", out)
+
+
+@unittest.skipIf(FULL, "the full run is another test")
+class Reports(Case):
+    def plots(self, *args):
+        return {r["plot"]: r for r in self.rows("reports", *args)}
+
+    def test_a_third_lies_together_at_one_newsletter__nothing_measurable_is_marked(self):
+        for users, rounds in ((100, 20), (400, 3)):
+            r = self.plots("--liars", 0.3, "--users", users, "--rounds", rounds)
+            self.assertEqual(list(r), ["nobody", "together", "sleepers", "shield", "flood"])
+            self.assertGreater(r["together"]["target"], 50 * rounds)
+            self.assertEqual(r["together"]["target_marked"], 0)
+            self.assertLessEqual(r["together"]["more"], 2 * r["together"]["more_error"])
+            self.assertLess(r["together"]["liar_trust_end"], 0.25)
+
+    def test_a_majority_of_liars__marks_nothing_either(self):
+        r = self.plots("--liars", 0.8, "--rounds", 5)["together"]
+        self.assertGreater(r["target"], 0)
+        self.assertEqual(r["target_marked"], 0)
+
+    def test_a_thousand_reports_of_one_trusted_liar__mark_nothing_of_others(self):
+        r = self.plots("--rounds", 20)
+        self.assertGreater(r["flood"]["newsletters"], r["nobody"]["newsletters"] + 20 * 1000)
+        self.assertGreater(r["flood"]["liar_trust"], 0.4)
+        self.assertLessEqual(r["flood"]["more"], 2 * r["flood"]["more_error"])
+        self.assertLessEqual(r["flood"]["target_marked"], r["flood"]["target"] / 1000)
+
+    def test_sleepers__get_one_issue_and_lose_their_trust(self):
+        r = self.plots("--rounds", 20)["sleepers"]
+        self.assertGreater(r["liar_trust"], 0.4)
+        self.assertLess(r["issues"][0], 0.8)
+        self.assertLess(r["issues"][1] + r["issues"][2], 0.2)
+        self.assertLess(r["liar_trust_end"], r["liar_trust"] / 3)
+        self.assertEqual(r["newsletters_marked"], 0)  # and nobody else's mail
+
+    def test_votes_find_spam__and_a_shield_costs_only_that(self):
+        r = self.plots("--rounds", 5)
+        self.assertGreater(r["nobody"]["spam_marked"] / r["nobody"]["spam"], 0.05)
+        self.assertLess(r["shield"]["spam_marked"], r["nobody"]["spam_marked"])
+        self.assertEqual(r["shield"]["newsletters_marked"], 0)
+
+    def test_without_proof_nobody_is_trusted(self):
+        r = self.plots("--administrator", 0, "--lists", 0, "--rounds", 3)
+        self.assertEqual(sum(p["spam_marked"] + p["target_marked"] for p in r.values()), 0)
+
+    def test_seed__decides(self):
+        args = ("reports", "--rounds", 2, "--users", 50, "--seed")
+        self.assertEqual(self.rows(*args, 7), self.rows(*args, 7))
+        self.assertNotEqual(self.rows(*args, 7), self.rows(*args, 9))
+
+    def test_bad_input(self):
+        for args in (["--liars", 1], ["--liars", "x"], ["--users", 9], ["--users", 2001], ["--weeks", 53],
+                     ["--traps", 2], ["--rounds", 1], ["--seed", -1], ["--administrator", -1]):
+            self.run_gillnet("reports", *args, rc=65)
+        self.run_gillnet("reports", "more", rc=64)
+
+    def test_text(self):
+        out, _ = self.run_gillnet("reports", "--rounds", 2)
+        self.assertIn("100 users, 30 % of them liars", out)
+        self.assertIn("one after the other", out)
 
 
 @unittest.skipUnless(FULL, "minutes")

@@ -143,7 +143,7 @@ class Journal(unittest.TestCase):
         with Daemon(CONFIG, lists=LISTS) as d:
             answers = some_mail(d, 20)
             for i, answer, _ in answers:
-                ask(d, "journal", "report", answer.case(), "spam" if i % 5 < 2 else "ham", "--reporter", "joe@rcpt.example")
+                ask(d, "report", "spam" if i % 5 < 2 else "ham", "--id", answer.case(), "--reporter", "joe@rcpt.example")
             out = json.loads(ask(d, "--json", "replay", "--set", "thresholds.header=7").stdout)
             self.assertEqual(out["before"]["spam_marked"] + out["before"]["spam_passed"], 8)
             self.assertEqual(out["before"]["recall"], 1.0)

@@ -119,8 +119,12 @@ static void test_accounts_add_bounce__to_its_address__is_the_logins(void **state
     (void)send(s, "ann", 0, 1, &n);
     accounts_add_bounce(s->a, SLICE_LIT("ann@our.example"));
     accounts_add_bounce(s->a, SLICE_LIT("eve@our.example"));
+    accounts_add_complaint(s->a, SLICE_LIT("ann@our.example"));
+    accounts_add_complaint(s->a, SLICE_LIT("ann@our.example"));
+    accounts_add_complaint(s->a, SLICE_LIT("eve@our.example"));
     (void)send(s, "ann", 1, 1, &n);
     assert_int_equal(n.bounces, 1);
+    assert_int_equal(n.complaints, 2);
 }
 
 static void test_accounts_save__opened_again__has_the_numbers(void **state)
@@ -130,6 +134,7 @@ static void test_accounts_save__opened_again__has_the_numbers(void **state)
     struct errinfo why;
     (void)send(s, "a login\nwith a line break", 0, MOST + 1, &n);
     (void)send(s, "bob", 0, 2, &n);
+    accounts_add_complaint(s->a, SLICE_LIT("ann@our.example"));
     assert_int_equal(accounts_save(s->a, &why), ERR_OK);
     accounts_close(&s->a);
     s->a = open_file(s->path);
@@ -137,6 +142,7 @@ static void test_accounts_save__opened_again__has_the_numbers(void **state)
     assert_int_equal(accounts_above(s->a, MOST, user, &n), 1);
     assert_string_equal(user, "a?login?with?a?line?break");
     assert_int_equal(n.recipients, MOST + 2);
+    assert_int_equal(n.complaints, 1);
     assert_false(send(s, "bob", 2, 1, &n));
     assert_int_equal(n.strangers, 3);
 }

@@ -169,6 +169,66 @@ static void test_advice__when_a_condition_never_holds__then_its_rule_is_named(
     }
 }
 
+static void test_advice__when_a_trap_gets_wanted_mail__then_it_is_named(void **state)
+{
+    static const struct {
+        const char *conf;
+        const char *said; /* NULL: nothing is said */
+    } rows[] = {
+        {"traps = [ \"old@a.example\", \"@trap.a.example\" ]; protected = [ \"a.example\" ];",
+         NULL},
+        {"traps = [ \"@a.example\" ]; protected = [ \"A.example\" ];", "@a.example"},
+        {"traps = [ \"Spam@a.example\" ]; report_addresses = { spam = [ "
+         "\"spam@a.example\" ]; };",
+         "Spam@a.example"},
+        {"traps = [ \"ham@a.example\" ]; report_addresses = { ham = [ "
+         "\"ham@a.example\" ]; };",
+         "ham@a.example"},
+        {"traps = [ \"ann@a.example\" ]; users = ( { name = \"ann@a.example\"; } );",
+         "ann@a.example"},
+        {"feedback = { senders = [ \"p.example\" ]; };", ""},
+        {"feedback = { senders = [ \"p.example\" ]; }; trusted_authserv = [ \"mx\" ];",
+         ""},
+        {"feedback = { senders = [ \"p.example\" ]; }; trusted_authserv = [ \"mx\" ]; "
+         "report_addresses = { spam = [ \"spam@a.example\" ]; };",
+         NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct config *c = confdir_load(confdir_put("gillnet.conf", rows[i].conf));
+        struct config_advice a;
+
+        assert_non_null(c);
+        bool is_said = config_advice(c, 0, &a);
+        assert_int_equal(is_said, rows[i].said != NULL);
+        if (is_said) {
+            assert_string_equal(a.name, rows[i].said);
+            assert_false(config_advice(c, 1, &a));
+        }
+        config_release(&c);
+    }
+}
+
+static void test_traps__when_no_recipient__then_refused(void **state)
+{
+    static const char *const rows[] = {
+        "traps = [ \"a.example\" ];", "traps = [ \"@\" ];",
+        "traps = [ \"@*.a.example\" ];", "traps = [ \"a b@a.example\" ];"};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct config *c = NULL;
+        struct config_errors errors;
+
+        assert_int_not_equal(
+            config_load(confdir_put("gillnet.conf", rows[i]), NULL, &c, &errors),
+            ERR_OK);
+        assert_int_equal(errors.n, 1);
+        config_errors_free(&errors);
+    }
+}
+
 static void test_advice__when_entries_never_age__then_each_list_is_named(void **state)
 {
     struct config *c = confdir_load(confdir_put(
@@ -216,6 +276,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_advice__when_a_condition_never_holds__then_its_rule_is_named,
             confdir_setup, confdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_advice__when_a_trap_gets_wanted_mail__then_it_is_named, confdir_setup,
+            confdir_teardown),
+        cmocka_unit_test_setup_teardown(test_traps__when_no_recipient__then_refused,
+                                        confdir_setup, confdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_advice__when_entries_never_age__then_each_list_is_named, confdir_setup,
             confdir_teardown),

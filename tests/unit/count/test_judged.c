@@ -160,16 +160,34 @@ static void test_add__time_passes__leaves_the_windows(void **state)
     expect("x@y.example", 1, COUNT_14D, 13, 0, 0, 0);
 }
 
-static void test_report__of_a_person__counts_every_type(void **state)
+/* What people said, by the test. */
+static void call_one(void *context, const struct digest digest[KEYRING_MAX],
+                     uint64_t from_s, uint64_t to_s, struct count_called *ret)
 {
+    const struct count_called *day = context;
+
+    (void)digest;
+    *ret = (struct count_called){.is_cleared = day->is_cleared};
+    if (to_s - from_s >= 86400) {
+        *ret = *day;
+    }
+}
+
+static void test_called__by_people__is_read_from_their_reports(void **state)
+{
+    struct count_called said = {.spam = 4, .good = 2};
+
     (void)state;
-    assert_int_equal(judged_report(&bench.port, &bench.keys, bench.config,
-                                   mail_from("a@b.example"), true),
-                     2);
-    judged_report_value(&bench.port, &bench.keys, bench.config, FEATURE_from,
-                        SLICE_LIT("a@b.example"), false);
-    expect("a@b.example", 1, COUNT_14D, 0, 0, 1, 1);
-    expect("a@b.example", 0, COUNT_14D, 0, 0, 1, 0); /* helo */
+    judge_one("a@b.example", 1U << JUDGED_BAD);
+    bench.port.called = call_one;
+    bench.port.called_context = &said;
+    expect("a@b.example", 1, COUNT_14D, 0, 1, 4, 2);
+    expect("a@b.example", 1, COUNT_1H, 0, 1, 0, 0);
+    expect("a@b.example", 0, COUNT_1D, 0, 0, 4, 2); /* helo: of every type */
+    said.is_cleared = true;
+    expect("a@b.example", 1, COUNT_14D, 0, 0, 4, 2);
+    bench.port.called = NULL;
+    expect("a@b.example", 1, COUNT_14D, 0, 1, 0, 0);
 }
 
 /* Exact beside a plain table, also after the process ended and began again in mid-bucket. */
@@ -183,14 +201,9 @@ static void test_add__thousands_of_judgements__exact(void **state)
     prng_init(&r, 17, 0);
     for (unsigned i = 0; i < ROUNDS; i++) {
         size_t key = (size_t)prng_below(&r, KEYS);
-        unsigned kind = (unsigned)prng_below(&r, CALLED_GOOD + 1);
+        unsigned kind = (unsigned)prng_below(&r, CALLED_SPAM);
         (void)snprintf(from, sizeof(from), "u%zu@b.example", key);
-        if (kind < CALLED_SPAM) {
-            judge_one(from, 1U << kind);
-        } else {
-            (void)judged_report(&bench.port, &bench.keys, bench.config, mail_from(from),
-                                kind == CALLED_SPAM);
-        }
+        judge_one(from, 1U << kind);
         wanted[key][kind]++;
         if (i == ROUNDS / 2) {
             count_close(&bench.count);
@@ -231,7 +244,7 @@ int main(void)
         TEST(test_add__message_only_read__adds_nothing),
         TEST(test_add__deliveries__as_often_as_counted),
         TEST(test_add__time_passes__leaves_the_windows),
-        TEST(test_report__of_a_person__counts_every_type),
+        TEST(test_called__by_people__is_read_from_their_reports),
         TEST(test_add__thousands_of_judgements__exact),
         TEST(test_digest__of_a_peer__is_another),
     };

@@ -1,6 +1,6 @@
 /*
  * test_journal - added records are read back from the ring and the files, also after kill -9;
- * damage costs the damaged record alone; age and size; a person is forgotten; reports.
+ * damage costs the damaged record alone; age and size; a person is forgotten.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "core/verdict/journal/journal.h"
 #include "core/verdict/journal/journal_file.h"
 #include "core/verdict/journal/journal_read.h"
-#include "core/verdict/journal/journal_report.h"
+#include "core/verdict/journal/journal_forget.h"
 #include "core/verdict/journal/pending.h"
 
 #include "tests/unit/journal/records.h"
@@ -447,35 +447,6 @@ static void test_journal__when_a_person_is_forgotten__then_no_file_names_it(
     free(bytes);
 }
 
-static void test_journal__when_messages_are_reported__then_the_last_word_counts(
-    void **state)
-{
-    struct tempdir *t = *state;
-    struct journal_reports reports;
-    struct errinfo why;
-
-    for (uint64_t i = 0; i < 50; i++) {
-        const struct journal_report r = {1000 - i % 25, i >= 25,
-                                         SLICE_LIT("joe@a.example")};
-        assert_int_equal(journal_report(t->path, &r, &why), ERR_OK);
-    }
-    assert_int_equal(journal_reports_read(t->path, &reports, &why), ERR_OK);
-    assert_int_equal(reports.n, 25);
-    assert_int_equal(journal_reported(&reports, 1000), JOURNAL_SPAM);
-    assert_int_equal(journal_reported(&reports, 976), JOURNAL_SPAM);
-    assert_int_equal(journal_reported(&reports, 1), JOURNAL_UNREPORTED);
-    const struct journal_report ham = {990, false, SLICE_NONE};
-    assert_int_equal(journal_report(t->path, &ham, &why), ERR_OK);
-    journal_reports_fini(&reports);
-    assert_int_equal(journal_reports_read(t->path, &reports, &why), ERR_OK);
-    assert_int_equal(journal_reported(&reports, 990), JOURNAL_HAM);
-    journal_reports_fini(&reports);
-    struct journal_forgotten done;
-    assert_int_equal(journal_forget(t->path, SLICE_LIT("joe@a.example"), &done, &why),
-                     ERR_OK);
-    assert_int_equal(done.records, 50);
-}
-
 static void test_message_id__however_it_is_written__then_the_digest_is_the_same(
     void **state)
 {
@@ -507,8 +478,6 @@ int main(void)
         FOLDER_TEST(
             test_pending_read__when_its_places_are_damaged__then_frames_are_found),
         FOLDER_TEST(test_journal__when_a_person_is_forgotten__then_no_file_names_it),
-        FOLDER_TEST(
-            test_journal__when_messages_are_reported__then_the_last_word_counts),
         cmocka_unit_test(test_journal_file__when_names_are_printed__then_they_are_read),
         cmocka_unit_test(
             test_message_id__however_it_is_written__then_the_digest_is_the_same),

@@ -1,0 +1,34 @@
+/*
+ * report_json - reports as JSON, for answers, lists and the API.
+ *
+ * Depends: base, reports.   Threads: pure.   Allocates: jansson's values, which the caller owns;
+ * NULL without memory.
+ */
+#ifndef CORE_REPORT_REPORT_JSON_H
+#define CORE_REPORT_REPORT_JSON_H
+
+#include <jansson.h>
+
+#include "core/list/listset.h"
+#include "core/report/reports.h"
+
+/* {"id", "kind", "reporter", "way", "again", "standing", "changed": [{"status": "voted", "items"},
+ * {"status": "taught"}, {"status": "replaced", "report"}, {"status": "overruled", "reports"}], "detail"}. Entries of
+ * lists are added to "changed" by whoever revokes them. */
+json_t *report_outcome_json(const struct report *r, const struct reports_outcome *o);
+
+/* The values of a message that lists hold and a report of ham takes back: [{"list", "type",
+ * "value"}], none twice. lists: pinned by the caller. */
+json_t *report_listed_json(const struct listset *lists, struct featureset *features,
+                           struct arena *arena);
+
+/* {"id", "time", "kind", "reporter", "way", "case", "queue_id", "items", "undone", "changed"} of an
+ * entry REPORT_GIVEN; undone and changed as found later in the log. */
+json_t *report_entry_json(const struct report *r);
+
+/* The reports of the log since this time, the newest last, at most `most` of them (the newest).
+ * id: this one alone; 0: all. *ret is an array, also after a failure. */
+enum err report_list_json(const char *state_dir, uint64_t since_s, uint64_t id,
+                          size_t most, json_t **ret, struct errinfo *reterr);
+
+#endif

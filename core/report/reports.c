@@ -1,0 +1,375 @@
+#include "core/report/reports.h"
+
+#include <pthread.h>
+
+#include "core/base/clock.h"
+
+enum { US_PER_S = 1000000 };
+#define TEACH_WEIGHT 3.0 /* messages that a fully trusted report stands for */
+
+struct reports {
+    pthread_mutex_t lock; /* of writing */
+    struct report_log *log;
+    struct votes *votes;
+    struct hashkey key;
+    char state_dir[FILE_PATH_MAX];
+    struct learner *learner; /* of the last reports_teach; NULL: none */
+    uint64_t taught;         /* entries up to this number */
+};
+
+static uint64_t now_s(void)
+{
+    return clock_wall_us() / US_PER_S;
+}
+
+static bool note_entry(void *context, const struct report *r)
+{
+    votes_note(context, r);
+    return true;
+}
+
+enum err reports_open(const struct reports_options *options, struct reports **ret,
+                      struct errinfo *reterr)
+{
+    struct reports *r = calloc(1, sizeof(*r));
+
+    *ret = NULL;
+    if (r == NULL) {
+        return errinfo_nomem(reterr, options->state_dir);
+    }
+    r->key = options->keys->node;
+    (void)pthread_mutex_init(&r->lock, NULL);
+    enum err e = path_make(r->state_dir, reterr, "%s", options->state_dir);
+    THEN(e, report_log_open(options->state_dir, &r->log, reterr));
+    r->votes = e == ERR_OK ? votes_new(&r->key) : NULL;
+    if (e == ERR_OK && r->votes == NULL) {
+        e = errinfo_nomem(reterr, options->state_dir);
+    }
+    THEN(e, report_log_each(options->state_dir, note_entry, r->votes, NULL, reterr));
+    if (e != ERR_OK) {
+        reports_close(&r);
+        return e;
+    }
+    reports_age(r, options->keep_s);
+    *ret = r;
+    return ERR_OK;
+}
+
+enum err reports_view(const char *state_dir, const struct keyring *keys,
+                      struct votes **ret, struct errinfo *reterr)
+{
+    *ret = votes_new(&keys->node);
+    return *ret == NULL ? errinfo_nomem(reterr, state_dir)
+                        : report_log_each(state_dir, note_entry, *ret, NULL, reterr);
+}
+
+void reports_called(void *context, const struct digest digest[KEYRING_MAX],
+                    uint64_t from_s, uint64_t to_s, struct count_called *ret)
+{
+    static const struct digest none;
+    struct votes_item item = {.n = 0};
+    struct votes_called called;
+
+    while (item.n < KEYRING_MAX && digest_cmp(&digest[item.n], &none) != 0) {
+        item.digest[item.n] = report_digest(&digest[item.n]);
+        item.n++;
+    }
+    votes_called(context, &item, from_s, to_s, &called);
+    *ret = (struct count_called){called.spam, called.good, called.is_cleared};
+}
+
+void reports_close(struct reports **r)
+{
+    if (*r != NULL) {
+        votes_free(&(*r)->votes);
+        report_log_close(&(*r)->log);
+        (void)pthread_mutex_destroy(&(*r)->lock);
+        free(*r);
+        *r = NULL;
+    }
+}
+
+struct votes *reports_votes(struct reports *r)
+{
+    return r != NULL ? r->votes : NULL;
+}
+
+/* ---- the model ---- */
+
+struct teaching {
+    struct reports *reports;
+    struct learner *learner;
+    uint64_t applied;
+    bool has_failed;
+};
+
+static void take_out(struct teaching *t, uint64_t number)
+{
+    enum err e = number != 0 ? learner_remove(t->learner, number) : ERR_OK;
+
+    t->has_failed = t->has_failed || (e != ERR_OK && e != ERR_NOT_FOUND);
+}
+
+static void teach_report(struct teaching *t, const struct report *v)
+{
+    struct votes *votes = t->reports->votes;
+    struct votes_report last;
+    bool is_trap = slice_eq(v->reporter, SLICE_LIT(REPORT_TRAP));
+
+    take_out(t, v->replaces);
+    if (v->vector.n == 0 || v->number <= t->applied ||
+        !votes_standing(votes, v->reporter, v->message, &last) ||
+        last.number != v->number || !last.is_counted) {
+        return;
+    }
+    const struct learner_example e = {
+        .number = v->number,
+        .is_spam = v->is_spam,
+        .weight = (float)(TEACH_WEIGHT * votes_trust(votes, v->reporter, v->time_s)),
+        .source = is_trap ? LEARNER_TRAP : LEARNER_REPORTED,
+        .vector = v->vector};
+    enum err taught = learner_add(t->learner, &e);
+
+    t->has_failed = t->has_failed || taught == ERR_NOMEM || taught == ERR_IO;
+}
+
+static bool teach_entry(void *context, const struct report *v)
+{
+    struct teaching *t = context;
+    struct votes_report of;
+
+    if (v->number > t->reports->taught && v->entry == REPORT_GIVEN) {
+        teach_report(t, v);
+    } else if (v->number > t->reports->taught && v->entry == REPORT_UNDONE &&
+               votes_find(t->reports->votes, v->id, &of)) {
+        take_out(t, of.number);
+    }
+    return true;
+}
+
+/* Teaches an entry that was just written, if all before it are taught. */
+static void teach_fresh(struct reports *r, const struct report *v)
+{
+    struct teaching t = {.reports = r, .learner = r->learner};
+
+    if (r->learner != NULL && r->taught + 1 == v->number) {
+        (void)teach_entry(&t, v);
+        r->taught = t.has_failed ? r->taught : v->number;
+    }
+}
+
+bool reports_teach(struct reports *r, struct learner *learner)
+{
+    struct teaching t = {.reports = r, .learner = learner};
+
+    pthread_mutex_lock(&r->lock);
+    if (learner == NULL) {
+        r->learner = NULL;
+        pthread_mutex_unlock(&r->lock);
+        return true;
+    }
+    if (r->learner !=
+        learner) { /* a learner that was opened again has what it wrote down */
+        r->learner = learner;
+        r->taught = 0;
+    }
+    t.applied = learner_applied(learner);
+    report_log_skip(r->log, t.applied);
+    uint64_t last = report_log_last(r->log);
+    if (r->taught < last) {
+        enum err e = report_log_each(r->state_dir, teach_entry, &t, NULL, NULL);
+        r->taught = e == ERR_OK && !t.has_failed ? last : r->taught;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return !t.has_failed;
+}
+
+/* ---- giving ---- */
+
+static void look(struct reports *r, const struct report *v, struct votes_opinion *ret)
+{
+    struct votes_item items[REPORT_ITEMS_MAX];
+
+    for (size_t i = 0; i < v->nitems; i++) {
+        items[i] = (struct votes_item){
+            .digest = {v->items[i].digest}, .n = 1, .proof = v->items[i].proof};
+    }
+    votes_judge(r->votes, items, v->nitems, 0, v->time_s, ret);
+}
+
+static void count_own(const struct report *v, struct reports_outcome *ret)
+{
+    for (size_t i = 0; i < v->nitems; i++) {
+        ret->votes += v->items[i].proof != REPORT_NO_PROOF;
+    }
+}
+
+/* Whether the reporter said it before. An opposite report that holds is replaced. */
+static bool is_again(struct reports *r, struct report *v, struct reports_outcome *ret)
+{
+    struct votes_report former;
+    struct votes_opinion now;
+
+    if (!votes_standing(r->votes, v->reporter, v->message, &former)) {
+        return false;
+    }
+    if (former.is_spam != v->is_spam) {
+        ret->replaced = former.id;
+        v->replaces = former.number;
+        return false;
+    }
+    look(r, v, &now);
+    ret->id = former.id;
+    ret->is_again = true;
+    ret->before = now.standing;
+    ret->after = now.standing;
+    ret->is_counted = former.is_counted;
+    return true;
+}
+
+static enum err keep_report(struct reports *r, struct report *v,
+                            struct reports_outcome *ret, struct errinfo *reterr)
+{
+    struct votes_opinion before;
+    struct votes_opinion after;
+    struct votes_report kept = {.is_counted = false};
+
+    look(r, v, &before);
+    enum err e = report_log_add(r->log, v, 1, reterr);
+    if (e != ERR_OK) {
+        return e;
+    }
+    votes_note(r->votes, v);
+    teach_fresh(r, v);
+    look(r, v, &after);
+    (void)votes_find(r->votes, v->id, &kept);
+    ret->id = v->id;
+    ret->is_counted = kept.is_counted;
+    ret->before = before.standing;
+    ret->after = after.standing;
+    bool decides = after.standing == (v->is_spam ? STANDING_SPAM : STANDING_HAM);
+    ret->overruled = decides ? (v->is_spam ? after.nham : after.nspam) : 0;
+    return ERR_OK;
+}
+
+enum err reports_give(struct reports *r, struct report *v, struct reports_outcome *ret,
+                      struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+
+    *ret = (struct reports_outcome){.id = 0};
+    v->entry = REPORT_GIVEN;
+    count_own(v, ret);
+    pthread_mutex_lock(&r->lock);
+    if (!is_again(r, v, ret)) {
+        e = keep_report(r, v, ret, reterr);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return e;
+}
+
+/* ---- afterwards ---- */
+
+static enum err not_found(struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_NOT_FOUND, "report", 0,
+                       "there is no report with this id; `gillnet report list` shows "
+                       "those there are");
+}
+
+enum err reports_note_changed(struct reports *r, uint64_t id, struct slice changed,
+                              struct errinfo *reterr)
+{
+    struct votes_report of;
+    struct report *entry = calloc(1, sizeof(*entry));
+
+    if (entry == NULL || changed.n > REPORT_CHANGED_MAX) {
+        free(entry);
+        return errinfo_nomem(reterr, "report");
+    }
+    entry->entry = REPORT_CHANGED;
+    entry->id = id;
+    entry->time_s = now_s();
+    entry->changed = changed;
+    pthread_mutex_lock(&r->lock);
+    enum err e = votes_find(r->votes, id, &of)
+                     ? report_log_add(r->log, entry, 1, reterr)
+                     : not_found(reterr);
+    if (e == ERR_OK) {
+        teach_fresh(r, entry);
+    }
+    pthread_mutex_unlock(&r->lock);
+    free(entry);
+    return e;
+}
+
+struct finding {
+    uint64_t id;
+    struct buf *ret;
+};
+
+static bool find_changed(void *context, const struct report *r)
+{
+    struct finding *f = context;
+
+    if (r->entry == REPORT_CHANGED && r->id == f->id) {
+        buf_add(f->ret, r->changed);
+        buf_add_char(f->ret, '\n');
+    }
+    return true;
+}
+
+static enum err may_undo(struct reports *r, uint64_t id, struct slice by,
+                         struct errinfo *reterr)
+{
+    struct votes_report of;
+
+    if (!votes_find(r->votes, id, &of)) {
+        return not_found(reterr);
+    }
+    if (of.is_undone) {
+        return errinfo_set(reterr, ERR_EXISTS, "report", 0, "it was undone before");
+    }
+    return slice_eq(by, SLICE_LIT(REPORT_ADMINISTRATOR)) ||
+                   of.reporter == trust_reporter(&r->key, by)
+               ? ERR_OK
+               : errinfo_set(reterr, ERR_DENIED, "report", 0,
+                             "another reporter gave it; only that one and the "
+                             "administrator can undo it");
+}
+
+enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
+                      struct buf *retchanged, struct errinfo *reterr)
+{
+    struct finding f = {id, retchanged};
+    struct report *entry = calloc(1, sizeof(*entry));
+
+    if (entry == NULL) {
+        return errinfo_nomem(reterr, "report");
+    }
+    entry->entry = REPORT_UNDONE;
+    entry->id = id;
+    entry->time_s = now_s();
+    entry->reporter = by;
+    pthread_mutex_lock(&r->lock);
+    enum err e = may_undo(r, id, by, reterr);
+    THEN(e, report_log_each(r->state_dir, find_changed, &f, NULL, reterr));
+    THEN(e, report_log_add(r->log, entry, 1, reterr));
+    if (e == ERR_OK) {
+        votes_note(r->votes, entry);
+        teach_fresh(r, entry);
+    }
+    pthread_mutex_unlock(&r->lock);
+    free(entry);
+    return e;
+}
+
+void reports_age(struct reports *r, uint64_t keep_s)
+{
+    uint64_t now = now_s();
+
+    pthread_mutex_lock(&r->lock);
+    votes_age(r->votes, now, now > keep_s ? now - keep_s : 0);
+    (void)report_log_trim(r->log, now, keep_s);
+    pthread_mutex_unlock(&r->lock);
+}

@@ -1,0 +1,77 @@
+/*
+ * reports - the log of reports and all that follows from it, for the one process that writes:
+ * gillnetd, or a command while gillnetd does not run.
+ *
+ * reports_open takes STATE/reports/LOCK and reads the log. A report is on the disk before
+ * reports_give returns, and its votes hold for the next message. If the same reporter says the same
+ * about the same message again, nothing is written and the answer has the first report's id; so a
+ * client that got no answer may try again.
+ * Depends: base, config, learn, report_log, votes.   Threads: any, after reports_open; writing is one at a
+ * time.   Owns: the lock, the log and the votes.   ADR 0071.
+ */
+#ifndef CORE_REPORT_REPORTS_H
+#define CORE_REPORT_REPORTS_H
+
+#include "core/count/count.h"
+#include "core/learn/learner.h"
+#include "core/report/report_log.h"
+#include "core/report/votes.h"
+
+struct reports;
+
+struct reports_options {
+    const char *state_dir;
+    const struct keyring *keys;
+    uint64_t keep_s;
+};
+/* ERR_LOCKED: another process writes reports. */
+enum err reports_open(const struct reports_options *options, struct reports **ret,
+                      struct errinfo *reterr);
+/* Accepts NULL. */
+void reports_close(struct reports **r);
+/* The votes, which live as long as r. */
+struct votes *reports_votes(struct reports *r);
+
+/* What a report did. */
+struct reports_outcome {
+    uint64_t id;
+    bool is_again; /* the reporter said so before; nothing was written */
+    bool
+        is_counted; /* false: above the reporter's limit of a day; kept without votes */
+    size_t votes;   /* own items that it votes on */
+    uint64_t replaced;  /* id of the reporter's opposite report; 0: none */
+    unsigned overruled; /* reports of the opposite that no longer decide */
+    enum standing before;
+    enum standing after; /* of the message */
+};
+/* Gives the report its number, and keeps it. v->id, time_s and the rest are the caller's. */
+enum err reports_give(struct reports *r, struct report *v, struct reports_outcome *ret,
+                      struct errinfo *reterr);
+
+/* Keeps what the report changed in lists; changed is JSON. ERR_NOT_FOUND: no report of this id. */
+enum err reports_note_changed(struct reports *r, uint64_t id, struct slice changed,
+                              struct errinfo *reterr);
+
+/* The report no longer holds. by: who undoes it, its own reporter or the administrator; otherwise
+ * ERR_DENIED. *retchanged begins empty and gets the JSON arrays of reports_note_changed, a line
+ * each. ERR_NOT_FOUND; ERR_EXISTS: it was undone before. */
+enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
+                      struct buf *retchanged, struct errinfo *reterr);
+
+/* The votes that the log gives, for a process that only reads. ERR_NOMEM, ERR_DENIED. */
+enum err reports_view(const char *state_dir, const struct keyring *keys,
+                      struct votes **ret, struct errinfo *reterr);
+/* count_port.called; context: a struct votes. */
+void reports_called(void *context, const struct digest digest[KEYRING_MAX],
+                    uint64_t from_s, uint64_t to_s, struct count_called *ret);
+
+/* Teaches the learner what it has not learnt from the log: each report that holds and counts, by its
+ * reporter's trust, once. What was undone or replaced is taken out. Later reports teach it at once;
+ * it stays until this is called with another one, or NULL. Cheap when there is nothing. Returns
+ * false if something could not be learnt; a later call tries again. */
+bool reports_teach(struct reports *r, struct learner *learner);
+
+/* To be called now and then: forgets what is older than keep_s. */
+void reports_age(struct reports *r, uint64_t keep_s);
+
+#endif

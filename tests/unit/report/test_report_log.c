@@ -1,0 +1,272 @@
+/* The log of reports: what was acknowledged is read again, also behind damage and torn ends. */
+#include "core/base/base.h"
+#include "core/base/file.h"
+#include "core/base/prng.h"
+#include "core/report/report_cases.h"
+#include "core/report/report_log.h"
+
+#include "tests/unit/tempdir.h"
+
+enum { MANY = 300 };
+
+static struct report one(uint64_t id)
+{
+    static char vector[200];
+    struct report r = {.entry = REPORT_GIVEN,
+                       .is_spam = id % 3 == 0,
+                       .id = id,
+                       .time_s = 1000 + id,
+                       .case_id = id % 10 + 1,
+                       .message = id * 7,
+                       .reporter = SLICE_LIT("anna@here.example"),
+                       .way = SLICE_LIT("command"),
+                       .vector = slice_of(vector, id % sizeof(vector)),
+                       .nitems = id % 5};
+
+    for (size_t i = 0; i < r.nitems; i++) {
+        r.items[i] = (struct report_item){id * 100 + i, (uint16_t)i, 1};
+    }
+    return r;
+}
+
+struct seen {
+    uint64_t n;
+    uint64_t last; /* number */
+    uint64_t sum;  /* of ids */
+    bool is_wrong;
+};
+
+static bool see(void *context, const struct report *r)
+{
+    struct seen *s = context;
+    const struct report wanted = one(r->id);
+
+    s->is_wrong = s->is_wrong || r->number <= s->last || r->nitems != wanted.nitems ||
+                  r->is_spam != wanted.is_spam ||
+                  !slice_eq(r->reporter, wanted.reporter) ||
+                  r->vector.n != wanted.vector.n ||
+                  memcmp(r->items, wanted.items, r->nitems * sizeof(r->items[0])) != 0;
+    s->last = r->number;
+    s->sum += r->id;
+    s->n++;
+    return true;
+}
+
+static struct seen read_all(const char *dir, struct report_log_numbers *ret)
+{
+    struct seen s = {.n = 0};
+    struct errinfo why;
+
+    assert_int_equal(report_log_each(dir, see, &s, ret, &why), ERR_OK);
+    assert_false(s.is_wrong);
+    return s;
+}
+
+static void add(const char *dir, uint64_t from, uint64_t to)
+{
+    struct report_log *l = NULL;
+    struct errinfo why;
+
+    assert_int_equal(report_log_open(dir, &l, &why), ERR_OK);
+    for (uint64_t id = from; id < to; id++) {
+        struct report r = one(id);
+        assert_int_equal(report_log_add(l, &r, 1, &why), ERR_OK);
+    }
+    report_log_close(&l);
+}
+
+static void test_add__opened_again_and_again__all_are_read_in_order(void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log_numbers numbers;
+
+    for (uint64_t id = 1; id <= MANY; id += 50) {
+        add(t->path, id, id + 50);
+    }
+    struct seen s = read_all(t->path, &numbers);
+    assert_int_equal(s.n, MANY);
+    assert_int_equal(s.sum, MANY * (MANY + 1) / 2);
+    assert_int_equal(numbers.next, MANY + 1);
+    assert_int_equal(numbers.damaged, 0);
+}
+
+static void test_open__while_another_has_it__is_locked(void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log *a = NULL;
+    struct report_log *b = NULL;
+    struct errinfo why;
+
+    assert_int_equal(report_log_open(t->path, &a, &why), ERR_OK);
+    assert_int_equal(report_log_open(t->path, &b, &why), ERR_LOCKED);
+    assert_null(b);
+    report_log_close(&a);
+    assert_int_equal(report_log_open(t->path, &b, &why), ERR_OK);
+    report_log_close(&b);
+}
+
+/* The bytes of the only file. */
+static size_t load(const char *path, char **ret)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    assert_int_equal(file_read(path, &b, NULL), ERR_OK);
+    *ret = b.p;
+    return b.n;
+}
+
+/* A kill cuts the file anywhere: entries before the cut stay, later ones follow in another file. */
+static void test_add__after_a_cut_at_every_place__loses_the_cut_entry_alone(
+    void **state)
+{
+    const struct tempdir *t = *state;
+    char path[TEMPDIR_PATH];
+    char again[TEMPDIR_PATH];
+    char *bytes = NULL;
+
+    add(t->path, 1, 4);
+    (void)snprintf(path, sizeof(path), "%s/reports/log.1", t->path);
+    size_t n = load(path, &bytes);
+    for (size_t cut = 0; cut <= n; cut++) {
+        struct report_log_numbers numbers;
+        assert_int_equal(file_write_atomic(path, slice_of(bytes, cut), 0600, NULL),
+                         ERR_OK);
+        struct seen before = read_all(t->path, &numbers);
+        uint64_t next = numbers.next;
+        add(t->path, 10, 12);
+        struct seen after = read_all(t->path, &numbers);
+        assert_int_equal(after.n, before.n + 2);
+        assert_int_equal(after.sum, before.sum + 21);
+        for (uint64_t i = next; i <= next + 2;
+             i++) { /* the file that was begun, if any */
+            (void)snprintf(again, sizeof(again), "%s/reports/log.%" PRIu64, t->path, i);
+            if (i > 1) {
+                (void)unlink(again);
+            }
+        }
+    }
+    free(bytes);
+}
+
+static void test_each__a_byte_is_damaged__costs_one_entry(void **state)
+{
+    const struct tempdir *t = *state;
+    char path[TEMPDIR_PATH];
+    char *bytes = NULL;
+    struct prng r;
+
+    prng_init(&r, 3, 0);
+    add(t->path, 1, 21);
+    (void)snprintf(path, sizeof(path), "%s/reports/log.1", t->path);
+    size_t n = load(path, &bytes);
+    for (unsigned i = 0; i < 200; i++) {
+        struct report_log_numbers numbers;
+        size_t at = (size_t)prng_below(&r, n);
+        bytes[at] ^= 0x10;
+        assert_int_equal(file_write_atomic(path, slice_of(bytes, n), 0600, NULL),
+                         ERR_OK);
+        bytes[at] ^= 0x10;
+        assert_int_equal(read_all(t->path, &numbers).n, 19);
+        assert_int_equal(numbers.damaged, 1);
+    }
+    free(bytes);
+}
+
+static void test_trim__old_files__go_and_the_newest_stays(void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log *l = NULL;
+    struct errinfo why;
+    char path[TEMPDIR_PATH];
+    char *bytes = NULL;
+
+    add(t->path, 1, 3);
+    (void)snprintf(path, sizeof(path), "%s/reports/log.1", t->path);
+    size_t n = load(path, &bytes);
+    assert_int_equal(file_write_atomic(path, slice_of(bytes, n - 1), 0600, NULL),
+                     ERR_OK);
+    free(bytes);
+    add(t->path, 3, 5); /* another file, as the first is torn */
+    assert_int_equal(report_log_open(t->path, &l, &why), ERR_OK);
+    uint64_t far_s = UINT64_C(1) << 40;
+    assert_int_equal(report_log_trim(l, far_s, far_s), 1);
+    assert_int_equal(report_log_trim(l, far_s, 1), 3);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(read_all(t->path, NULL).n, 2);
+    report_log_close(&l);
+    add(t->path, 5, 6);
+    assert_int_equal(read_all(t->path, NULL).last, 5);
+}
+
+/* Any bytes: no crash, and nothing that is no entry. */
+static void test_parse__random_bytes__are_refused_or_bounded(void **state)
+{
+    struct report *r = calloc(1, sizeof(*r));
+    struct report wanted = one(4);
+    struct buf b;
+    struct prng random;
+
+    (void)state;
+    prng_init(&random, 9, 0);
+    buf_init(&b, 1 << 20);
+    report_print(&wanted, &b);
+    for (unsigned i = 0; i < 20000; i++) {
+        size_t at = (size_t)prng_below(&random, b.n);
+        char old = b.p[at];
+        b.p[at] = (char)prng_below(&random, 256);
+        if (report_parse(
+                slice_head(buf_slice(&b), (size_t)prng_below(&random, b.n + 1)), r)) {
+            assert_true(r->nitems <= REPORT_ITEMS_MAX);
+            assert_true(r->reporter.n <= REPORT_NAME_MAX);
+        }
+        b.p[at] = old;
+    }
+    for (size_t n = 0; n < b.n; n++) {
+        assert_false(report_parse(slice_head(buf_slice(&b), n), r));
+    }
+    buf_fini(&b);
+    free(r);
+}
+
+static void test_cases__the_last_report_that_holds__counts(void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log *l = NULL;
+    struct report_cases cases;
+    struct errinfo why;
+    struct report given[] = {one(3), one(4), one(13), one(14)};
+    struct report undone = {.entry = REPORT_UNDONE, .id = 14};
+
+    given[0].case_id = given[1].case_id = 77; /* spam, then ham */
+    given[2].case_id = given[3].case_id = 99; /* ham twice, one undone */
+    given[2].is_spam = true;
+    assert_int_equal(report_log_open(t->path, &l, &why), ERR_OK);
+    assert_int_equal(report_log_add(l, given, LENGTH(given), &why), ERR_OK);
+    assert_int_equal(report_log_add(l, &undone, 1, &why), ERR_OK);
+    report_log_close(&l);
+    assert_int_equal(report_cases_read(t->path, &cases, &why), ERR_OK);
+    assert_int_equal(cases.n, 2);
+    assert_int_equal(report_of_case(&cases, 77), REPORT_HAM);
+    assert_int_equal(report_of_case(&cases, 99), REPORT_SPAM);
+    assert_int_equal(report_of_case(&cases, 1), REPORT_NONE);
+    report_cases_fini(&cases);
+}
+
+#define FOLDER_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, tempdir_setup, tempdir_teardown)
+
+int main(void)
+{
+    base_init();
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_add__opened_again_and_again__all_are_read_in_order),
+        FOLDER_TEST(test_open__while_another_has_it__is_locked),
+        FOLDER_TEST(test_add__after_a_cut_at_every_place__loses_the_cut_entry_alone),
+        FOLDER_TEST(test_each__a_byte_is_damaged__costs_one_entry),
+        FOLDER_TEST(test_trim__old_files__go_and_the_newest_stays),
+        cmocka_unit_test(test_parse__random_bytes__are_refused_or_bounded),
+        FOLDER_TEST(test_cases__the_last_report_that_holds__counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -55,7 +55,7 @@ double eval_area(struct samples *s)
     return nspam > 0 && nham > 0 ? above / nspam / nham : 0;
 }
 
-static double part_of(size_t part, size_t all)
+static double share_of_all(size_t part, size_t all)
 {
     return all > 0 ? (double)part / (double)all : 0;
 }
@@ -68,8 +68,8 @@ static int counts_json(const struct eval_counts *c, const char *type, const char
         "{s:s, s:s*, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I}", "type", type, "source",
         name, "spam", (json_int_t)c->n[1], "spam_marked", (json_int_t)c->marked[1],
         "ham", (json_int_t)c->n[0], "ham_marked", (json_int_t)c->marked[0], "precision",
-        part_of(c->marked[1], c->marked[0] + c->marked[1]), "recall",
-        part_of(c->marked[1], c->n[1]), "spam_rejected", (json_int_t)c->rejected[1],
+        share_of_all(c->marked[1], c->marked[0] + c->marked[1]), "recall",
+        share_of_all(c->marked[1], c->n[1]), "spam_rejected", (json_int_t)c->rejected[1],
         "ham_rejected", (json_int_t)c->rejected[0]));
 }
 
@@ -91,7 +91,7 @@ static void print_row_of(const struct eval_counts *c, const char *name)
         if (c->n[class] > 0) {
             printf("%-48s %-4s %7zu  marked %7zu %7.2f %%  rejected %6zu\n", name,
                    class == 1 ? "spam" : "ham", c->n[class], c->marked[class],
-                   100 * part_of(c->marked[class], c->n[class]), c->rejected[class]);
+                   100 * share_of_all(c->marked[class], c->n[class]), c->rejected[class]);
         }
     }
 }
@@ -165,8 +165,8 @@ int eval_print(const struct cli *cli, struct samples *s)
     } else if (status == 0) {
         print_row_of(&all, "all");
         printf("precision %.4f, recall %.4f, area below the curve %.4f\n",
-               part_of(all.marked[1], all.marked[0] + all.marked[1]),
-               part_of(all.marked[1], all.n[1]), area);
+               share_of_all(all.marked[1], all.marked[0] + all.marked[1]),
+               share_of_all(all.marked[1], all.n[1]), area);
         printf("worst mistakes:\n");
     } else {
         return status;

@@ -54,7 +54,7 @@ void ftrl_clear(struct ftrl *f)
     memset(f->pair, 0, FTRL_WEIGHTS * sizeof(*f->pair));
 }
 
-static float weight_of(const struct ftrl_pair *p)
+static float pair_weight(const struct ftrl_pair *p)
 {
     return -p->z / ((steady + sqrtf(p->n)) / rate + ridge);
 }
@@ -66,7 +66,7 @@ void ftrl_set(struct ftrl *f, uint32_t hash, float weight)
 
 float ftrl_weight(const struct ftrl *f, uint32_t hash)
 {
-    return weight_of(&f->pair[hash]);
+    return pair_weight(&f->pair[hash]);
 }
 
 float ftrl_sum(const float group[FTRL_GROUPS], float floor)
@@ -86,7 +86,7 @@ static float margin_of(const struct ftrl *f, const struct vector *v, float floor
     for (size_t i = 0; i < v->n; i++) {
         unsigned block = v->term[i] >> VECTOR_HASH_BITS;
         group[ftrl_group((enum vector_block)block)] +=
-            weight_of(&f->pair[v->term[i] & VECTOR_HASH_MASK]) * value[block];
+            pair_weight(&f->pair[v->term[i] & VECTOR_HASH_MASK]) * value[block];
     }
     return ftrl_sum(group, floor);
 }
@@ -98,7 +98,7 @@ float ftrl_margin(const struct ftrl *f, const struct vector *v)
 
 static void step(struct ftrl_pair *p, float gradient)
 {
-    float weight = weight_of(p);
+    float weight = pair_weight(p);
     float n = p->n + gradient * gradient;
     p->z += gradient - (sqrtf(n) - sqrtf(p->n)) / rate * weight;
     p->n = n;

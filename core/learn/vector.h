@@ -9,7 +9,8 @@
  * (fields, parts, tags), vector_link.c (links, sender, signs), vector_kind.c.
  * To add a term: a call of vector_add in the reader that sees the property. Raise VECTOR_VERSION
  * if an existing term changes its hash or meaning: the model then starts again from its prior.
- * Threads: one at a time.   Allocates: from the arena given.   Depends: base, text, feature, extract.
+ * Threads: one at a time.   Allocates: from the arena given.   Depends: base, text,
+ * feature, extract.
  */
 #ifndef CORE_LEARN_VECTOR_H
 #define CORE_LEARN_VECTOR_H

@@ -235,7 +235,7 @@ void vector_on_field(void *context, struct slice name, struct slice value)
     }
 }
 
-static void add_file(struct vector_reader *r, struct slice name)
+static void add_file_name(struct vector_reader *r, struct slice name)
 {
     char text[EXTENSION_MAX];
     size_t at = name.n;
@@ -280,7 +280,7 @@ void vector_on_part(void *context, const struct mail_part *part)
                         "disposition=", slice_head(part->disposition, VALUE_MAX));
     }
     if (part->filename.n > 0) {
-        add_file(r, part->filename);
+        add_file_name(r, part->filename);
     }
 }
 

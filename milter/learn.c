@@ -89,7 +89,7 @@ static bool wait_a_second(void)
     return goes_on;
 }
 
-static void *run(void *context)
+static void *learn_in_time(void *context)
 {
     (void)context;
     while (wait_a_second()) {
@@ -113,7 +113,7 @@ bool learn_start(void)
     if (own.state_dir[0] == '\0') {
         return true;
     }
-    own.has_thread = pthread_create(&own.thread, NULL, run, NULL) == 0;
+    own.has_thread = pthread_create(&own.thread, NULL, learn_in_time, NULL) == 0;
     return own.has_thread;
 }
 

@@ -34,6 +34,7 @@ install(FILES README.md CHANGELOG.md conf/gillnet.conf conf/gillnet.conf.minimal
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY contrib/dovecot DESTINATION "${CMAKE_INSTALL_DATADIR}/gillnet" USE_SOURCE_PERMISSIONS)
 install(DIRECTORY conf/feeds.d DESTINATION /etc/gillnet) # ready-made feeds, all off
+install(FILES contrib/model/prior DESTINATION "${CMAKE_INSTALL_DATADIR}/gillnet") # model.prior
 install(CODE "
   set(target \"\$ENV{DESTDIR}/etc/gillnet/gillnet.conf\")
   if(EXISTS \"\${target}\")

@@ -113,7 +113,8 @@ static int open_eval(struct eval *e)
     return cli_status(err, &info);
 }
 
-static int report(const struct eval *e, const struct training *words, struct samples *s)
+static int print_report(const struct eval *e, const struct training *words,
+                        struct samples *s)
 {
     struct errinfo info = {.code = ERR_OK};
     int status = eval_print(e->cli, s);
@@ -143,7 +144,7 @@ int cmd_eval(struct cli *cli, int argc, char **argv)
         status = leave_each_out(&e, &samples);
     }
     if (status == 0) {
-        status = report(&e, &words, &samples);
+        status = print_report(&e, &words, &samples);
     }
     samples_free(&samples);
     list_manager_free(&e.no_lists);

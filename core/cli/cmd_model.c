@@ -203,9 +203,7 @@ static int source_of(const char *name, enum learner_source *ret)
             return 0;
         }
     }
-    return cli_error(EX_USAGE,
-                     "%s: no such source; there are report, train, trap, list, "
-                     "outgoing and known",
+    return cli_error(EX_USAGE, "%s: no such source; gillnet help model names them",
                      name);
 }
 

@@ -38,7 +38,7 @@ static int make_prior(const struct samples *samples, const char *path)
 }
 
 /* Hands the examples over; without gillnetd this command learns them itself. */
-static int learn(struct cli *cli, const struct samples *samples, bool *retwaits)
+static int give_examples(struct cli *cli, const struct samples *samples, bool *retwaits)
 {
     struct errinfo info = {.code = ERR_OK};
     const struct config *config = cli->config;
@@ -96,7 +96,7 @@ int cmd_train(struct cli *cli, int argc, char **argv)
     if (status == 0 && words.prior != NULL) {
         status = make_prior(&samples, words.prior);
     } else if (status == 0) {
-        status = learn(cli, &samples, &waits);
+        status = give_examples(cli, &samples, &waits);
     } else {
         /* a message said why */
     }

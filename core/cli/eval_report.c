@@ -19,7 +19,8 @@ void eval_count(const struct config *config, const struct samples *s,
         if (source == NULL || strcmp(source, m->source) == 0) {
             ret->n[m->is_spam]++;
             ret->marked[m->is_spam] += m->score >= header;
-            ret->rejected[m->is_spam] += m->others >= reject; /* the model marks at most */
+            ret->rejected[m->is_spam] +=
+                m->others >= reject; /* the model marks at most */
         }
     }
 }
@@ -54,7 +55,7 @@ double eval_area(struct samples *s)
     return nspam > 0 && nham > 0 ? above / nspam / nham : 0;
 }
 
-static double share(size_t part, size_t all)
+static double share_of_all(size_t part, size_t all)
 {
     return all > 0 ? (double)part / (double)all : 0;
 }
@@ -67,8 +68,8 @@ static int counts_json(const struct eval_counts *c, const char *type, const char
         "{s:s, s:s*, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I}", "type", type, "source",
         name, "spam", (json_int_t)c->n[1], "spam_marked", (json_int_t)c->marked[1],
         "ham", (json_int_t)c->n[0], "ham_marked", (json_int_t)c->marked[0], "precision",
-        share(c->marked[1], c->marked[0] + c->marked[1]), "recall",
-        share(c->marked[1], c->n[1]), "spam_rejected", (json_int_t)c->rejected[1],
+        share_of_all(c->marked[1], c->marked[0] + c->marked[1]), "recall",
+        share_of_all(c->marked[1], c->n[1]), "spam_rejected", (json_int_t)c->rejected[1],
         "ham_rejected", (json_int_t)c->rejected[0]));
 }
 
@@ -84,13 +85,13 @@ static int mistake_json(const struct sample *m)
 
 /* ---- text ---- */
 
-static void print_counts(const struct eval_counts *c, const char *name)
+static void print_row_of(const struct eval_counts *c, const char *name)
 {
     for (int class = 1; class >= 0; class --) {
         if (c->n[class] > 0) {
             printf("%-48s %-4s %7zu  marked %7zu %7.2f %%  rejected %6zu\n", name,
                    class == 1 ? "spam" : "ham", c->n[class], c->marked[class],
-                   100 * share(c->marked[class], c->n[class]), c->rejected[class]);
+                   100 * share_of_all(c->marked[class], c->n[class]), c->rejected[class]);
         }
     }
 }
@@ -120,7 +121,7 @@ static int print_sources(const struct cli *cli, const struct samples *s)
         if (cli->json) {
             status = counts_json(&c, "source", s->v[i].source);
         } else {
-            print_counts(&c, s->v[i].source);
+            print_row_of(&c, s->v[i].source);
         }
     }
     return status;
@@ -162,10 +163,10 @@ int eval_print(const struct cli *cli, struct samples *s)
                 ? status
                 : json_status(json_pack("{s:s, s:f}", "type", "curve", "area", area));
     } else if (status == 0) {
-        print_counts(&all, "all");
+        print_row_of(&all, "all");
         printf("precision %.4f, recall %.4f, area below the curve %.4f\n",
-               share(all.marked[1], all.marked[0] + all.marked[1]),
-               share(all.marked[1], all.n[1]), area);
+               share_of_all(all.marked[1], all.marked[0] + all.marked[1]),
+               share_of_all(all.marked[1], all.n[1]), area);
         printf("worst mistakes:\n");
     } else {
         return status;

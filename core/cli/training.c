@@ -14,7 +14,8 @@ enum {
     GROUP_AT = 2          /* place of the group in an encoded vector */
 };
 
-static int take_word(const char *command, struct training *t, int class, char *word)
+static int take_folder_word(const char *command, struct training *t, int class,
+                            char *word)
 {
     if (class < 0) {
         return cli_usage(command, "name folders behind --spam and --ham");
@@ -47,7 +48,7 @@ int training_words(const char *command, int argc, char **argv, struct training *
         } else if (word[0] == '-' && word[1] == '-') {
             status = cli_unknown(word);
         } else {
-            status = take_word(command, ret, class, argv[i]);
+            status = take_folder_word(command, ret, class, argv[i]);
         }
     }
     if (status == 0 && (ret->n[0] == 0 || ret->n[1] == 0)) {

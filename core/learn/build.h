@@ -1,15 +1,15 @@
 /*
  * build - a model from a prior and a store: weights, counters of the second opinion, windows.
  *
- * The same store gives the same model. Ham is scored by a model that learnt the other three quarters
- * of the store, so its margins are those of unseen mail.
+ * The same store gives the same model. Ham is scored by a model that learnt the other three
+ * quarters of the store, so its margins are those of unseen mail.
  * Threads: one at a time.   Allocates: a second set of weights while windows are measured.
  */
 #ifndef CORE_LEARN_BUILD_H
 #define CORE_LEARN_BUILD_H
 
 #include "core/learn/ftrl.h"
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 /* Sets the weights to the prior's. */
 void build_prior(struct ftrl *f, const struct model_data *m);

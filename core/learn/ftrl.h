@@ -14,7 +14,13 @@
 
 #include "core/learn/vector.h"
 
-enum { FTRL_WEIGHTS = 1 << VECTOR_HASH_BITS, FTRL_GROUPS = 3 };
+enum {
+    FTRL_WEIGHTS = 1 << VECTOR_HASH_BITS,
+    FTRL_GROUPS = 3,
+    FTRL_WORDS = 0 /* the group of words */
+};
+/* Words take no more than this from a margin: anybody can add hamlike words. */
+#define FTRL_FLOOR (-0.25F)
 
 struct ftrl_pair {
     float z;
@@ -29,6 +35,9 @@ struct ftrl {
 unsigned ftrl_group(enum vector_block block);
 /* The value of the terms of each block. */
 void ftrl_values(const struct vector *v, float ret[VECTOR_BLOCKS]);
+
+/* The sum of the groups, words with this floor. */
+float ftrl_sum(const float group[FTRL_GROUPS], float floor);
 
 /* All weights 0. ERR_NOMEM. */
 enum err ftrl_init(struct ftrl *f);

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 enum { INBOX_MAX = 64 << 20, FOLDER_MODE = 02750, FILE_MODE = 0640 };
 

@@ -10,7 +10,7 @@
 #include "core/learn/build.h"
 #include "core/learn/odds.h"
 #include "core/learn/prior.h"
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 enum { FOLDER_MODE = 02750, SCRATCH = 64 << 10, US_PER_S = 1000000 };
 
@@ -165,8 +165,8 @@ void learner_close(struct learner **l)
 /* ---- examples ---- */
 
 /* The writing lock is held. */
-static enum err keep(struct learner *l, const struct learner_example *e,
-                     struct arena *scratch, struct vector *ret)
+static enum err keep_example(struct learner *l, const struct learner_example *e,
+                             struct arena *scratch, struct vector *ret)
 {
     if (e->number != 0 && e->number <= l->store.applied) {
         return ERR_EXISTS;
@@ -201,8 +201,8 @@ static void replay(struct learner *l, struct arena *scratch)
 }
 
 /* The writing lock is held. v is in scratch. */
-static void learn(struct learner *l, const struct learner_example *e,
-                  const struct vector *v, struct arena *scratch)
+static void learn_example(struct learner *l, const struct learner_example *e,
+                          const struct vector *v, struct arena *scratch)
 {
     struct vector again;
     (void)ftrl_learn(&l->weights, v, e->is_spam, e->weight);
@@ -235,9 +235,9 @@ enum err learner_add(struct learner *l, const struct learner_example *example)
         return ERR_NOMEM;
     }
     (void)pthread_mutex_lock(&l->writing);
-    enum err e = keep(l, example, scratch, &v);
+    enum err e = keep_example(l, example, scratch, &v);
     if (e == ERR_OK) {
-        learn(l, example, &v, scratch);
+        learn_example(l, example, &v, scratch);
     }
     (void)pthread_mutex_unlock(&l->writing);
     arena_free(&scratch);
@@ -252,7 +252,7 @@ enum err learner_put(struct learner *l, const struct learner_example *example)
         return ERR_NOMEM;
     }
     (void)pthread_mutex_lock(&l->writing);
-    enum err e = keep(l, example, scratch, &v);
+    enum err e = keep_example(l, example, scratch, &v);
     (void)pthread_mutex_unlock(&l->writing);
     arena_free(&scratch);
     return e;

@@ -31,7 +31,7 @@ static double margin_of(const struct model_data *m, const struct vector *v,
                         bool is_local, float block[VECTOR_BLOCKS])
 {
     float value[VECTOR_BLOCKS];
-    double sum = 0;
+    float group[FTRL_GROUPS] = {0};
     memset(block, 0, VECTOR_BLOCKS * sizeof(*block));
     for (size_t i = 0; i < v->n; i++) {
         uint32_t hash = v->term[i] & VECTOR_HASH_MASK;
@@ -41,9 +41,9 @@ static double margin_of(const struct model_data *m, const struct vector *v,
     ftrl_values(v, value);
     for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
         block[b] *= value[b];
-        sum += (double)block[b];
+        group[ftrl_group((enum vector_block)b)] += block[b];
     }
-    return sum;
+    return (double)ftrl_sum(group, FTRL_FLOOR);
 }
 
 double model_share(const struct model_window *w, double margin)
@@ -133,7 +133,7 @@ void model_describe(const struct model_answer *a, char *dst, size_t size)
 
 /* ---- the file ---- */
 
-static uint64_t sum_of(const struct model_data *data)
+static uint64_t checksum_of(const struct model_data *data)
 {
     struct model_head head = data->head;
     head.checksum = checksum64(slice_of((const char *)data + sizeof(data->head),
@@ -153,7 +153,7 @@ static enum err check_file(const struct filemap *map, const char *path,
             reterr, ERR_VERSION, path, 0,
             "of another version; gillnetd or gillnet train makes it again");
     }
-    if (!is_whole || data->head.checksum != sum_of(data)) {
+    if (!is_whole || data->head.checksum != checksum_of(data)) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "damaged; gillnetd or gillnet train makes it again");
     }
@@ -214,6 +214,6 @@ enum err model_write(const char *path, struct model_data *data, struct errinfo *
     memcpy(data->head.magic, magic, sizeof(magic));
     data->head.version = MODEL_VERSION;
     data->head.vector_version = VECTOR_VERSION;
-    data->head.checksum = sum_of(data);
+    data->head.checksum = checksum_of(data);
     return file_write_atomic(path, slice_of(data, sizeof(*data)), FILE_MODE, reterr);
 }

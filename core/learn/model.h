@@ -9,7 +9,7 @@
  * learnt here, only the prior speaks, up to MODEL_PRIOR_SCORE.
  * The second opinion (core/learn/odds.h) counts in how many spam and ham messages each term stood,
  * and has windows of its own. The score is the geometric mean of both: each can veto the other.
- * Files in reading order: vector, ftrl, model, odds, prior, store, build, learner.
+ * Files in reading order: vector, ftrl, model, odds, prior, vector_store, build, learner.
  * Threads: any may read one model.   Owns: the mapping.   Depends: base, feature, extract.
  * To change the score: model_judge and its test; the figures are in ADR 0070.
  */

@@ -1,9 +1,9 @@
 /*
  * prior - the weights that gillnet comes with, made from public mail.
  *
- * A file of at most PRIOR_BYTES: a header, the windows of ham, then for each term with a weight the distance of its
- * hash from the last one in LEB128 and the weight as a signed byte. The smallest weights are left
- * out. Made by `gillnet train --prior FILE`.
+ * A file of at most PRIOR_BYTES: a header, the windows of ham, then for each term with a weight the
+ * distance of its hash from the last one in LEB128 and the weight as a signed byte. The smallest
+ * weights are left out. Made by `gillnet train --prior FILE`.
  * Threads: pure.   Depends: base.
  */
 #ifndef CORE_LEARN_PRIOR_H
@@ -13,8 +13,8 @@
 
 enum { PRIOR_BYTES = 512 << 10, PRIOR_VERSION = 1 };
 
-/* Reads the file into m: prior, prior_unit, and the prior windows of each kind. ERR_CORRUPT; ERR_VERSION: made for
- * other terms. */
+/* Reads the file into m: prior, prior_unit, and the prior windows of each kind. ERR_CORRUPT.
+ * ERR_VERSION: made for other terms. */
 enum err prior_read(const char *path, struct model_data *m, struct errinfo *reterr);
 /* Writes the weights and windows of m, as they were learnt, as a prior. */
 enum err prior_write(const char *path, const struct model_data *m,

@@ -9,7 +9,8 @@
  * (fields, parts, tags), vector_link.c (links, sender, signs), vector_kind.c.
  * To add a term: a call of vector_add in the reader that sees the property. Raise VECTOR_VERSION
  * if an existing term changes its hash or meaning: the model then starts again from its prior.
- * Threads: one at a time.   Allocates: from the arena given.   Depends: base, text, feature, extract.
+ * Threads: one at a time.   Allocates: from the arena given.   Depends: base, text,
+ * feature, extract.
  */
 #ifndef CORE_LEARN_VECTOR_H
 #define CORE_LEARN_VECTOR_H
@@ -21,7 +22,7 @@ enum {
     VECTOR_VERSION = 1,
     VECTOR_HASH_BITS = 20,
     VECTOR_HASH_MASK = (1 << VECTOR_HASH_BITS) - 1,
-    VECTOR_WORDS = 1500, /* different words of the text that are kept */
+    VECTOR_WORDS = 700,  /* different words of the text that are kept */
     VECTOR_TERMS = 2048, /* in all */
     VECTOR_BYTES = 8192  /* of an encoded vector, at most */
 };

@@ -1,5 +1,5 @@
-/* vector_code - a vector as bytes: version, kind, group, then each block as the number of its terms and
- * the distances of their hashes in rising order, all in LEB128. */
+/* vector_code - a vector as bytes: version, kind, group; then of each block the number of its terms
+ * and the distances of their hashes in rising order, all in LEB128. */
 #include "core/base/le.h"
 #include "core/learn/vector.h"
 
@@ -12,7 +12,7 @@ static int by_key(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static size_t put(uint8_t *p, uint32_t v)
+static size_t put_leb128(uint8_t *p, uint32_t v)
 {
     size_t n = 0;
     for (; v >= 0x80; v >>= 7) {
@@ -36,9 +36,9 @@ bool vector_encode(const struct vector *v, struct buf *to)
     le_put(bytes + 2, v->group, 2);
     for (unsigned b = 0; b < VECTOR_BLOCKS; b++) {
         uint32_t last = 0;
-        at += put(bytes + at, v->count[b]);
+        at += put_leb128(bytes + at, v->count[b]);
         for (unsigned j = 0; j < v->count[b] && i < n; j++, i++) {
-            at += put(bytes + at, (key[i] & VECTOR_HASH_MASK) - last);
+            at += put_leb128(bytes + at, (key[i] & VECTOR_HASH_MASK) - last);
             last = key[i] & VECTOR_HASH_MASK;
         }
     }
@@ -47,7 +47,7 @@ bool vector_encode(const struct vector *v, struct buf *to)
 }
 
 /* Reads a number of at most 21 bits. */
-static bool get(struct slice *s, uint32_t *ret)
+static bool get_leb128(struct slice *s, uint32_t *ret)
 {
     uint32_t v = 0;
     for (unsigned i = 0; i < 3 && i < s->n; i++) {
@@ -68,12 +68,13 @@ static bool read_block(struct slice *s, unsigned block, uint32_t *key, size_t *n
 {
     uint32_t count = 0;
     uint32_t hash = 0;
-    if (!get(s, &count) || count > VECTOR_TERMS - *n) {
+    if (!get_leb128(s, &count) || count > VECTOR_TERMS - *n) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t step = 0;
-        if (!get(s, &step) || (i > 0 && step == 0) || step > VECTOR_HASH_MASK - hash) {
+        if (!get_leb128(s, &step) || (i > 0 && step == 0) ||
+            step > VECTOR_HASH_MASK - hash) {
             return false;
         }
         hash += step;

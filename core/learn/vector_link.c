@@ -69,7 +69,8 @@ static void add_host(struct vector_reader *r, struct slice host)
     }
 }
 
-static void add_path(struct vector_reader *r, struct slice path, struct slice query)
+static void add_link_path(struct vector_reader *r, struct slice path,
+                          struct slice query)
 {
     char extension[LABELS_MAX];
     size_t at = path.n;
@@ -116,7 +117,7 @@ void vector_add_links(struct vector_reader *r, const struct featureset *set)
         host = slice_head(host, slice_find(host, ':'));
         n++;
         add_host(r, host);
-        add_path(r, path, slice_from(f->text, mark));
+        add_link_path(r, path, slice_from(f->text, mark));
         add_link_words(r, host);
         add_link_words(r, path);
     }

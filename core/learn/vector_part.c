@@ -156,7 +156,7 @@ static void on_from(struct vector_reader *r, struct slice value)
     }
 }
 
-static void on_answer(struct vector_reader *r, struct slice value)
+static void note_answer_field(struct vector_reader *r, struct slice value)
 {
     (void)value;
     if (!r->has_answer) {
@@ -186,8 +186,8 @@ static const struct {
     {{"Content-Type", 12}, on_content_type},
     {{"X-Mailer", 8}, on_mailer},
     {{"User-Agent", 10}, on_mailer},
-    {{"In-Reply-To", 11}, on_answer},
-    {{"References", 10}, on_answer},
+    {{"In-Reply-To", 11}, note_answer_field},
+    {{"References", 10}, note_answer_field},
     {{"X-Priority", 10}, on_priority},
     {{"Importance", 10}, on_priority},
     {{"To", 2}, on_names},
@@ -235,7 +235,7 @@ void vector_on_field(void *context, struct slice name, struct slice value)
     }
 }
 
-static void add_file(struct vector_reader *r, struct slice name)
+static void add_file_name(struct vector_reader *r, struct slice name)
 {
     char text[EXTENSION_MAX];
     size_t at = name.n;
@@ -280,7 +280,7 @@ void vector_on_part(void *context, const struct mail_part *part)
                         "disposition=", slice_head(part->disposition, VALUE_MAX));
     }
     if (part->filename.n > 0) {
-        add_file(r, part->filename);
+        add_file_name(r, part->filename);
     }
 }
 

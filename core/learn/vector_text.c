@@ -4,22 +4,26 @@
 #include "core/message/text/ascii.h"
 
 enum {
-    LONG_WORD = 25,       /* bytes; a longer word is known by its length alone */
-    ENGLISH_BYTES = 5,    /* of the longest word below */
+    LONG_WORD = 25,    /* bytes; a longer word is known by its length alone */
+    ENGLISH_BYTES = 5, /* of the longest word below */
+    ENGLISH_BITS = 7,
     DELIMITER_MIN = 20,   /* signs of a line that separates a footer */
     ATTRIBUTION_MAX = 320 /* bytes of a line that names who wrote the quoted text */
 };
 
-/* Words that stand in any English text, and in few others. */
-static const char english[][ENGLISH_BYTES + 1] = {
-    "the",  "and", "of",   "to",  "you", "for", "is",  "that", "with", "your",
-    "this", "are", "have", "not", "be",  "it",  "on",  "we",   "from", "if",
-    "will", "can", "or",   "our", "as",  "by",  "has", "was",  "at",   "an"};
+/* Words that stand in any English text, and in few others; each at its place by english_at. */
+static const char english[1 << ENGLISH_BITS][ENGLISH_BYTES + 1] = {
+    [0] = "by",    [1] = "to",     [2] = "it",    [7] = "at",    [18] = "our",
+    [25] = "this", [26] = "be",    [39] = "are",  [41] = "of",   [42] = "is",
+    [45] = "if",   [46] = "with",  [47] = "as",   [67] = "from", [70] = "for",
+    [71] = "has",  [76] = "we",    [78] = "or",   [87] = "can",  [90] = "your",
+    [92] = "that", [94] = "will",  [104] = "the", [108] = "on",  [110] = "not",
+    [111] = "and", [116] = "have", [117] = "an",  [125] = "was", [126] = "you"};
 
-/* A word as eight bytes. */
-static uint64_t short_word(struct slice w)
+static size_t english_at(uint64_t word)
 {
-    return le_get(w.p, w.n < 8 ? w.n : 8);
+    return (word * UINT64_C(0x7eb0adf422cedafb)) >>
+           (64 - ENGLISH_BITS); /* no two at one place */
 }
 
 static bool is_english(struct slice w)
@@ -27,14 +31,8 @@ static bool is_english(struct slice w)
     if (w.n < 2 || w.n > ENGLISH_BYTES) {
         return false;
     }
-    uint64_t word = short_word(w);
-    bool is = false;
-    for (size_t i = 0; i < LENGTH(english); i++) {
-        uint64_t other = 0;
-        memcpy(&other, english[i], sizeof(english[i]));
-        is = is || le64toh(other) == word;
-    }
-    return is;
+    const char *other = english[english_at(le_get(w.p, w.n))];
+    return memcmp(other, w.p, w.n) == 0 && other[w.n] == '\0';
 }
 
 /* The bit of the script of a word, by its first byte in UTF-8. */

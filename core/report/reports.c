@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 
 enum { US_PER_S = 1000000 };
-#define TEACH_WEIGHT 3.0 /* messages that a fully trusted report stands for */
+#define TEACH_WEIGHT ((double)LEARNER_REPORT) /* of a fully trusted report */
 
 struct reports {
     pthread_mutex_t lock; /* of writing */

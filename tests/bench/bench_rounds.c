@@ -6,6 +6,8 @@
  *   T N spam|ham  puts a message into the store      A N spam|ham WEIGHT  learns it now
  *   B             rebuilds                           C  measures thresholds again
  *   W FILE        writes the model as a prior
+ *   K             finds the PADDING words that the model holds most hamlike
+ *   X N           as Q, for the message with these words added
  *   Q N           prints: N score margin threshold is_local is_vetoed odds kind
  */
 #include <stdio.h>
@@ -16,7 +18,7 @@
 #include "core/learn/learner.h"
 #include "core/learn/prior.h"
 
-enum { MESSAGES_MAX = 40000 };
+enum { MESSAGES_MAX = 40000, PADDING = 200 };
 
 static struct buf vectors[MESSAGES_MAX];
 static size_t nmessages;
@@ -76,12 +78,71 @@ static void start(const char *prior)
     }
 }
 
-static void judge(size_t i)
+static uint32_t padding[PADDING];
+static size_t npadding;
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct model_data *m = learner_model(learner);
+    int left = m->weight[*(const uint32_t *)a];
+    int right = m->weight[*(const uint32_t *)b];
+    return (left > right) - (left < right);
+}
+
+/* Words of any message, each once, the most hamlike first. */
+static void find_padding(void)
+{
+    static uint32_t words[FTRL_WEIGHTS];
+    static bool has[FTRL_WEIGHTS];
+    size_t n = 0;
+    memset(has, 0, sizeof(has));
+    for (size_t i = 0; i < nmessages; i++) {
+        struct vector v;
+        if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {
+            for (size_t j = 0; j < v.n; j++) {
+                uint32_t hash = v.term[j] & VECTOR_HASH_MASK;
+                if (v.term[j] >> VECTOR_HASH_BITS == VECTOR_TEXT && !has[hash]) {
+                    has[hash] = true;
+                    words[n++] = hash;
+                }
+            }
+        }
+        arena_reset(arena);
+    }
+    qsort(words, n, sizeof(*words), by_weight);
+    npadding = n < PADDING ? n : PADDING;
+    memcpy(padding, words, npadding * sizeof(*words));
+}
+
+static void pad(struct vector *v)
+{
+    uint32_t *term = arena_array(arena, v->n + npadding, sizeof(*term));
+    size_t n = v->n;
+    memcpy(term, v->term, n * sizeof(*term));
+    for (size_t i = 0; i < npadding; i++) {
+        uint32_t key = (uint32_t)VECTOR_TEXT << VECTOR_HASH_BITS | padding[i];
+        bool is_there = false;
+        for (size_t j = 0; j < v->n; j++) {
+            is_there = is_there || v->term[j] == key;
+        }
+        if (!is_there) {
+            term[n++] = key;
+            v->count[VECTOR_TEXT]++;
+        }
+    }
+    v->term = term;
+    v->n = n;
+}
+
+static void judge(size_t i, bool is_padded)
 {
     struct model_options options = {.false_positives = 0.001, .cap = {4.5, 4.5, 1, 2}};
     struct model_answer a;
     struct vector v;
     if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {
+        if (is_padded) {
+            pad(&v);
+        }
         learner_judge(learner, &options, &v, &a);
         const struct model_kind *k = &learner_model(learner)->head.kind[a.kind];
         printf("%zu %.2f %.4f %.6f %d %d %.4f %s %.6f\n", i, a.score, a.margin, a.share,
@@ -128,8 +189,12 @@ static void obey(char *line)
     case 'W':
         (void)prior_write(line + 2, m, NULL);
         break;
+    case 'K':
+        find_padding();
+        break;
     case 'Q':
-        judge(strtoul(line + 2, NULL, 10));
+    case 'X':
+        judge(strtoul(line + 2, NULL, 10), line[0] == 'X');
         break;
     default:
         break;

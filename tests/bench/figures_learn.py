@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Figures of the model: sources left out of the training, with and without reports.
 
-Usage: figures_learn.py [--rules FILE.tsv] [--reports N[,N]...] [--names] [--half] [--attack] [DATA]
+Usage: figures_learn.py [--rules FILE.tsv] [--reports N[,N]...] [--names] [--half] [DATA]
 
 Learns with build/release/tests/bench/bench_rounds, adds the score of the shipped rules, and counts
 messages at thresholds.header (5.0) and thresholds.reject (10.0). Each family of spam (SPAM) and of
@@ -84,9 +84,9 @@ class Rounds:
         for m in messages:
             self.say("A %d %s %g" % (m.number, "spam" if m.spam else "ham", REPORT_WEIGHT))
 
-    def ask(self, messages, key):
+    def ask(self, messages, key, how="Q"):
         for m in messages:
-            self.say("Q %d" % m.number)
+            self.say("%s %d" % (how, m.number))
             self.asked.append((key, m))
 
     def run(self):
@@ -142,6 +142,19 @@ def add_round(rounds, messages, spam, ham, reports):
     rounds.ask(tested_ham, (reports, spam, ham))
 
 
+def add_half(rounds, messages):
+    """Train on a random half of the campaigns, judge the other; its spam again with 200 hamlike words added."""
+    half = sum(1 for m in messages) // 2
+    train, test = take_campaigns(messages, half, 11)
+    rounds.say("R")
+    rounds.train(train)
+    rounds.say("B")
+    rounds.ask(test, ("half", "", ""))
+    rounds.say("K")
+    rounds.ask([m for m in test if m.spam][:1000], ("half", "", ""))
+    rounds.ask([m for m in test if m.spam][:1000], ("padded", "", ""), "X")
+
+
 def group_of(m):
     """Where a message counts."""
     return m.family if m.spam or m.family != "easy-ham" else m.path.split("/")[2]
@@ -159,8 +172,8 @@ def print_shares(answers, names):
         g[3] += float(a[1]) >= HEADER - 1e-9
         if names and not m.spam and total >= HEADER - 1e-9:
             print("  %s reports=%s rules=%.1f model=%s margin=%s of %s local=%s %s" % (m.path, reports, m.rule_score, a[1], a[2], a[3], a[4], a[7]))
-    for (reports, spam, group), (n, marked, rejected, alone) in sorted(seen.items(), key=lambda x: (x[0][0], not x[0][1], x[0][2])):
-        print("reports %3d %-4s %-16s %6d judged, marked %5.2f %%, by the model alone %5.2f %%, rejected %d"
+    for (reports, spam, group), (n, marked, rejected, alone) in sorted(seen.items(), key=lambda x: (str(x[0][0]), not x[0][1], x[0][2])):
+        print("reports %3s %-4s %-16s %6d judged, marked %5.2f %%, by the model alone %5.2f %%, rejected %d"
               % (reports, "spam" if spam else "ham", group, n, 100 * marked / n, 100 * alone / n, rejected))
 
 
@@ -172,10 +185,13 @@ def main():
     parser.add_argument("--rules", dest="rules_file", default="/tmp/figures-learn-hits.json")
     parser.add_argument("--reports", default="0,50,200")
     parser.add_argument("--names", action="store_true")
+    parser.add_argument("--half", action="store_true", help="half of the campaigns to the other half, and the attack")
     options = parser.parse_args()
     messages = read_messages(options)
     rounds = Rounds(options.program, options.data, messages)
-    for reports in (int(x) for x in options.reports.split(",")):
+    if options.half:
+        add_half(rounds, messages)
+    for reports in (int(x) for x in options.reports.split(",") if not options.half):
         for spam in SPAM:
             for ham in HAM:
                 add_round(rounds, messages, spam, ham, reports)

@@ -1,13 +1,13 @@
 /*
- * store - the examples that the model is made of: in memory, and in one file.
+ * vector_store - the examples that the model is made of: in memory, and in one file.
  *
  * Keeps the newest LEARNER_STORE of each class. When a class is full, the oldest example of its
  * largest kind makes room. The file is appended to; it is rewritten when most of it is no longer
  * kept. A record is whole or ignored, with all behind it.
  * Threads: one at a time.   Owns: its memory and the file's descriptor.   Depends: base.
  */
-#ifndef CORE_LEARN_STORE_H
-#define CORE_LEARN_STORE_H
+#ifndef CORE_LEARN_VECTOR_STORE_H
+#define CORE_LEARN_VECTOR_STORE_H
 
 #include "core/base/file.h"
 #include "core/learn/learner.h"

@@ -1,4 +1,4 @@
-#include "core/learn/store.h"
+#include "core/learn/vector_store.h"
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
@@ -60,7 +60,7 @@ void store_add_number(struct buf *to, enum record_kind kind, uint64_t value)
 
 /* ---- in memory ---- */
 
-static void take_out(struct store *s, size_t at)
+static void drop_kept(struct store *s, size_t at)
 {
     struct kept *k = &s->kept[at];
     s->count[k->kind][k->is_spam]--;
@@ -70,7 +70,7 @@ static void take_out(struct store *s, size_t at)
 }
 
 /* Room for one more of the class. */
-static void make_room(struct store *s, bool is_spam)
+static void make_room_in_class(struct store *s, bool is_spam)
 {
     size_t sum = 0;
     unsigned most = 0;
@@ -80,13 +80,13 @@ static void make_room(struct store *s, bool is_spam)
     }
     for (size_t i = 0; sum >= LEARNER_STORE && i < s->n; i++) {
         if (s->kept[i].is_spam == is_spam && s->kept[i].kind == most) {
-            take_out(s, i);
+            drop_kept(s, i);
             return;
         }
     }
 }
 
-static struct kept *keep(struct store *s, const struct learner_example *e)
+static struct kept *keep_example(struct store *s, const struct learner_example *e)
 {
     unsigned kind = e->vector.n > 3 ? (uint8_t)e->vector.p[1] : VECTOR_KINDS;
     uint8_t *bytes = malloc(e->vector.n + 1);
@@ -94,7 +94,7 @@ static struct kept *keep(struct store *s, const struct learner_example *e)
         free(bytes);
         return NULL;
     }
-    make_room(s, e->is_spam);
+    make_room_in_class(s, e->is_spam);
     memcpy(bytes, e->vector.p, e->vector.n);
     struct kept *k = &s->kept[s->n++];
     *k = (struct kept){.number = e->number,
@@ -112,7 +112,7 @@ static struct kept *keep(struct store *s, const struct learner_example *e)
 
 struct kept *store_add(struct store *s, const struct learner_example *e)
 {
-    struct kept *k = keep(s, e);
+    struct kept *k = keep_example(s, e);
     if (k != NULL) {
         add_kept(&s->pending, k);
         s->written++;
@@ -124,7 +124,7 @@ static bool remove_number(struct store *s, uint64_t number)
 {
     for (size_t i = 0; i < s->n; i++) {
         if (s->kept[i].number == number) {
-            take_out(s, i);
+            drop_kept(s, i);
             return true;
         }
     }
@@ -146,7 +146,7 @@ static size_t remove_source(struct store *s, uint64_t source)
     size_t n = 0;
     for (size_t i = 0; i < s->n;) {
         if (s->kept[i].source == source) {
-            take_out(s, i);
+            drop_kept(s, i);
             n++;
         } else {
             i++;
@@ -195,7 +195,7 @@ static bool read_example(struct store *s, bool is_spam, struct cursor *c)
         s->applied = e.number > s->applied ? e.number : s->applied;
         return true;
     }
-    return keep(s, &e) != NULL;
+    return keep_example(s, &e) != NULL;
 }
 
 static bool read_record(struct store *s, struct slice body)

@@ -10,7 +10,8 @@
  * paper's tables), cmd_plan and plan_*, cmd_simulate and simulate_* (the commands), svg (plots).
  * To add an option of `gillnet plan`: a row of the table in lab_plan (cmd_plan.c), its synopsis in
  * core/cli/commands.def and gillnet(1).
- * Depends: base, config, feature, filter, count, the ring's rooms, cli.   ADR 0018, 0028, 0036.
+ * Depends: base, config, feature, filter, count, report, the ring's rooms, cli.
+ * ADR 0018, 0028, 0036, 0075.
  */
 #ifndef CORE_LAB_LAB_H
 #define CORE_LAB_LAB_H

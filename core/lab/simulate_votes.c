@@ -315,9 +315,10 @@ static void react_honestly(struct world *w, const struct event *e, bool is_marke
                        : REPORT_LEAST + (REPORT_MOST - REPORT_LEAST) *
                                             draw(w, DRAW_HABIT, ITEMS_MOST, e->user);
 
-    if (i->kind == ITEM_SPAM && chance < (is_marked ? RELEASE_OF_SPAM : habit)) {
-        plan_event(w, then_s, is_marked ? VOTE_HAM : VOTE_SPAM, e->item, e->user);
-    } else if (i->kind == ITEM_NEWSLETTER && chance < (is_marked ? RELEASE : MISTAKE)) {
+    double spam = is_marked ? RELEASE_OF_SPAM : habit;
+    double wanted = is_marked ? RELEASE : MISTAKE;
+
+    if (chance < (i->kind == ITEM_SPAM ? spam : wanted)) {
         plan_event(w, then_s, is_marked ? VOTE_HAM : VOTE_SPAM, e->item, e->user);
     }
 }
@@ -344,11 +345,9 @@ static void on_copy(struct world *w, const struct event *e)
     if (is_measured(w, e->user)) {
         measure_copy(w, i, is_marked);
     }
-    if (!is_liar(w, e->user)) {
-        react_honestly(w, e, is_marked);
-    } else if (is_attack(w, e->time_s)) {
+    if (is_liar(w, e->user) && is_attack(w, e->time_s)) {
         react_as_liar(w, e);
-    } else if (w->s->plot != REPORTS_TOGETHER) {
+    } else {
         react_honestly(w, e, is_marked);
     }
 }

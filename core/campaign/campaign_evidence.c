@@ -15,7 +15,7 @@ static const struct weight weights[] = {
     {FEATURE_template_sender, 10, true}, {FEATURE_body, 10, true},
 };
 
-static const struct weight *weight_of(uint16_t type)
+static const struct weight *weight_of_type(uint16_t type)
 {
     for (size_t i = 0; i < LENGTH(weights); i++) {
         if (weights[i].type == type) {
@@ -55,7 +55,7 @@ struct making {
 
 static void add_key(struct making *m, const struct feature *f, uint64_t digest)
 {
-    const struct weight *w = weight_of(f->type);
+    const struct weight *w = weight_of_type(f->type);
 
     if (w == NULL || (w->is_of_short && m->epoch != 0) || m->ret->n == EVIDENCE_MAX ||
         (f->type == FEATURE_attachment && m->nattachments++ >= EVIDENCE_ATTACHMENTS)) {
@@ -97,7 +97,7 @@ static uint64_t beginning(const struct digest *d)
 static bool is_taken(uint16_t type)
 {
     return type == FEATURE_client_net || type == FEATURE_from_domain ||
-           type == FEATURE_envelope_domain || weight_of(type) != NULL;
+           type == FEATURE_envelope_domain || weight_of_type(type) != NULL;
 }
 
 void evidence_make(const struct evidence_case *c, struct evidence *ret)

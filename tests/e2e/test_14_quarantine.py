@@ -165,6 +165,19 @@ def test_list__a_message_is_held__has_its_evidence(env):
         assert second.encode() in site.run("list").stdout
 
 
+def test_list__an_administrator_holds_mail__is_shown_with_all_alone(env):
+    if not env.is_postfix():
+        return  # Sendmail has no such table
+    with Site(env, extra="smtpd_client_restrictions = check_client_access static:HOLD") as site:
+        reply = site.mta.send(message.build("harmless"))
+        assert reply.startswith("250"), reply
+        (held,) = proc.wait_for("the held message", site.mta.held)
+        site.g.verdict(held)
+        assert site.rows() == [] and site.run("digest").stdout == b""
+        (row,) = site.rows("--all")
+        assert (row["id"], row["gillnet"]) == (held, False), row
+
+
 def test_show__held__as_the_queue_has_it(env):
     with Site(env) as site:
         queue_id = site.hold()

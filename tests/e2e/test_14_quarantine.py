@@ -16,7 +16,7 @@ import message
 import mta as mtas
 import proc
 
-# What the unit gillnet-queue@.service leaves to root.
+# The rights that the unit gillnet-queue@.service leaves to root.
 SANDBOX = ["setpriv", "--no-new-privs", "--bounding-set",
            "-all,+dac_override,+dac_read_search,+fowner,+chown,+setuid,+setgid"]
 HOLD = "thresholds = { header = 2.0; quarantine = 4.0; };\n"

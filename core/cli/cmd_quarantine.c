@@ -212,7 +212,7 @@ static int delete_one(struct cli *cli, const char *id)
     struct slice bytes = SLICE_NONE;
     struct buf answer;
 
-    buf_init(&answer, QUARANTINE_LINE_MAX * 16);
+    buf_init(&answer, (size_t)QUARANTINE_LINE_MAX * 16);
     int status = ask_about(cli, "delete", id, &answer, &bytes);
     buf_fini(&answer);
     if (status == 0 && cli->json) {

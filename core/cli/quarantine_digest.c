@@ -118,7 +118,7 @@ static void add_to(json_t *recipients, const char *address, json_t *row)
     char key[HELD_VALUE_MAX + 1];
     size_t n = 0;
 
-    for (; address[n] != '\0' && n < HELD_VALUE_MAX; n++) {
+    for (; n < HELD_VALUE_MAX && address[n] != '\0'; n++) {
         const char c = address[n];
         key[n] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     }
@@ -166,10 +166,11 @@ static enum err add_link(const struct digesting *d, json_t *row, const char *add
     char token[HELD_TOKEN_SIZE] = "ONE-TIME-LINK";
     char url[URL_BYTES];
     const size_t n = strlen(c->url);
+    const struct held_link_terms terms = {row, address, action,
+                                          d->now_s + c->link_expires_s};
     enum err e = d->is_dry
                      ? ERR_OK
-                     : held_link_make(d->cli->config->state_dir, row, address, action,
-                                      d->now_s + c->link_expires_s, token, reterr);
+                     : held_link_make(d->cli->config->state_dir, &terms, token, reterr);
 
     (void)snprintf(url, sizeof(url), "%s%sq/%s", c->url,
                    n > 0 && c->url[n - 1] == '/' ? "" : "/", token);

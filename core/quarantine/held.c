@@ -33,7 +33,7 @@ void held_add_recipient(struct held *h, struct slice address)
 static struct slice next_field(struct slice *header)
 {
     struct slice rest = *header;
-    const char *end = rest.p;
+    const char *end = NULL;
 
     do {
         struct slice line = slice_cut(&rest, '\n');
@@ -56,7 +56,11 @@ static struct slice unfold(struct slice value, struct arena *arena)
         const bool is_blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
 
         if (!is_blank || (n > 0 && text[n - 1] != ' ')) {
-            text[n++] = is_blank ? ' ' : c;
+            text[n] = c;
+            if (is_blank) {
+                text[n] = ' ';
+            }
+            n++;
         }
     }
     return slice_of(text, n);

@@ -63,10 +63,10 @@ static enum err make_link_folders(const char *state_dir, struct errinfo *reterr)
     return e;
 }
 
-enum err held_link_make(const char *state_dir, const json_t *row, const char *recipient,
-                        const char *action, uint64_t expires_s,
+enum err held_link_make(const char *state_dir, const struct held_link_terms *terms,
                         char rettoken[HELD_TOKEN_SIZE], struct errinfo *reterr)
 {
+    const json_t *row = terms->row;
     char path[FILE_PATH_MAX];
     char *text = NULL;
     enum err e = make_link_folders(state_dir, reterr);
@@ -74,11 +74,11 @@ enum err held_link_make(const char *state_dir, const json_t *row, const char *re
     if (e != ERR_OK) {
         return e;
     }
-    json_t *link =
-        json_pack("{s:s, s:I, s:s, s:s, s:I, s:s, s:s}", "id", held_text(row, "id"),
-                  "time_s", (json_int_t)held_number(row, "time_s"), "recipient",
-                  recipient, "action", action, "expires_s", (json_int_t)expires_s,
-                  "from", held_text(row, "from"), "subject", held_text(row, "subject"));
+    json_t *link = json_pack(
+        "{s:s, s:I, s:s, s:s, s:I, s:s, s:s}", "id", held_text(row, "id"), "time_s",
+        (json_int_t)held_number(row, "time_s"), "recipient", terms->recipient, "action",
+        terms->action, "expires_s", (json_int_t)terms->expires_s, "from",
+        held_text(row, "from"), "subject", held_text(row, "subject"));
     text = json_dumps(link, JSON_COMPACT);
     json_decref(link);
     make_token(rettoken);

@@ -20,9 +20,13 @@ enum { HELD_TOKEN_CHARS = 32, HELD_TOKEN_SIZE = HELD_TOKEN_CHARS + 1 };
 #define HELD_LINK_RELEASE "release"
 #define HELD_LINK_SPAM    "spam"
 
-/* Makes a link for a recipient of the message of this row (held.h). */
-enum err held_link_make(const char *state_dir, const json_t *row, const char *recipient,
-                        const char *action, uint64_t expires_s,
+struct held_link_terms {
+    const json_t *row; /* of the message (held.h) */
+    const char *recipient;
+    const char *action;
+    uint64_t expires_s;
+};
+enum err held_link_make(const char *state_dir, const struct held_link_terms *terms,
                         char rettoken[HELD_TOKEN_SIZE], struct errinfo *reterr);
 
 enum held_link_state {

@@ -16,6 +16,9 @@ import message
 import mta as mtas
 import proc
 
+# The rights that the unit gillnet-queue@.service leaves to root.
+SANDBOX = ["setpriv", "--no-new-privs", "--bounding-set",
+           "-all,+dac_override,+dac_read_search,+fowner,+chown,+setuid,+setgid"]
 HOLD = "thresholds = { header = 2.0; quarantine = 4.0; };\n"
 
 
@@ -69,8 +72,8 @@ class Site:
             'url = "http://127.0.0.1:%d"; from = "filter@rcpt.example"; %s };\n'
             % (self.port, self.tokens, env.kind, programs, place, self.queue, self.port, more))
 
-    def command(self, program, *argv):
-        argv = [os.path.join(proc.BUILD, program), "-c", self.g.config, *argv]
+    def command(self, program, *argv, sandbox=()):
+        argv = [*sandbox, os.path.join(proc.BUILD, program), "-c", self.g.config, *argv]
         if not self.env.is_postfix():  # its host name and hosts file
             argv = ["nsenter", "--target", str(self.mta.child.pid), "--uts", "--mount", *argv]
         return argv
@@ -97,7 +100,7 @@ class Site:
         return new
 
     def start_helper(self):
-        self.helper = Helper(self.queue, self.command("gillnet-queue"), self.environment())
+        self.helper = Helper(self.queue, self.command("gillnet-queue", sandbox=SANDBOX), self.environment())
 
     def start_hub(self):
         program = shutil.copy(os.path.join(proc.BUILD, "gillnet-hub"), gillnet.programs())
@@ -163,6 +166,19 @@ def test_list__a_message_is_held__has_its_evidence(env):
         assert "LIST_PHISH" in row["symbols"] and "subject" not in row, row
         assert [r["id"] for r in site.rows("--rcpt", "ANN@rcpt.example")] == [second]
         assert second.encode() in site.run("list").stdout
+
+
+def test_list__an_administrator_holds_mail__is_shown_with_all_alone(env):
+    if not env.is_postfix():
+        return  # Sendmail has no such table
+    with Site(env, extra="smtpd_client_restrictions = check_client_access static:HOLD") as site:
+        reply = site.mta.send(message.build("harmless"))
+        assert reply.startswith("250"), reply
+        (held,) = proc.wait_for("the held message", site.mta.held)
+        site.g.verdict(held)
+        assert site.rows() == [] and site.run("digest").stdout == b""
+        (row,) = site.rows("--all")
+        assert (row["id"], row["gillnet"]) == (held, False), row
 
 
 def test_show__held__as_the_queue_has_it(env):

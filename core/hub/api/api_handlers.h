@@ -22,7 +22,8 @@ void api_refuse_change(struct api_call *call, enum err e, const struct errinfo *
 /* Logs a write: client, kind, number of values and result. */
 void api_audit(const struct api_call *call, const char *what, size_t n);
 
-/* Reports the body, a message, and answers: 202 if the report is kept. */
+/* Reports the body, a message, and answers: 202 if the report is kept. Only the administrator's
+ * report of ham takes entries off lists: a link in a mail must not do that for everybody. */
 struct api_opinion {
     bool is_spam;
     const char *reporter;

@@ -281,7 +281,8 @@ void api_report_message(struct api_call *call, const struct api_opinion *opinion
                  .reporter = slice_str(opinion->reporter),
                  .id = {slice_str(opinion->id)},
                  .nids = 1},
-        .body = call->body};
+        .body = call->body,
+        .keeps_lists = strcmp(opinion->reporter, REPORT_ADMINISTRATOR) != 0};
 
     (void)snprintf(r.kind, sizeof(r.kind), "%.*s", SLICE_ARGS(r.line.say));
     report(&r);

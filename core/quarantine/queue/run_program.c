@@ -91,9 +91,16 @@ static int wait_for(pid_t pid)
     return status;
 }
 
+/* How a program is run. */
+struct run {
+    const char *const *argv;
+    int in; /* its input; -1: empty */
+    bool with_errors;
+    unsigned wait_ms;
+};
+
 /* Runs it to its end; *retstatus is that of waitpid. */
-static enum err run_to_end(const char *const argv[], int in, bool with_errors,
-                           unsigned wait_ms, struct buf *retout, int *retstatus,
+static enum err run_to_end(const struct run *r, struct buf *retout, int *retstatus,
                            struct errinfo *reterr)
 {
     int fds[2];
@@ -102,24 +109,24 @@ static enum err run_to_end(const char *const argv[], int in, bool with_errors,
     bool is_complete = false;
 
     if (pipe2(fds, O_CLOEXEC) != 0) {
-        return errinfo_set(reterr, ERR_IO, argv[0], 0, "no pipe: %s",
+        return errinfo_set(reterr, ERR_IO, r->argv[0], 0, "no pipe: %s",
                            strerrordesc_np(errno));
     }
-    errnum = spawn(argv, in, fds[1], with_errors ? fds[1] : -1, &pid);
+    errnum = spawn(r->argv, r->in, fds[1], r->with_errors ? fds[1] : -1, &pid);
     close(fds[1]);
     if (errnum != 0) {
         close(fds[0]);
-        return errinfo_set(reterr, err_of_errno(errnum), argv[0], 0, "cannot run: %s",
-                           strerrordesc_np(errnum));
+        return errinfo_set(reterr, err_of_errno(errnum), r->argv[0], 0,
+                           "cannot run: %s", strerrordesc_np(errnum));
     }
-    is_complete = read_output(fds[0], wait_ms, retout);
+    is_complete = read_output(fds[0], r->wait_ms, retout);
     close(fds[0]);
     if (!is_complete) {
         kill(pid, SIGKILL);
     }
     *retstatus = wait_for(pid);
     if (!is_complete) {
-        return errinfo_set(reterr, ERR_TIMEOUT, argv[0], 0,
+        return errinfo_set(reterr, ERR_TIMEOUT, r->argv[0], 0,
                            "did not end in time, or its output has no end");
     }
     return ERR_OK;
@@ -128,8 +135,9 @@ static enum err run_to_end(const char *const argv[], int in, bool with_errors,
 enum err run_output(const char *const argv[], struct buf *retout,
                     struct errinfo *reterr)
 {
+    const struct run r = {argv, -1, false, RUN_WAIT_MS};
     int status = 0;
-    enum err e = run_to_end(argv, -1, false, RUN_WAIT_MS, retout, &status, reterr);
+    enum err e = run_to_end(&r, retout, &status, reterr);
 
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0,
@@ -154,9 +162,9 @@ static struct slice last_line(struct slice text)
 static enum err run_saying(const char *const argv[], int in, struct buf *retsaid,
                            struct errinfo *reterr)
 {
+    const struct run r = {argv, in, true, RUN_CHANGE_WAIT_MS};
     int status = 0;
-    enum err e =
-        run_to_end(argv, in, true, RUN_CHANGE_WAIT_MS, retsaid, &status, reterr);
+    enum err e = run_to_end(&r, retsaid, &status, reterr);
 
     if (e == ERR_OK && status != 0) {
         e = errinfo_set(reterr, ERR_IO, argv[0], 0, "failed: %.*s",

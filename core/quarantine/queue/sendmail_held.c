@@ -16,7 +16,10 @@ static bool next_record(struct slice *file, char *retcode, struct slice *rettext
         end = line.p + line.n;
     } while (rest.n > 0 && (rest.p[0] == ' ' || rest.p[0] == '\t'));
     struct slice record = slice_of(file->p, (size_t)(end - file->p));
-    *retcode = record.n > 0 ? record.p[0] : '\n';
+    *retcode = '\n';
+    if (record.n > 0) {
+        *retcode = record.p[0];
+    }
     *rettext = slice_from(record, 1);
     *file = rest;
     return *retcode != '.';

@@ -575,6 +575,10 @@ class Held(unittest.TestCase):
         self.assertEqual(done, [200, 410, 410])
         self.assertEqual([line for line in self.queue.asked if line != "list"],
                          ["show " + HELD["id"], "release " + HELD["id"]])
+        self.assertIn(LISTED[0][7:], hub.run("list", "export", "phish"))  # a user takes nothing off the lists
+        self.queue.held.append(HELD)
+        self.assertEqual(hub.post("/v1/quarantine/release", {"id": HELD["id"]}).status, 200)
+        self.assertNotIn(LISTED[0][7:], hub.run("list", "export", "phish"))  # the administrator does
 
     def test_two_buttons_at_once__then_one_is_refused(self):
         path = self.link(HELD)

@@ -26,14 +26,16 @@ FILES = """/usr/sbin/gillnetd /usr/bin/gillnet /etc/gillnet/gillnet.conf /etc/gi
 /etc/gillnet/feeds.d/openphish.conf /lib/systemd/system/gillnetd.service /usr/lib/sysusers.d/gillnet.conf
 /usr/lib/tmpfiles.d/gillnet.conf /usr/share/doc/gillnet/gillnet.conf.minimal
 /usr/share/man/man8/gillnetd.8.gz /usr/share/man/man1/gillnet.1.gz /usr/share/man/man5/gillnet.conf.5.gz
-/usr/share/doc/gillnet/gillnetd-inet.conf""".split()
+/usr/share/doc/gillnet/gillnetd-inet.conf /usr/share/doc/gillnet/digest.txt /usr/libexec/gillnet/gillnet-queue
+/lib/systemd/system/gillnet-queue.socket /lib/systemd/system/gillnet-queue@.service /usr/share/man/man8/gillnet-queue.8.gz""".split()
 HUB_FILES = ["/usr/libexec/gillnet/gillnet-hub", "/lib/systemd/system/gillnet-hub.service"]
 # folder, owner, group, mode: systemd/gillnet.tmpfiles
 FOLDERS = [("/var/lib/gillnet", "_gillnet", "_gillnet", "2750"),
            ("/var/lib/gillnet/keys", "_gillnet", "_gillnet-keys", "2770"),
            ("/var/lib/gillnet/lists", "_gillnet-hub", "_gillnet", "2750"),
            ("/var/lib/gillnet/peers", "_gillnet-hub", "_gillnet", "2750"),
-           ("/var/lib/gillnet/feeds", "_gillnet-hub", "_gillnet", "2750")]
+           ("/var/lib/gillnet/feeds", "_gillnet-hub", "_gillnet", "2750"),
+           ("/var/lib/gillnet/quarantine", "_gillnet-hub", "_gillnet", "2750")]
 
 
 def output(*argv):

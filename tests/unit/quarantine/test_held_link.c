@@ -18,9 +18,9 @@ static void make_link(const struct tempdir *t, const char *action,
     json_t *row = json_pack("{s:s, s:i, s:s}", "id", "2283EA820FA", "time_s", 77,
                             "subject", "hello");
 
-    assert_int_equal(
-        held_link_make(t->path, row, "bob@rcpt.example", action, THEN_S, token, NULL),
-        ERR_OK);
+    const struct held_link_terms terms = {row, "bob@rcpt.example", action, THEN_S};
+
+    assert_int_equal(held_link_make(t->path, &terms, token, NULL), ERR_OK);
     json_decref(row);
     assert_int_equal(strlen(token), HELD_TOKEN_CHARS);
 }

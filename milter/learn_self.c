@@ -71,8 +71,8 @@ static bool may_learn(const struct waiting *w, uint32_t day)
 /* ---- messages ---- */
 
 /* sender: the domain or the login that the bound of a day is for. */
-static void put(const struct message *m, enum learner_source source, bool must_be_known,
-                struct slice sender)
+static void queue_example(const struct message *m, enum learner_source source,
+                          bool must_be_known, struct slice sender)
 {
     const struct keyring *keys;
     struct waiting w = {.source = source, .must_be_known = must_be_known};
@@ -117,17 +117,17 @@ static void put_good(const struct message *m, const struct identity *identity,
 
     if (identity_has(identity, IDENTITY_answer)) {
         if (config->learn_outgoing) {
-            put(m, LEARNER_OUTGOING, false, domain);
+            queue_example(m, LEARNER_OUTGOING, false, domain);
         }
     } else if (!identity_has(identity, IDENTITY_proved)) {
         return;
     } else if (identity_has(identity, IDENTITY_correspondent)) {
         if (config->learn_known) {
-            put(m, LEARNER_KNOWN, false, domain);
+            queue_example(m, LEARNER_KNOWN, false, domain);
         }
     } else if (identity_has(identity, IDENTITY_newsletter) &&
                config->learn_newsletters) {
-        put(m, LEARNER_NEWSLETTER, true, domain);
+        queue_example(m, LEARNER_NEWSLETTER, true, domain);
     }
 }
 
@@ -144,7 +144,7 @@ void learn_self_received(const struct message *m, const struct verdict_context *
         put_good(m, context->identity, from->text);
     } else if ((judgements >> JUDGED_BAD & 1) && m->config->model.learn_listed &&
                has_list_hit(v, context)) {
-        put(m, LEARNER_LISTED, false, from->text);
+        queue_example(m, LEARNER_LISTED, false, from->text);
     }
 }
 
@@ -153,7 +153,8 @@ void learn_self_sent(struct message *m, const struct featureset *features)
     if (m->config->model.enabled && m->config->model.learn_outgoing &&
         m->reader != NULL &&
         vector_reader_finish(m->reader, m->extract, features, &m->vector)) {
-        put(m, LEARNER_OUTGOING, false, m->user.n > 0 ? m->user : m->mail_from);
+        queue_example(m, LEARNER_OUTGOING, false,
+                      m->user.n > 0 ? m->user : m->mail_from);
     }
 }
 

@@ -4,7 +4,7 @@
 
 enum { FLAG_SPAM = 1 };
 
-static void print_text(struct buf *ret, struct slice text, size_t most)
+static void print_short_text(struct buf *ret, struct slice text, size_t most)
 {
     text = slice_head(text, most);
     buf_add_u32(ret, (uint32_t)text.n);
@@ -28,11 +28,11 @@ void report_print(const struct report *r, struct buf *ret)
         buf_add_u8(ret, r->items[i].proof);
         buf_add_u64(ret, r->items[i].digest);
     }
-    print_text(ret, r->reporter, REPORT_NAME_MAX);
-    print_text(ret, r->way, REPORT_NAME_MAX);
-    print_text(ret, r->queue_id, REPORT_NAME_MAX);
-    print_text(ret, r->changed, REPORT_CHANGED_MAX);
-    print_text(ret, r->vector, REPORT_VECTOR_MAX);
+    print_short_text(ret, r->reporter, REPORT_NAME_MAX);
+    print_short_text(ret, r->way, REPORT_NAME_MAX);
+    print_short_text(ret, r->queue_id, REPORT_NAME_MAX);
+    print_short_text(ret, r->changed, REPORT_CHANGED_MAX);
+    print_short_text(ret, r->vector, REPORT_VECTOR_MAX);
 }
 
 static struct slice read_text(struct cursor *c, size_t most)

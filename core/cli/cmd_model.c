@@ -203,8 +203,8 @@ static int source_of(const char *name, enum learner_source *ret)
             return 0;
         }
     }
-    return cli_error(EX_USAGE, "%s: no such source; gillnet help model names them",
-                     name);
+    return cli_error(EX_USAGE,
+                     "%s: no such source; gillnet(1), model forget, names them", name);
 }
 
 /* Takes out all that came from a source; gillnetd does it, or this command while it is down. */

@@ -26,6 +26,7 @@ class, so their Bayes is measured after 200 reports only.
 import argparse
 import collections
 import concurrent.futures
+import http.client
 import importlib.machinery
 import importlib.util
 import json
@@ -264,14 +265,17 @@ class Rspamd:
     """rspamd with its whole configuration and Bayes in a Redis of its own, both on the loopback."""
 
     def __init__(self, _options, folder):
-        self.dir, self.port, self.control, self.redis_port = folder, free_port(), free_port(), free_port()
-        redis = os.path.join(os.environ.get("GILLNET_REDIS", TOP + "/build/redis"), "root/usr")
-        self.procs, self.log = [], open(os.path.join(folder, "log"), "wb")
-        try:
-            self.start_both(folder, redis)
-        except BaseException:
-            self.stop()
-            raise
+        for last in (False, False, True):  # another program may take a port before its server does
+            self.dir = tempfile.mkdtemp(dir=folder)
+            self.port, self.control, self.redis_port = free_port(), free_port(), free_port()
+            self.procs, self.log = [], open(os.path.join(self.dir, "log"), "wb")
+            try:
+                self.start_both(self.dir, os.path.join(os.environ.get("GILLNET_REDIS", TOP + "/build/redis"), "root/usr"))
+                return
+            except BaseException as e:
+                self.stop()
+                if last or not isinstance(e, (OSError, http.client.HTTPException)):
+                    raise
 
     def start_both(self, folder, redis):
         libraries = redis + "/lib/x86_64-linux-gnu"
@@ -317,11 +321,15 @@ class Rspamd:
                 for port in (self.port, self.control):
                     urllib.request.urlopen("http://127.0.0.1:%d/ping" % port, timeout=5).read()
                 return
-            except OSError:
-                if self.procs[-1].poll() is not None:
-                    break
-                time.sleep(0.1)
-        sys.exit("bench_learn: rspamd does not answer; see %s" % self.log.name)
+            except ConnectionError:
+                pass
+            except urllib.error.URLError as e:
+                if not isinstance(e.reason, ConnectionError):
+                    raise
+            if any(proc.poll() is not None for proc in self.procs):
+                break
+            time.sleep(0.1)
+        raise OSError("rspamd or redis does not answer; see %s" % self.log.name)
 
     def post(self, port, path, file):
         with open(file, "rb") as data:

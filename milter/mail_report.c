@@ -13,7 +13,7 @@
 #include "core/verdict/identity/contacts.h"
 #include "core/verdict/identity/proof.h"
 
-#include "milter/report.h"
+#include "milter/report_request.h"
 #include "milter/service.h"
 
 #define FAULT_KEY "report-mail"

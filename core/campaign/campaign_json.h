@@ -2,8 +2,8 @@
  * campaign_json - a campaign as a JSON object, for the command and the API.
  *
  * {id, first, last, messages, networks, senders, accepted, marked, held, refused, score, sender,
- * subject, standing, reported_spam, reported_ham}; times are Unix seconds. Texts that are not kept,
- * or not to be shown, are null.
+ * subject, standing, reported_spam, reported_ham}; times are Unix seconds. Texts that are not kept
+ * or not to be shown are null.
  * Threads: pure.   Allocates: the object.
  */
 #ifndef CORE_CAMPAIGN_CAMPAIGN_JSON_H

@@ -19,10 +19,10 @@ static void add_items(const struct campaign *c, struct report *ret)
     for (size_t i = 0; i < c->nitems && ret->nitems < REPORT_ITEMS_MAX; i++) {
         const struct campaign_item *k = &c->items[i];
         if (is_voted_on(c, k)) {
-            ret->items[ret->nitems++] = (struct report_item){
-                .digest = k->digest,
-                .type = k->type,
-                .proof = (uint8_t)report_proof(k->type, SLICE_NONE)};
+            struct report_item *to = &ret->items[ret->nitems++];
+            to->digest = k->digest;
+            to->type = k->type;
+            to->proof = (uint8_t)report_proof(k->type, SLICE_NONE);
         }
     }
 }
@@ -64,10 +64,8 @@ void campaign_judge(struct votes *v, const struct campaign *c, uint64_t now_s,
     for (size_t i = 0; i < c->nitems && n < ITEMS_MAX; i++) {
         const struct campaign_item *k = &c->items[i];
         if (is_voted_on(c, k)) {
-            items[n++] = (struct votes_item){
-                .digest = {k->digest},
-                .n = 1,
-                .proof = (uint8_t)report_proof(k->type, SLICE_NONE)};
+            items[n] = (struct votes_item){.digest = {k->digest}, .n = 1};
+            items[n++].proof = (uint8_t)report_proof(k->type, SLICE_NONE);
         }
     }
     votes_judge(v, items, n, c->messages, now_s, ret);

@@ -285,7 +285,7 @@ void api_report_message(struct api_call *call, const struct api_opinion *opinion
         .keeps_lists = strcmp(opinion->reporter, REPORT_ADMINISTRATOR) != 0};
 
     (void)snprintf(r.kind, sizeof(r.kind), "%.*s", SLICE_ARGS(r.line.say));
-    report(&r);
+    report_it(&r);
 }
 
 /* Tokens of role admin are the administrator's; another is a reporter of its own. */
@@ -400,7 +400,7 @@ void api_v1_campaigns_mark(struct api_call *call)
     (void)snprintf(r.kind, sizeof(r.kind), "%.*s", SLICE_ARGS(kind));
     r.line.say = slice_str(r.kind);
     r.line.campaign = id;
-    report(&r);
+    report_it(&r);
 }
 
 /* ---- POST /v1/reports/undo ---- */

@@ -186,13 +186,13 @@ static void test_mail_limits__of_the_parser__are_named(void **state)
         struct mail_limits mail;
         unsigned flag;
     } rows[] = {
-        {{600, 999999, 99, 999, 99, 99, 9}, LIMIT_FLAG(message_bytes)},
-        {{999, 5, 99, 999, 99, 99, 9}, LIMIT_FLAG(decoded_bytes)},
-        {{999, 99, 3, 999, 99, 99, 9}, LIMIT_FLAG(headers)},
-        {{999, 99, 99, 8, 99, 99, 9}, LIMIT_FLAG(header_bytes)},
-        {{999, 99, 99, 999, 50, 99, 9}, LIMIT_FLAG(header_field)},
-        {{999, 99, 99, 999, 99, 3, 9}, LIMIT_FLAG(parts)},
-        {{999, 99, 99, 999, 99, 99, 1}, LIMIT_FLAG(mime_depth)},
+        {{600, 999999, 99, 999, 99, 99, 9, false}, LIMIT_FLAG(message_bytes)},
+        {{999, 5, 99, 999, 99, 99, 9, false}, LIMIT_FLAG(decoded_bytes)},
+        {{999, 99, 3, 999, 99, 99, 9, false}, LIMIT_FLAG(headers)},
+        {{999, 99, 99, 8, 99, 99, 9, false}, LIMIT_FLAG(header_bytes)},
+        {{999, 99, 99, 999, 50, 99, 9, false}, LIMIT_FLAG(header_field)},
+        {{999, 99, 99, 999, 99, 3, 9, false}, LIMIT_FLAG(parts)},
+        {{999, 99, 99, 999, 99, 99, 1, false}, LIMIT_FLAG(mime_depth)},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct extract_limits l = limits_default;

@@ -181,7 +181,9 @@ static int forget_address(struct cli *cli, int argc, char **argv)
         return cli_error(EX_USAGE, "%s is no address; write LOCAL@DOMAIN", argv[1]);
     }
     if (journal_forget(cli->config->state_dir, slice_str(argv[1]), &done, &why) !=
-        ERR_OK) {
+            ERR_OK ||
+        report_log_forget(cli->config->state_dir, slice_str(argv[1]), &done.records,
+                          &why) != ERR_OK) {
         return cli_fail(&why);
     }
     if (cli->json) {

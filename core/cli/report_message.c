@@ -19,7 +19,8 @@ enum {
     ASK_S = 60,
     ANSWER_MAX = 4 << 20,
     LOCK_TRIES = 50, /* gillnetd starts or ends */
-    LOCK_WAIT_US = 100000
+    LOCK_WAIT_US = 100000,
+    TEACH_ROUNDS = 1000
 };
 
 /* ---- who speaks ---- */
@@ -152,7 +153,8 @@ static void teach_here(struct reporting *r)
 
     if (config->model.enabled &&
         learner_open(config->state_dir, &options, &learner, NULL) == ERR_OK) {
-        (void)reports_teach(r->own, learner);
+        for (unsigned i = 0; i < TEACH_ROUNDS && !reports_teach(r->own, learner); i++) {
+        }
         (void)reports_teach(r->own, NULL);
     }
     learner_close(&learner);

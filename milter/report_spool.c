@@ -202,14 +202,12 @@ static void make_spool(void)
 }
 
 /* Also what was reported while the model could not be had. */
-static void teach_model(void)
+static bool teach_model(void)
 {
     const struct keyring *keys;
     struct reports *reports = service_reports(&keys);
 
-    if (reports != NULL) {
-        (void)reports_teach(reports, learn_learner());
-    }
+    return reports == NULL || reports_teach(reports, learn_learner());
 }
 
 static void age_reports(void)
@@ -233,10 +231,12 @@ static void *run_spool(void *context)
     struct pollfd end = {.fd = spool.end_fd, .events = POLLIN};
 
     (void)context;
-    while (poll(&end, 1, REPORT_SPOOL_WAIT_MS) <= 0) {
+    bool is_taught = teach_model();
+
+    while (poll(&end, 1, is_taught ? REPORT_SPOOL_WAIT_MS : 1) <= 0) {
         look_into("spam");
         look_into("ham");
-        teach_model();
+        is_taught = teach_model();
         age_reports();
     }
     return NULL;
@@ -258,7 +258,6 @@ bool report_spool_start(void)
         return false;
     }
     make_spool();
-    teach_model();
     spool.end_fd = eventfd(0, EFD_CLOEXEC);
     spool.is_started =
         spool.end_fd >= 0 && pthread_create(&spool.thread, NULL, run_spool, NULL) == 0;

@@ -185,6 +185,7 @@ static int forget_address(struct cli *cli, int argc, char **argv)
     struct slice address = slice_str(argv[1]);
     const char *state_dir = cli->config->state_dir;
     enum err e = journal_forget(state_dir, address, &done, &why);
+    THEN(e, report_log_forget(state_dir, address, &done.records, &why));
     THEN(e, campaigns_forget(state_dir, address, &ncampaigns, &why));
     if (e != ERR_OK) {
         return cli_fail(&why);

@@ -20,7 +20,8 @@ enum {
     ASK_S = 60,
     ANSWER_MAX = 4 << 20,
     LOCK_TRIES = 50, /* gillnetd starts or ends */
-    LOCK_WAIT_US = 100000
+    LOCK_WAIT_US = 100000,
+    TEACH_ROUNDS = 1000
 };
 
 /* ---- who speaks ---- */
@@ -153,7 +154,8 @@ static void teach_here(struct reporting *r)
 
     if (config->model.enabled &&
         learner_open(config->state_dir, &options, &learner, NULL) == ERR_OK) {
-        (void)reports_teach(r->own, learner);
+        for (unsigned i = 0; i < TEACH_ROUNDS && !reports_teach(r->own, learner); i++) {
+        }
         (void)reports_teach(r->own, NULL);
     }
     learner_close(&learner);

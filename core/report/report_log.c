@@ -327,6 +327,76 @@ void report_log_skip(struct report_log *l, uint64_t number)
     }
 }
 
+/* ---- a person ---- */
+
+static bool is_of_person(struct slice reporter, struct slice person)
+{
+    size_t before = reporter.n > person.n ? reporter.n - person.n : 0;
+
+    return slice_eq_nocase(slice_from(reporter, before), person) &&
+           (before == 0 || reporter.p[before - 1] == '/');
+}
+
+/* frame: a whole one, in a copy of the file. */
+static bool erase_name(unsigned char *frame, size_t n, struct slice name)
+{
+    size_t at = (size_t)((const unsigned char *)name.p - frame);
+
+    memset(frame + at, '*', name.n);
+    le_put(frame + 8, checksum64(slice_of(frame + FRAME_HEAD, n - FRAME_HEAD)), 8);
+    return true;
+}
+
+static enum err forget_in_file(const char *path, struct slice person, uint64_t *retn,
+                               struct errinfo *reterr)
+{
+    struct filemap m = {0};
+    struct report *one = calloc(1, sizeof(*one));
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    enum err e = one == NULL ? errinfo_nomem(reterr, path) : ERR_OK;
+
+    if (e == ERR_OK && fd < 0) {
+        e = errinfo_errno(reterr, path, "cannot be written");
+    }
+    THEN(e, filemap_open(&m, path, FILEMAP_COPY, reterr));
+    for (size_t at = 0; e == ERR_OK && at < m.n;) {
+        struct slice rest = slice_of(m.p + at, m.n - at);
+        size_t n = whole_frame(rest, one);
+        if (n > 0 && is_of_person(one->reporter, person)) {
+            *retn += erase_name(m.p + at, n, one->reporter);
+            e = file_write_at(fd, at, slice_of(m.p + at, n)) ? ERR_OK : ERR_IO;
+        }
+        at = n > 0 ? at + n : next_magic(slice_of(m.p, m.n), at + 1);
+    }
+    if (e == ERR_IO || (e == ERR_OK && fdatasync(fd) != 0)) {
+        e = errinfo_errno(reterr, path, "cannot erase a name");
+    }
+    filemap_close(&m);
+    fd_close(&fd);
+    free(one);
+    return e;
+}
+
+enum err report_log_forget(const char *state_dir, struct slice person, uint64_t *retn,
+                           struct errinfo *reterr)
+{
+    struct files files;
+    char dir[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    enum err e = path_make(dir, reterr, "%s/" STATE_REPORTS_DIR, state_dir);
+
+    THEN(e, list_files(dir, &files, reterr));
+    if (e != ERR_OK) {
+        return e;
+    }
+    for (size_t i = 0; e == ERR_OK && i < files.n; i++) {
+        e = file_name(dir, files.v[i], path, reterr);
+        THEN(e, forget_in_file(path, person, retn, reterr));
+    }
+    free(files.v);
+    return e;
+}
+
 /* ---- age ---- */
 
 /* A file ends at the latest when it was last written. */

@@ -40,6 +40,11 @@ void report_log_skip(struct report_log *l, uint64_t number);
  * of the first entry that is left; 0: unknown. */
 uint64_t report_log_trim(struct report_log *l, uint64_t now_s, uint64_t keep_s);
 
+/* Overwrites the names of a reporter who is this person, or LOGIN/person, in place: also while
+ * another process appends. Adds the number of entries to *retn. */
+enum err report_log_forget(const char *state_dir, struct slice person, uint64_t *retn,
+                           struct errinfo *reterr);
+
 /* An entry, until the function returns. False stops. */
 typedef bool report_log_fn(void *context, const struct report *r);
 struct report_log_numbers {

@@ -4,7 +4,7 @@
 
 #include "core/base/clock.h"
 
-enum { US_PER_S = 1000000 };
+enum { US_PER_S = 1000000, TEACH_US = 50000 /* at once, with the lock */ };
 #define TEACH_WEIGHT ((double)LEARNER_REPORT) /* of a fully trusted report */
 
 struct reports {
@@ -100,7 +100,9 @@ struct teaching {
     struct reports *reports;
     struct learner *learner;
     uint64_t applied;
+    uint64_t until_us; /* then the others get the lock */
     bool has_failed;
+    bool is_stopped;
 };
 
 static void unteach(struct teaching *t, uint64_t number)
@@ -138,13 +140,19 @@ static bool teach_entry(void *context, const struct report *v)
     struct teaching *t = context;
     struct votes_report of;
 
-    if (v->number > t->reports->taught && v->entry == REPORT_GIVEN) {
+    if (v->number <= t->reports->taught) {
+        return true;
+    }
+    if (v->entry == REPORT_GIVEN) {
         teach_report(t, v);
-    } else if (v->number > t->reports->taught && v->entry == REPORT_UNDONE &&
-               votes_find(t->reports->votes, v->id, &of)) {
+    } else if (v->entry == REPORT_UNDONE && votes_find(t->reports->votes, v->id, &of)) {
         unteach(t, of.number);
     }
-    return true;
+    if (!t->has_failed) {
+        t->reports->taught = v->number;
+    }
+    t->is_stopped = t->has_failed || clock_mono_us() >= t->until_us;
+    return !t->is_stopped;
 }
 
 /* Teaches an entry that was just written, if all before it are taught. */
@@ -154,13 +162,13 @@ static void teach_fresh(struct reports *r, const struct report *v)
 
     if (r->learner != NULL && r->taught + 1 == v->number) {
         (void)teach_entry(&t, v);
-        r->taught = t.has_failed ? r->taught : v->number;
     }
 }
 
 bool reports_teach(struct reports *r, struct learner *learner)
 {
-    struct teaching t = {.reports = r, .learner = learner};
+    struct teaching t = {
+        .reports = r, .learner = learner, .until_us = clock_mono_us() + TEACH_US};
 
     pthread_mutex_lock(&r->lock);
     if (learner == NULL) {
@@ -177,11 +185,14 @@ bool reports_teach(struct reports *r, struct learner *learner)
     report_log_skip(r->log, t.applied);
     uint64_t last = report_log_last(r->log);
     if (r->taught < last) {
-        enum err e = report_log_each(r->state_dir, teach_entry, &t, NULL, NULL);
-        r->taught = e == ERR_OK && !t.has_failed ? last : r->taught;
+        (void)report_log_each(r->state_dir, teach_entry, &t, NULL, NULL);
     }
+    if (!t.is_stopped) {
+        r->taught = last; /* also where numbers were skipped */
+    }
+    bool is_done = r->taught >= last;
     pthread_mutex_unlock(&r->lock);
-    return !t.has_failed;
+    return is_done;
 }
 
 /* ---- giving ---- */

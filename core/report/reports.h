@@ -67,8 +67,8 @@ void reports_called(void *context, const struct digest digest[KEYRING_MAX],
 
 /* Teaches the learner each report of the log that holds and counts, by its reporter's trust, once.
  * Takes undone and replaced reports out. Later reports teach the learner at once, until this is
- * called with another one or NULL. Cheap when there is nothing. False: something could not be
- * learnt, and a later call tries again. */
+ * called with another one or NULL. Cheap when there is nothing. False: not all of it
+ * was learnt, and a later call goes on. */
 bool reports_teach(struct reports *r, struct learner *learner);
 
 /* To be called now and then: forgets what is older than keep_s. */

@@ -199,6 +199,37 @@ static void test_trim__old_files__go_and_the_newest_stays(void **state)
     assert_int_equal(read_all(t->path, NULL).last, 5);
 }
 
+static void test_forget__a_person__then_the_name_is_gone_and_the_entries_stay(
+    void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log *l = NULL;
+    struct errinfo why;
+    char path[TEMPDIR_PATH];
+    char *bytes = NULL;
+    uint64_t n = 0;
+    struct report r[] = {one(3), one(4), one(5)};
+    struct report_log_numbers numbers;
+
+    r[1].reporter = SLICE_LIT("vmail/Anna@here.example");
+    r[2].reporter = SLICE_LIT("joanna@here.example");
+    assert_int_equal(report_log_open(t->path, &l, &why), ERR_OK);
+    assert_int_equal(report_log_add(l, r, LENGTH(r), &why), ERR_OK);
+    assert_int_equal(
+        report_log_forget(t->path, SLICE_LIT("anna@here.example"), &n, &why), ERR_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(report_log_add(l, r, 1, &why), ERR_OK); /* after it */
+    report_log_close(&l);
+    assert_int_equal(report_log_each(t->path, NULL, NULL, &numbers, &why), ERR_OK);
+    assert_int_equal(numbers.entries, 4);
+    assert_int_equal(numbers.damaged, 0);
+    (void)snprintf(path, sizeof(path), "%s/reports/log.1", t->path);
+    size_t size = load(path, &bytes);
+    assert_null(memmem(bytes, size, "Anna", 4));
+    assert_non_null(memmem(bytes, size, "joanna", 6));
+    free(bytes);
+}
+
 /* Random bytes are refused, or read within the bounds. */
 static void test_parse__random_bytes__are_refused_or_bounded(void **state)
 {
@@ -266,6 +297,7 @@ int main(void)
         FOLDER_TEST(test_each__a_byte_is_damaged__costs_one_entry),
         FOLDER_TEST(test_trim__old_files__go_and_the_newest_stays),
         cmocka_unit_test(test_parse__random_bytes__are_refused_or_bounded),
+        FOLDER_TEST(test_forget__a_person__then_the_name_is_gone_and_the_entries_stay),
         FOLDER_TEST(test_cases__the_last_report_that_holds__counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,8 @@
 
 enum { DEPTH_MAX = 8, PLACES = 11, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",  "lists",     "counts",  "journal",
-                                           "peers", "feeds",     "reports", "identity",
+static const char *const places[PLACES] = {"keys",  "lists",      "counts",  "journal",
+                                           "peers", "feeds",      "reports", "identity",
                                            "users", "quarantine", "model"};
 
 /* ---- refused ---- */

@@ -191,10 +191,9 @@ static int forget_address(struct cli *cli, int argc, char **argv)
         return cli_fail(&why);
     }
     if (cli->json) {
-        return json_status(json_pack("{s:I, s:I, s:I}", "records",
-                                     (json_int_t)done.records, "files",
-                                     (json_int_t)done.files, "campaigns",
-                                     (json_int_t)ncampaigns));
+        return json_status(
+            json_pack("{s:I, s:I, s:I}", "records", (json_int_t)done.records, "files",
+                      (json_int_t)done.files, "campaigns", (json_int_t)ncampaigns));
     }
     printf("erased from %" PRIu64 " records and the samples of %" PRIu64
            " campaigns; backups still have it\n",

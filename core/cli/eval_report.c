@@ -69,8 +69,8 @@ static int counts_json(const struct eval_counts *c, const char *type, const char
         name, "spam", (json_int_t)c->n[1], "spam_marked", (json_int_t)c->marked[1],
         "ham", (json_int_t)c->n[0], "ham_marked", (json_int_t)c->marked[0], "precision",
         share_of_all(c->marked[1], c->marked[0] + c->marked[1]), "recall",
-        share_of_all(c->marked[1], c->n[1]), "spam_rejected", (json_int_t)c->rejected[1],
-        "ham_rejected", (json_int_t)c->rejected[0]));
+        share_of_all(c->marked[1], c->n[1]), "spam_rejected",
+        (json_int_t)c->rejected[1], "ham_rejected", (json_int_t)c->rejected[0]));
 }
 
 static int mistake_json(const struct sample *m)
@@ -91,7 +91,8 @@ static void print_row_of(const struct eval_counts *c, const char *name)
         if (c->n[class] > 0) {
             printf("%-48s %-4s %7zu  marked %7zu %7.2f %%  rejected %6zu\n", name,
                    class == 1 ? "spam" : "ham", c->n[class], c->marked[class],
-                   100 * share_of_all(c->marked[class], c->n[class]), c->rejected[class]);
+                   100 * share_of_all(c->marked[class], c->n[class]),
+                   c->rejected[class]);
         }
     }
 }

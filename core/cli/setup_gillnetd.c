@@ -5,9 +5,9 @@
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/base/user.h"
-#include "core/quarantine/queue/run_program.h"
 #include "core/cli/services.h"
 #include "core/cli/setup.h"
+#include "core/quarantine/queue/run_program.h"
 
 enum { CONF_MAX = 1 << 20, START_WAIT_US = 30 * 1000000, PAUSE_MS = 100 };
 

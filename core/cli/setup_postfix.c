@@ -2,8 +2,8 @@
 #include <sysexits.h>
 
 #include "core/base/user.h"
-#include "core/quarantine/queue/run_program.h"
 #include "core/cli/setup.h"
+#include "core/quarantine/queue/run_program.h"
 
 /* ---- the changes ---- */
 

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <sysexits.h>
 
-#include "core/quarantine/queue/run_program.h"
 #include "core/cli/setup.h"
+#include "core/quarantine/queue/run_program.h"
 
 enum { MC_MAX = 4 << 20, NAME_BYTES = 256 };
 

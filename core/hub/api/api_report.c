@@ -29,7 +29,7 @@ struct reporting {
     char id[ID_MAX];
     struct slice body; /* the message, or the values one a line */
     json_t *answer;    /* of gillnetd; NULL: it waits in the spool */
-    bool keeps_lists; /* its reporter takes nothing off the lists */
+    bool keeps_lists;  /* its reporter takes nothing off the lists */
     struct api_strings revoked;
 };
 

@@ -39,7 +39,7 @@ static enum err scan(void *context, struct slice message,
 }
 
 static enum err send_report(void *context, struct scan_request *line, struct slice body,
-                       struct buf *ret, struct errinfo *reterr)
+                            struct buf *ret, struct errinfo *reterr)
 {
     struct hub *h = context;
     const struct list_watcher_view *v = list_watcher_acquire(h->lists);

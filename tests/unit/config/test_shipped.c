@@ -72,8 +72,7 @@ static void test_shipped__when_loaded_as_they_are__then_fine(void **state)
         struct config *c = NULL;
 
         if (e->d_name[0] != '.' && strcmp(e->d_name, "feeds.d") != 0 &&
-            strcmp(e->d_name, "rules.d") != 0 &&
-            strcmp(e->d_name, "digest.txt") != 0) {
+            strcmp(e->d_name, "rules.d") != 0 && strcmp(e->d_name, "digest.txt") != 0) {
             snprintf(path, sizeof(path), "%s/%s", CONF_DIR, e->d_name);
             c = confdir_load(path);
             config_release(&c);

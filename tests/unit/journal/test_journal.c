@@ -13,8 +13,8 @@
 #include "core/base/file.h"
 #include "core/verdict/journal/journal.h"
 #include "core/verdict/journal/journal_file.h"
-#include "core/verdict/journal/journal_read.h"
 #include "core/verdict/journal/journal_forget.h"
+#include "core/verdict/journal/journal_read.h"
 #include "core/verdict/journal/pending.h"
 
 #include "tests/unit/journal/records.h"

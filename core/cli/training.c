@@ -34,14 +34,12 @@ int training_words(const char *command, int argc, char **argv, struct training *
     int class = -1;
     for (int i = 1; i < argc && status == 0; i++) {
         const char *word = argv[i];
-        const char **value = is_train && strcmp(word, "--prior") == 0   ? &ret->prior
-                             : !is_train && strcmp(word, "--plot") == 0 ? &ret->plot
-                                                                        : NULL;
+        bool has_value = strcmp(word, is_train ? "--prior" : "--plot") == 0;
         if (strcmp(word, "--spam") == 0 || strcmp(word, "--ham") == 0) {
             class = word[2] == 's';
-        } else if (value != NULL && i + 1 < argc) {
-            *value = argv[++i];
-        } else if (value != NULL) {
+        } else if (has_value && i + 1 < argc) {
+            *(is_train ? &ret->prior : &ret->plot) = argv[++i];
+        } else if (has_value) {
             status = cli_error(EX_USAGE, "%s needs a value", word);
         } else if (!is_train && strcmp(word, "--by-source") == 0) {
             ret->by_source = true;
@@ -237,7 +235,7 @@ int trial_learner_open(struct trial_learner *t)
 {
     struct errinfo info = {.code = ERR_OK};
     const struct learner_options options = {.prior = NULL};
-    const char *base = getenv("TMPDIR");
+    const char *base = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe) */
     t->learner = NULL;
     enum err e = path_make(t->dir, &info, "%s/gillnet-learn.XXXXXX",
                            base != NULL ? base : "/tmp");

@@ -65,7 +65,8 @@ static void read_exact(const struct count_port *port, const struct count_item *i
 static void read_called(const struct count_port *port,
                         const struct digest key[KEYRING_MAX], struct judged *ret)
 {
-    static const uint64_t window_s[COUNT_WINDOWS] = {600, 3600, 86400, 14 * 86400};
+    static const uint64_t window_s[COUNT_WINDOWS] = {600, 3600, 86400,
+                                                     UINT64_C(14) * 86400};
     uint64_t now_s = clock_wall_us() / US_PER_S;
 
     for (unsigned w = 0; port->called != NULL && w < COUNT_WINDOWS; w++) {

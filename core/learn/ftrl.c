@@ -35,9 +35,12 @@ void ftrl_values(const struct vector *v, float ret[VECTOR_BLOCKS])
 enum err ftrl_init(struct ftrl *f)
 {
     /* Not from malloc, which would keep such memory when a measurement gives it back. */
-    void *p = mmap(NULL, FTRL_WEIGHTS * sizeof(*f->pair), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t n = FTRL_WEIGHTS * sizeof(*f->pair);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, flags, -1, 0);
     f->pair = p != MAP_FAILED ? p : NULL;
+    /* cppcheck-suppress memleak ; f owns it: ftrl_fini */
     return f->pair != NULL ? ERR_OK : ERR_NOMEM;
 }
 

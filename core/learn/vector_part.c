@@ -135,7 +135,10 @@ static void on_encoded(struct vector_reader *r, const char *word, struct slice v
         struct slice charset = lower_head(rest, "?*", text, sizeof(text));
         vector_add_pair(r, VECTOR_FIELD, word, charset);
         rest = slice_from(rest, slice_find(rest, '?') + 1);
-        char way = rest.n > 0 ? ASCII_LOWER(rest.p[0]) : ' ';
+        char way = ' ';
+        if (rest.n > 0) {
+            way = ASCII_LOWER(rest.p[0]);
+        }
         vector_add_pair(r, VECTOR_FIELD, "encoding=", slice_of(&way, 1));
     }
 }

@@ -144,7 +144,7 @@ bool store_remove(struct store *s, uint64_t number)
 static size_t remove_source(struct store *s, uint64_t source)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n;) {
+    for (size_t i = 0; s->kept != NULL && i < s->n;) {
         if (s->kept[i].source == source) {
             drop_kept(s, i);
             n++;

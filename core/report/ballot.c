@@ -36,7 +36,7 @@ static struct vote *vote_to_yield(const struct ballot *b, const struct trust *t,
                                   const struct vote *vote)
 {
     struct vote *lightest = NULL;
-    double least = INFINITY;
+    double least = HUGE_VAL;
     size_t n = 0;
 
     for (size_t i = 0; i < b->n; i++) {

@@ -312,6 +312,7 @@ static enum err rewrite(struct store *s, struct errinfo *reterr)
 enum err store_open(struct store *s, const char *path, struct errinfo *reterr)
 {
     struct buf bytes;
+    struct errinfo why = {.code = ERR_OK};
     *s = (struct store){.n = 0};
     buf_init(&s->pending, FILE_MAX);
     enum err e = path_make(s->path, reterr, "%s", path);
@@ -323,13 +324,16 @@ enum err store_open(struct store *s, const char *path, struct errinfo *reterr)
         return e;
     }
     buf_init(&bytes, FILE_MAX);
-    e = file_read(path, &bytes, reterr);
+    e = file_read(path, &bytes, &why);
     struct slice all = buf_slice(&bytes);
     bool is_whole = e == ERR_OK && all.n >= sizeof(store_magic) &&
                     memcmp(all.p, store_magic, sizeof(store_magic)) == 0 &&
                     read_records(s, slice_from(all, sizeof(store_magic)));
     buf_fini(&bytes);
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
+        if (reterr != NULL) {
+            *reterr = why;
+        }
         return e;
     }
     return is_whole ? ERR_OK : rewrite(s, reterr);

@@ -29,10 +29,14 @@ static const char *detail_of(const struct report *r, const struct reports_outcom
     if (!o->is_counted) {
         return "the reporter gave more reports today than count; it is kept without votes";
     }
-    return o->votes == 0
-               ? "nothing in it belongs to this message alone, so it votes on "
+    if (o->votes > 0) {
+        return NULL;
+    }
+    return r->message == 0
+               ? "a domain, a host or a sender is in much mail, so it votes on "
                  "no message"
-               : NULL;
+               : "nothing in it belongs to this message alone, so it votes "
+                 "on no message";
 }
 
 json_t *report_outcome_json(const struct report *r, const struct reports_outcome *o)

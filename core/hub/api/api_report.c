@@ -309,7 +309,8 @@ static bool read_query(struct reporting *r)
 
     while (!is_bad && http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
         if (slice_eq(name, SLICE_LIT("kind")) && strlen(value) < sizeof(r->kind)) {
-            (void)snprintf(r->kind, sizeof(r->kind), "%s", value);
+            (void)snprintf(r->kind, sizeof(r->kind), "%.*s", (int)sizeof(r->kind) - 1,
+                           value);
         } else if (slice_eq(name, SLICE_LIT("id")) && *value != '\0') {
             (void)snprintf(r->id, sizeof(r->id), "%s", value);
             r->line.id[0] = slice_str(r->id);

@@ -60,7 +60,7 @@ static long cpu_ns(void)
 int main(int argc, char **argv)
 {
     struct extract_limits limits = {
-        .mail = {16 << 20, 32 << 20, 1000, 256 << 10, 64 << 10, 500, 32},
+        .mail = {16 << 20, 32 << 20, 1000, 256 << 10, 64 << 10, 500, 32, false},
         .urls = 500,
         .recipients = 1000};
     static const struct keyring keys = {.n = 1, .ring = {{1, "key of this test"}}};

@@ -77,7 +77,7 @@ static void print(const char *path, const struct featureset *set)
 int main(void)
 {
     struct extract_limits limits = {
-        .mail = {16 << 20, 32 << 20, 1000, 256 << 10, 64 << 10, 500, 32},
+        .mail = {16 << 20, 32 << 20, 1000, 256 << 10, 64 << 10, 500, 32, false},
         .urls = 500,
         .recipients = 1000};
     static const struct hashkey ring = {1, "key of this test"};

@@ -81,7 +81,7 @@ def check_contents(folder):
     names = {os.path.basename(f).split("_")[0] for f in glob.glob(folder + "/*_%s_*.deb" % OLD)}
     assert names == {"gillnet", "gillnet-hub", "gillnet-dbgsym", "gillnet-hub-dbgsym"}, names
     symbols = output("dpkg-deb", "-c", package(folder, "gillnet-dbgsym", OLD))
-    assert len(re.findall(r"/[0-9a-f]{38}\.debug$", symbols, re.M)) == 3, symbols
+    assert len(re.findall(r"/[0-9a-f]{38}\.debug$", symbols, re.M)) == 4, symbols
     conffiles = output("dpkg-deb", "-I", package(folder, "gillnet", OLD), "conffiles").split()
     assert sorted(conffiles) == sorted(f for f in files if f.startswith("/etc/") and not f.endswith("/"))
 

@@ -23,7 +23,8 @@ STATE = "/var/lib/gillnet"
 # Users that may own the files of each folder in STATE; root is an administrator's command.
 OWNERS = {"keys": {"_gillnet", "_gillnet-hub", "root"}, "peers": {"_gillnet-hub"}, "counts": {"_gillnet", "root"},
           "lists": {"_gillnet-hub"}, "feeds": {"_gillnet-hub"},
-          "reports": {"_gillnet-hub"}, "users": {"_gillnet", "root"}, "": {"_gillnet", "root"}}
+          "reports": {"_gillnet", "_gillnet-hub"}, "quarantine": {"_gillnet-hub"},
+          "users": {"_gillnet", "root"}, "": {"_gillnet", "root"}}
 
 
 def rows(name):

@@ -45,14 +45,26 @@ struct copy {
     struct campaign_item item[CAMPAIGN_BUCKETS * CAMPAIGN_BUCKET_KEYS];
 };
 
+/* Acquire loads: a later look at seq stays behind all of them. */
+static void copy_words(const struct campaign_slot *from, struct campaign_slot *ret)
+{
+    const void *words = from;
+
+    for (size_t i = 0; i < sizeof(*from) / sizeof(uint64_t); i++) {
+        uint64_t word = atomic_load_explicit((const _Atomic uint64_t *)words + i,
+                                             memory_order_acquire);
+        memcpy((char *)ret + i * sizeof(word), &word, sizeof(word));
+    }
+}
+_Static_assert(sizeof(struct campaign_slot) % sizeof(uint64_t) == 0, "whole words");
+
 /* Copies a slot of the file that may change meanwhile. False: it is not shown, or makes no
  * sense. */
 static bool copy_slot(const struct campaign_slot *from, struct campaign_slot *ret)
 {
     for (unsigned i = 0; i < TRIES; i++) {
         uint32_t seq = atomic_load_explicit(&from->seq, memory_order_acquire);
-        memcpy(ret, from, sizeof(*ret));
-        atomic_thread_fence(memory_order_acquire);
+        copy_words(from, ret);
         if (seq % 2 == 0 &&
             seq == atomic_load_explicit(&from->seq, memory_order_relaxed)) {
             return ret->id != 0 && ret->messages > 1 &&

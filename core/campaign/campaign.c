@@ -144,11 +144,11 @@ static bool enter(struct campaigns *c)
     bool is_in = pthread_mutex_trylock(&c->lock) == 0;
 
     if (!is_in && now >= rests) {
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        (void)clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += (long)WAIT_US * 1000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        is_in = pthread_mutex_clocklock(&c->lock, CLOCK_MONOTONIC, &until) == 0;
+        is_in = pthread_mutex_timedlock(&c->lock, &until) == 0;
     }
     if (is_in && c->page == NULL && now >= rests) {
         (void)open_page(c, NULL);

@@ -22,7 +22,8 @@ static const char *detail_of(const struct report *r, const struct reports_outcom
     if (o->is_again) {
         return "this reporter said so before; nothing was changed";
     }
-    if (r->message == 0 && r->nitems == 0) {
+    bool is_of_id = r->case_id != 0 || r->queue_id.n > 0;
+    if (r->message == 0 && r->nitems == 0 && is_of_id) {
         return "`gillnet explain` shows it; without the message it votes on nothing and "
                "teaches nothing";
     }

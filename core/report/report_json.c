@@ -22,22 +22,16 @@ static const char *detail_of(const struct report *r, const struct reports_outcom
     if (o->is_again) {
         return "this reporter said so before; nothing was changed";
     }
-    bool is_of_id = r->case_id != 0 || r->queue_id.n > 0;
-    if (r->message == 0 && r->nitems == 0 && is_of_id) {
+    if (r->message == 0 && r->nitems == 0) {
         return "`gillnet explain` shows it; without the message it votes on nothing and "
                "teaches nothing";
     }
     if (!o->is_counted) {
         return "the reporter gave more reports today than count; it is kept without votes";
     }
-    if (o->votes > 0) {
-        return NULL;
-    }
-    return r->message == 0
-               ? "a domain, a host or a sender is in much mail, so it votes on "
-                 "no message"
-               : "nothing in it belongs to this message alone, so it votes "
-                 "on no message";
+    return o->votes == 0
+               ? "nothing in it belongs to one message alone, so it votes on no message"
+               : NULL;
 }
 
 json_t *report_outcome_json(const struct report *r, const struct reports_outcome *o)

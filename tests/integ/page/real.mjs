@@ -84,7 +84,7 @@ async function changes(it) {
   await until(it, "#list-table", /phish\s*phish\s*1\s*1/);
   await lookUp(it, "evil.example", "CLEAN");
   await page.getByRole("button", { name: "Report as spam" }).click();
-  await sees(it, "#told", "evil.example: a domain, a host or a sender is in much mail, so it votes on no message");
+  await sees(it, "#told", "evil.example: nothing in it belongs to one message alone, so it votes on no message");
 }
 
 async function feeds(it) {

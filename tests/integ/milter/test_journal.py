@@ -328,7 +328,7 @@ class Killed(unittest.TestCase):
 class Full(unittest.TestCase):
     def test_disk__when_it_is_full__then_mail_flows_and_a_fault_says_so(self):
         folder = tempfile.mkdtemp(prefix="gillnet-full-")
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=750", "tmpfs", folder], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128m,mode=750", "tmpfs", folder], check=True)
         try:
             with Daemon(CONFIG + "count = { messages_per_day = 0; };", lists=LISTS, state=folder) as d:
                 before = some_mail(d, 3)

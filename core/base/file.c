@@ -7,6 +7,7 @@
 
 #include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
+#include "core/base/pages.h"
 
 enum { READ_CHUNK = 64 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
 
@@ -183,10 +184,8 @@ enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr)
 static enum err map_copy(struct filemap *m, int fd, size_t size, const char *path,
                          struct errinfo *reterr)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
+    void *p = pages_new(size);
+    if (p == NULL) {
         return file_sys_fail(reterr, path, "no memory for a copy of the file");
     }
     if (size >= HUGE_PAGE) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "core/base/array.h"
+#include "core/base/pages.h"
 #include "core/count/live_internal.h"
 #include "core/count/runset.h"
 
@@ -25,30 +26,14 @@ uint64_t live_slot_of(uint64_t key, unsigned nshards, uint64_t per_shard)
 
 /* ---- tables ---- */
 
-static void *anonymous(size_t bytes)
-{
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
-        p = NULL;
-    }
-    /* cppcheck-suppress memleak ; the caller owns it: table_free */
-    return p;
-}
-
 static void table_free(struct live_table **table)
 {
     struct live_table *t = *table;
     if (!t) {
         return;
     }
-    if (t->map) {
-        (void)munmap(t->map, t->map_bytes);
-    }
-    if (t->shadow) {
-        (void)munmap(t->shadow, t->shadow_bytes);
-    }
+    pages_free(t->map, t->map_bytes);
+    pages_free(t->shadow, t->shadow_bytes);
     free(t);
     *table = NULL;
 }
@@ -113,10 +98,10 @@ static enum err table_new(const struct live *l, uint32_t generation, uint64_t pe
     t->header = (struct live_header){l->id,      LIVE_RUNNING, l->nshards,
                                      generation, per_shard,    live_boot_now()};
     t->shadow_bytes = l->nshards * per_shard * sizeof(*t->shadow);
-    t->shadow = anonymous(t->shadow_bytes);
+    t->shadow = pages_new(t->shadow_bytes);
     *retdisk = table_map(l, t, reterr);
     if (!t->map) {
-        t->map = anonymous(t->map_bytes);
+        t->map = pages_new(t->map_bytes);
     }
     if (!t->map || !t->shadow || header_store(t) != ERR_OK) {
         table_free(&t);

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "core/base/prng.h"
+#include "core/base/pages.h"
 #include "core/count/totals_internal.h"
 
 enum { SHARDS_MAX = 65536, HOT_ALIGN = 64 };
@@ -100,10 +101,8 @@ static enum err fill_new(struct totals *t, const struct totals_size *size,
     memset(t->hot, 0, sizeof(*t->hot) * size->nshards);
     t->memory_bytes =
         (door_bytes(size) + cell_bytes(size) + away_bytes(size)) * size->nshards;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, t->memory_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
+    void *p = pages_new(t->memory_bytes);
+    if (p == NULL) {
         return ERR_NOMEM;
     }
     t->memory = p;
@@ -163,9 +162,7 @@ void totals_free(struct totals **t)
         cells_fini(&old->shards[i].cells);
     }
     spill_free(&old->spill);
-    if (old->memory) {
-        (void)munmap(old->memory, old->memory_bytes);
-    }
+    pages_free(old->memory, old->memory_bytes);
     free(old->shards);
     free(old->hot);
     free(old);

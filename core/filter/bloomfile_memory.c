@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "core/base/file.h"
+#include "core/base/pages.h"
 #include "core/filter/bloomfile_internal.h"
 
 enum {
@@ -40,14 +41,9 @@ enum err bloomfile_memory_new(size_t bytes, const char *path, const char *next,
                               void **ret, struct errinfo *reterr)
 {
     uint64_t free_bytes = bytes >= ASK_FROM ? memory_free() : UINT64_MAX;
-    void *p = MAP_FAILED;
     errno = ENOMEM;
-    if (bytes <= free_bytes) {
-        int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-        /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    }
-    if (p == MAP_FAILED) {
+    void *p = bytes <= free_bytes ? pages_new(bytes) : NULL;
+    if (p == NULL) {
         return errinfo_set(reterr, ERR_NOMEM, path, 0,
                            "the machine has no memory free for a filter of %zu MiB; %s",
                            bytes / KIB / KIB + 1, next);

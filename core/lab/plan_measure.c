@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "core/base/clock.h"
+#include "core/base/pages.h"
 #include "core/base/random.h"
 #include "core/lab/cuckoo.h"
 #include "core/lab/plan_command.h"
@@ -127,14 +128,8 @@ static void scale(const struct layout_size *wanted, const struct layout_size *me
 /* Memory for the filter; NULL without. */
 static uint64_t *map_words(uint64_t bytes)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-
-    if (p == MAP_FAILED) {
-        return NULL;
-    }
-    if (bytes >= HUGE_PAGE) {
+    void *p = pages_new(bytes);
+    if (p != NULL && bytes >= HUGE_PAGE) {
         (void)madvise(p, bytes, MADV_HUGEPAGE); /* as filters are held */
     }
     return p;
@@ -183,6 +178,6 @@ enum err planning_measure(const struct layout_size *size, uint64_t most_bytes,
     if (size->bytes > measured.bytes) {
         scale(size, &measured, ret);
     }
-    (void)munmap(b.words, measured.bytes);
+    pages_free(b.words, measured.bytes);
     return ERR_OK;
 }

@@ -3,9 +3,9 @@
  */
 #include "core/list/confirm_cache.h"
 
-#include <sys/mman.h>
 
 #include "core/base/checksum.h"
+#include "core/base/pages.h"
 #include "core/list/entry.h"
 
 enum {
@@ -52,21 +52,18 @@ struct confirm_cache *confirm_cache_new(size_t entries)
         return NULL;
     }
     c->sets = sets_for(entries);
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, confirm_cache_bytes(c), PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
+    c->slots = pages_new(confirm_cache_bytes(c));
+    if (c->slots == NULL) {
         free(c);
         return NULL;
     }
-    c->slots = p;
     return c;
 }
 
 void confirm_cache_free(struct confirm_cache **c)
 {
     if (*c) {
-        (void)munmap((*c)->slots, confirm_cache_bytes(*c));
+        pages_free((*c)->slots, confirm_cache_bytes(*c));
         free(*c);
     }
     *c = NULL;

@@ -4,10 +4,10 @@
 #include "core/list/memtable.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "core/base/checksum.h"
 #include "core/base/cursor.h"
+#include "core/base/pages.h"
 #include "core/base/random.h"
 #include "core/list/files.h"
 
@@ -183,10 +183,8 @@ enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node
                       uint32_t slots, struct memtable *ret, struct errinfo *reterr)
 {
     struct memtable r = {0};
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, image_bytes(slots), PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
+    void *p = pages_new(image_bytes(slots));
+    if (p == NULL) {
         return errinfo_errno(reterr, "", "no memory for a recent table");
     }
     r.map = (struct filemap){.p = p, .n = image_bytes(slots)};

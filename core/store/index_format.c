@@ -8,6 +8,7 @@
 #include "core/base/cursor.h"
 #include "core/base/file.h"
 #include "core/base/le.h"
+#include "core/base/pages.h"
 
 static uint32_t value_checksum(const struct digest *d, const uint8_t *fields)
 {
@@ -132,24 +133,6 @@ static enum err sum_block(const struct data *d, uint64_t i, uint64_t *ret,
     return ERR_OK;
 }
 
-/* Mapped by itself: freed heap of this size would stay with the process. */
-static char *block_new(void)
-{
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, INDEX_SUM_BLOCK, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
-        p = NULL;
-    }
-    /* cppcheck-suppress memleak ; the caller owns it: block_free */
-    return p;
-}
-
-static void block_free(char *block)
-{
-    munmap(block, INDEX_SUM_BLOCK);
-}
-
 enum err index_sum_make(int fd, const char *path, struct buf *ret,
                         struct errinfo *reterr)
 {
@@ -158,7 +141,7 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
     if (e != ERR_OK) {
         return e;
     }
-    char *block = block_new();
+    char *block = pages_new(INDEX_SUM_BLOCK);
     if (!block) {
         return errinfo_nomem(reterr, path);
     }
@@ -173,7 +156,7 @@ enum err index_sum_make(int fd, const char *path, struct buf *ret,
         e = sum_block(&data, i, &sum, reterr);
         buf_add_u64(ret, sum);
     }
-    block_free(block);
+    pages_free(block, INDEX_SUM_BLOCK);
     buf_add_u64(ret, checksum64(buf_slice(ret)));
     if (e == ERR_OK && buf_failed(ret)) {
         e = errinfo_nomem(reterr, path);
@@ -213,7 +196,7 @@ static enum err check_header(struct cursor *c, size_t n, uint64_t size,
 static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cursor *c,
                               struct errinfo *reterr)
 {
-    char *block = block_new();
+    char *block = pages_new(INDEX_SUM_BLOCK);
     if (!block) {
         return errinfo_nomem(reterr, path);
     }
@@ -228,7 +211,7 @@ static enum err verify_blocks(int fd, const char *path, uint64_t size, struct cu
                               "the index is damaged: a block has a wrong sum");
         }
     }
-    block_free(block);
+    pages_free(block, INDEX_SUM_BLOCK);
     return e;
 }
 

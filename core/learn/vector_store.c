@@ -304,7 +304,7 @@ static enum err rewrite(struct store *s, struct errinfo *reterr)
     buf_fini(&all);
     if (e == ERR_OK) {
         s->written = s->n + 1;
-        buf_clear(&s->pending);
+        buf_fini(&s->pending);
     }
     return e;
 }
@@ -379,6 +379,6 @@ enum err store_save(struct store *s, struct errinfo *reterr)
     if (e != ERR_OK) {
         return rewrite(s, reterr); /* half a record may stand at the end */
     }
-    buf_clear(&s->pending);
+    buf_fini(&s->pending); /* the memory of many at once, too */
     return e;
 }

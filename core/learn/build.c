@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/base/pages.h"
 #include "core/base/prng.h"
 #include "core/learn/odds.h"
 
@@ -207,7 +208,7 @@ enum err build_windows(const struct model_data *m, struct store *s,
     struct ftrl f;
     float *margin = malloc((s->n + 1) * sizeof(*margin));
     float *odds = malloc((s->n + 1) * sizeof(*odds));
-    struct model_seen *seen = malloc(MODEL_SEEN * sizeof(*seen));
+    struct model_seen *seen = pages_new(MODEL_SEEN * sizeof(*seen));
     enum err e = ftrl_init(&f);
     if (margin == NULL || odds == NULL || seen == NULL) {
         e = ERR_NOMEM;
@@ -228,7 +229,7 @@ enum err build_windows(const struct model_data *m, struct store *s,
     }
     free(margin);
     free(odds);
-    free(seen);
+    pages_free(seen, MODEL_SEEN * sizeof(*seen));
     ftrl_fini(&f);
     return e;
 }

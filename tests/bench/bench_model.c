@@ -18,7 +18,13 @@
 #include "core/base/footprint.h"
 #include "core/learn/learner.h"
 
-enum { FILES_MAX = 20000, CHUNK = 65535, FILE_CAP = 64 << 20, ARENA_CAP = 64 << 20 };
+enum {
+    FILES_MAX = 20000,
+    CHUNK = 65535,
+    FILE_CAP = 64 << 20,
+    ARENA_CAP = 64 << 20,
+    TICK = 500
+};
 
 struct message {
     struct buf bytes;
@@ -80,12 +86,13 @@ static void run(struct message *m, bool with)
         extract_raw(x, slice_head(rest, CHUNK));
     }
     struct featureset *set = extract_finish(x);
-    if (with && vector_reader_finish(r, x, set, &v)) {
+    bool has_vector = with && vector_reader_finish(r, x, set, &v);
+    if (has_vector && learner != NULL) {
         learner_judge(learner, &options, &v, &a);
     }
     uint64_t took = now_ns() - begin;
     m->best_ns[with] = took < m->best_ns[with] ? took : m->best_ns[with];
-    if (with && m->vector.n == 0) {
+    if (has_vector && m->vector.n == 0) {
         (void)vector_encode(&v, &m->vector);
     }
     extract_drop(x);
@@ -94,13 +101,18 @@ static void run(struct message *m, bool with)
 
 static double learn_all(void)
 {
-    uint64_t begin = now_ns();
+    uint64_t sum = 0;
     for (size_t i = 0; i < nmessages; i++) {
         const struct learner_example e = {
             .is_spam = i % 2, .weight = 1, .vector = buf_slice(&messages[i].vector)};
+        uint64_t begin = now_ns();
         (void)learner_add(learner, &e);
+        sum += now_ns() - begin;
+        if (i % TICK == TICK - 1) {
+            (void)learner_tick(learner, NULL); /* gillnetd: once a second */
+        }
     }
-    return (double)(now_ns() - begin) / 1000 / (double)nmessages;
+    return (double)sum / 1000 / (double)nmessages;
 }
 
 int main(int argc, char **argv)
@@ -122,17 +134,14 @@ int main(int argc, char **argv)
         (void)nftw(argv[i], add_file, 16, FTW_PHYS);
     }
     for (size_t i = 0; i < nmessages; i++) {
-        run(&messages[i], false); /* memory of the extraction is not the model's */
+        run(&messages[i], true); /* memory of the extraction is not the model's */
     }
     uint64_t before = footprint_bytes();
     if (nmessages == 0 || learner_open(dir, &options, &learner, NULL) != ERR_OK) {
         return 2;
     }
-    for (size_t i = 0; i < nmessages; i++) {
-        run(&messages[i], true);
-    }
     double learn_us = learn_all();
-    (void)learner_calibrate(learner);
+    (void)learner_tick(learner, NULL);
     uint64_t bytes = footprint_bytes() - before;
     for (unsigned n = 0; n < rounds; n++) {
         for (size_t i = 0; i < nmessages; i++) {

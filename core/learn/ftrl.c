@@ -1,7 +1,8 @@
 #include "core/learn/ftrl.h"
 
 #include <math.h>
-#include <sys/mman.h>
+
+#include "core/base/pages.h"
 
 /* Measured (ADR 0070): rates from 0.1 to 0.5 differ by less than two points. */
 static const float rate = 1.0F;   /* alpha */
@@ -13,10 +14,10 @@ enum { MARGIN_MAX = 30 };
 unsigned ftrl_group(enum vector_block block)
 {
     static const uint8_t groups[VECTOR_BLOCKS] = {
-        [VECTOR_SUBJECT] = 0, [VECTOR_TEXT] = 0, [VECTOR_NAME] = 1,
-        [VECTOR_FIELD] = 1,   [VECTOR_PART] = 1, [VECTOR_HTML] = 1,
-        [VECTOR_LOOK] = 1,    [VECTOR_LINK] = 1, [VECTOR_LINK_WORD] = 1,
-        [VECTOR_SIGN] = 2};
+        [VECTOR_SUBJECT] = 0, [VECTOR_TEXT] = 0,  [VECTOR_NAME] = 1,
+        [VECTOR_FIELD] = 1,   [VECTOR_PART] = 1,  [VECTOR_HTML] = 1,
+        [VECTOR_LOOK] = 1,    [VECTOR_LINK] = 1,  [VECTOR_LINK_WORD] = 1,
+        [VECTOR_SIGN] = 2,    [VECTOR_SENDER] = 3};
     return groups[block];
 }
 
@@ -34,22 +35,14 @@ void ftrl_values(const struct vector *v, float ret[VECTOR_BLOCKS])
 
 enum err ftrl_init(struct ftrl *f)
 {
-    /* Not from malloc, which would keep such memory when a measurement gives it back. */
-    size_t n = FTRL_WEIGHTS * sizeof(*f->pair);
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    /* cppcheck-suppress invalidFunctionArg ; -1 is what anonymous memory takes */
-    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, flags, -1, 0);
-    f->pair = p != MAP_FAILED ? p : NULL;
-    /* cppcheck-suppress memleak ; f owns it: ftrl_fini */
+    f->pair = pages_new(FTRL_WEIGHTS * sizeof(*f->pair));
     return f->pair != NULL ? ERR_OK : ERR_NOMEM;
 }
 
 void ftrl_fini(struct ftrl *f)
 {
-    if (f->pair != NULL) {
-        (void)munmap(f->pair, FTRL_WEIGHTS * sizeof(*f->pair));
-        f->pair = NULL;
-    }
+    pages_free(f->pair, FTRL_WEIGHTS * sizeof(*f->pair));
+    f->pair = NULL;
 }
 
 void ftrl_clear(struct ftrl *f)

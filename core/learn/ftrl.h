@@ -16,7 +16,7 @@
 
 enum {
     FTRL_WEIGHTS = 1 << VECTOR_HASH_BITS,
-    FTRL_GROUPS = 3,
+    FTRL_GROUPS = 4,
     FTRL_WORDS = 0 /* the group of words */
 };
 /* Words take no more than this from a margin: anybody can add hamlike words. */

@@ -19,7 +19,7 @@
 #include "core/message/extract/extract.h"
 
 enum {
-    VECTOR_VERSION = 1,
+    VECTOR_VERSION = 2,
     VECTOR_HASH_BITS = 20,
     VECTOR_HASH_MASK = (1 << VECTOR_HASH_BITS) - 1,
     VECTOR_WORDS = 700,  /* different words of the text that are kept */
@@ -38,6 +38,7 @@ enum vector_block {
     VECTOR_LINK,      /* form of links */
     VECTOR_LINK_WORD, /* words in links */
     VECTOR_SIGN,      /* traits (core/message/feature/trait.def) */
+    VECTOR_SENDER,    /* who wrote, and whether links and answers lead there */
     VECTOR_BLOCKS
 };
 /* A word for people: "text". */

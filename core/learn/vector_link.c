@@ -141,6 +141,47 @@ static void add_local_part(struct vector_reader *r, struct slice local)
     }
 }
 
+/* Whether links lead to the sender's domain: "own", "mixed", "away". */
+static void add_link_owner(struct vector_reader *r, const struct featureset *set,
+                           struct slice own)
+{
+    size_t n = 0;
+    size_t nown = 0;
+    for (size_t i = 0; i < featureset_count(set); i++) {
+        const struct feature *f = featureset_at(set, i);
+        if (f->type == FEATURE_url_domain) {
+            n++;
+            nown += slice_eq(f->text, own);
+        }
+    }
+    if (n > 0) {
+        vector_add_pair(r, VECTOR_SENDER, "links=",
+                        nown == 0   ? SLICE_LIT("away")
+                        : nown == n ? SLICE_LIT("own")
+                                    : SLICE_LIT("mixed"));
+    }
+}
+
+/* Who wrote, by domain, and whether links and answers go there. A domain that a signature proves is
+ * another term than one that anybody can write. */
+static void add_domain(struct vector_reader *r, const struct featureset *set)
+{
+    const struct feature *from = featureset_first(set, FEATURE_from_domain);
+    const struct feature *reply = featureset_first(set, FEATURE_reply_to_domain);
+    const struct feature *signer = featureset_first(set, FEATURE_dkim_domain);
+    if (from == NULL) {
+        return;
+    }
+    bool is_proved = signer != NULL && slice_is_at_or_below(signer->text, from->text);
+    vector_add_pair(r, VECTOR_SENDER, is_proved ? "proved=" : "from=", from->text);
+    add_link_owner(r, set, from->text);
+    if (reply != NULL) {
+        vector_add_pair(r, VECTOR_SENDER, "reply=",
+                        slice_eq(reply->text, from->text) ? SLICE_LIT("own")
+                                                          : SLICE_LIT("away"));
+    }
+}
+
 void vector_add_sender(struct vector_reader *r, const struct featureset *set)
 {
     const struct feature *from = featureset_first(set, FEATURE_from);
@@ -150,6 +191,7 @@ void vector_add_sender(struct vector_reader *r, const struct featureset *set)
     }
     size_t at = slice_find(from->text, '@');
     add_local_part(r, slice_head(from->text, at));
+    add_domain(r, set);
     vector_add_pair(r, VECTOR_FIELD, "from-top=", last_label(from->text));
     if (name == NULL) {
         vector_add(r, VECTOR_FIELD, SLICE_LIT("no-name"));

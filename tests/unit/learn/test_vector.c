@@ -129,6 +129,60 @@ static void test_vector__alternatives__give_the_words_of_the_html(void **state)
     assert_int_equal(v.kind, VECTOR_NOTICE);
 }
 
+/* The terms of the sender's block, in order, a blank behind each. */
+static const char *sender_terms(const char *message)
+{
+    static char text[256];
+    static char server[] = "mx.example";
+    char *const trusted[] = {server};
+    struct extract_limits limits = wide;
+    struct vector v = {.n = 0};
+    size_t n = 0;
+    struct vector_reader *r = vector_reader_new(arena, &limits);
+    struct extract *x = extract_new(arena, &limits, trusted, 1);
+    assert_non_null(r);
+    assert_non_null(x);
+    vector_reader_keep_names(r);
+    extract_raw(x, slice_str(message));
+    struct featureset *set = extract_finish(x);
+    assert_true(vector_reader_finish(r, x, set, &v));
+    for (size_t i = 0; i < v.n; i++) {
+        if (v.term[i] >> VECTOR_HASH_BITS == VECTOR_SENDER) {
+            struct slice name = vector_reader_name(r, v.term[i]);
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s ", (int)name.n,
+                                  name.p);
+        }
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static void test_vector__the_sender__is_a_term_with_what_leads_there(void **state)
+{
+    (void)state;
+    assert_string_equal(sender_terms(HEAD "Subject: x\n\nhello\n"),
+                        "from=shop.example ");
+    assert_string_equal(sender_terms(HEAD
+                                     "Subject: x\nReply-To: a@mail.shop.example\n\n"
+                                     "http://www.shop.example/a\n"),
+                        "from=shop.example links=own reply=own ");
+    assert_string_equal(sender_terms(HEAD
+                                     "Subject: x\nReply-To: a@b.example\n\n"
+                                     "http://www.shop.example/a http://c.example/\n"),
+                        "from=shop.example links=mixed reply=away ");
+    assert_string_equal(sender_terms(HEAD "Subject: x\n\nhttp://c.example/\n"),
+                        "from=shop.example links=away ");
+}
+
+static void test_vector__a_sender_that_a_signature_proves__is_another_term(void **state)
+{
+    (void)state;
+    static const char message[] =
+        "Authentication-Results: mx.example; dkim=pass header.d=shop.example\n" HEAD
+        "Subject: x\n\nhello\n";
+    assert_string_equal(sender_terms(message), "proved=shop.example ");
+}
+
 static void test_vector_decode__of_an_encoded_one__gives_the_same(void **state)
 {
     (void)state;
@@ -205,6 +259,9 @@ int main(void)
         cmocka_unit_test(test_vector__what_betrays_a_collection__gives_no_terms),
         cmocka_unit_test(test_vector__text_behind_a_delimiter__counts_if_it_is_long),
         cmocka_unit_test(test_vector__alternatives__give_the_words_of_the_html),
+        cmocka_unit_test(test_vector__the_sender__is_a_term_with_what_leads_there),
+        cmocka_unit_test(
+            test_vector__a_sender_that_a_signature_proves__is_another_term),
         cmocka_unit_test(test_vector_decode__of_an_encoded_one__gives_the_same),
         cmocka_unit_test(test_vector_decode__cut_or_changed_anywhere__stays_in_bounds),
         cmocka_unit_test(test_vector_kind__of_mail__is_what_the_message_shows),

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/base/prefix.h"
 #include "core/config/condition.h"
 #include "core/config/config_internal.h"
 #include "core/config/unit.h"
@@ -148,6 +149,20 @@ static bool set_file(const struct value_place *place, const config_setting_t *se
                 place, setting, ERR_RANGE,
                 "write an absolute path; programs start in different folders")) &&
            store_text(place, setting, s);
+}
+
+static bool set_shipped(const struct value_place *place,
+                        const config_setting_t *setting)
+{
+    const char *s = value_string(place, setting, "\"share/gillnet/prior\"");
+    char path[FILE_PATH_MAX];
+
+    if (s == NULL || *s == '\0' || *s == '/') {
+        return s != NULL && store_text(place, setting, s);
+    }
+    return prefix_path(path, s) == ERR_OK
+               ? store_text(place, setting, path)
+               : value_refuse(place, setting, ERR_LIMIT, "this path is too long");
 }
 
 /* Whether what is behind a URL's scheme names a host and, if any, a port that there can be. */
@@ -533,17 +548,29 @@ static bool set_date(const struct value_place *place, const config_setting_t *se
 
 typedef bool set_fn(const struct value_place *place, const config_setting_t *setting);
 static set_fn *const setters[] = {
-    [SCHEMA_PATH] = set_path,         [SCHEMA_SOCKET] = set_socket,
-    [SCHEMA_CONTROL] = set_control,   [SCHEMA_LISTEN] = set_listen,
-    [SCHEMA_NAME] = set_name,         [SCHEMA_REPLY] = set_reply,
-    [SCHEMA_CATEGORY] = set_category, [SCHEMA_MODE] = set_mode,
-    [SCHEMA_SIZE] = set_size,         [SCHEMA_TIME_US] = set_time,
-    [SCHEMA_TIME_S] = set_time,       [SCHEMA_COUNT] = set_count,
-    [SCHEMA_BOOL] = set_bool,         [SCHEMA_SCORE] = set_score,
-    [SCHEMA_THRESHOLD] = set_score,   [SCHEMA_SHARE] = set_score,
-    [SCHEMA_TYPE] = set_type,         [SCHEMA_FILE] = set_file,
-    [SCHEMA_FEED_URL] = set_feed_url, [SCHEMA_LINE] = set_line,
-    [SCHEMA_DATE] = set_date,         [SCHEMA_CONDITIONS] = conditions_set,
+    [SCHEMA_PATH] = set_path,
+    [SCHEMA_SOCKET] = set_socket,
+    [SCHEMA_CONTROL] = set_control,
+    [SCHEMA_LISTEN] = set_listen,
+    [SCHEMA_NAME] = set_name,
+    [SCHEMA_REPLY] = set_reply,
+    [SCHEMA_CATEGORY] = set_category,
+    [SCHEMA_MODE] = set_mode,
+    [SCHEMA_SIZE] = set_size,
+    [SCHEMA_TIME_US] = set_time,
+    [SCHEMA_TIME_S] = set_time,
+    [SCHEMA_COUNT] = set_count,
+    [SCHEMA_BOOL] = set_bool,
+    [SCHEMA_SCORE] = set_score,
+    [SCHEMA_THRESHOLD] = set_score,
+    [SCHEMA_SHARE] = set_score,
+    [SCHEMA_TYPE] = set_type,
+    [SCHEMA_FILE] = set_file,
+    [SCHEMA_SHIPPED] = set_shipped,
+    [SCHEMA_FEED_URL] = set_feed_url,
+    [SCHEMA_LINE] = set_line,
+    [SCHEMA_DATE] = set_date,
+    [SCHEMA_CONDITIONS] = conditions_set,
 };
 
 bool value_set(const struct value_place *place, const config_setting_t *setting)

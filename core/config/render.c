@@ -20,7 +20,7 @@ static bool is_text(enum schema_kind kind)
     return kind == SCHEMA_PATH || kind == SCHEMA_SOCKET || kind == SCHEMA_CONTROL ||
            kind == SCHEMA_NAME || kind == SCHEMA_REPLY || kind == SCHEMA_CATEGORY ||
            kind == SCHEMA_TYPE || kind == SCHEMA_LISTEN || kind == SCHEMA_FILE ||
-           kind == SCHEMA_FEED_URL || kind == SCHEMA_LINE;
+           kind == SCHEMA_SHIPPED || kind == SCHEMA_FEED_URL || kind == SCHEMA_LINE;
 }
 
 static bool is_strings(enum schema_kind kind)

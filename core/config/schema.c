@@ -137,6 +137,7 @@ const char *schema_kind_name(enum schema_kind kind)
         [SCHEMA_SHARE] = "share",
         [SCHEMA_URLS] = "URLs",
         [SCHEMA_FILE] = "path",
+        [SCHEMA_SHIPPED] = "path",
         [SCHEMA_FEED_URL] = "URL",
         [SCHEMA_TEXTS] = "texts",
         [SCHEMA_LISTENS] = "addresses",

@@ -10,6 +10,7 @@
 #include "milter/learn_self.h"
 
 #define MODEL_FAULT "model"
+#define PRIOR_FAULT "prior"
 
 static struct {
     pthread_mutex_t lock; /* guards: learner, is_ending, has_thread */
@@ -18,7 +19,8 @@ static struct {
     bool is_ending;
     bool has_thread;
     pthread_t thread;
-    bool has_fault; /* of the thread, and before it of learn_open */
+    bool has_fault;     /* of the thread, and before it of learn_open */
+    enum err prior_why; /* why the prior is not in use, as it was said; likewise */
     char state_dir[FILE_PATH_MAX];
     char prior[FILE_PATH_MAX];
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER};
@@ -40,17 +42,37 @@ static void show_fault(enum err e, const struct errinfo *why)
     own.has_fault = e != ERR_OK;
 }
 
+/* Says once why the prior is not in use, and when it is. A missing file is no fault: the site may not
+ * want it. */
+static void look_at_prior(struct learner *l)
+{
+    struct errinfo why = {.code = ERR_OK};
+    char text[STATS_FAULT_TEXT];
+    enum err e = learner_prior(l, &why);
+
+    if (e == own.prior_why) {
+        return;
+    }
+    (void)errinfo_format(&why, text, sizeof(text));
+    if (e == ERR_OK) {
+        log_info("event=model prior=read");
+    } else {
+        log_warn("event=model error=\"%s\"", text);
+    }
+    stats_fault(PRIOR_FAULT, e == ERR_OK || e == ERR_NOT_FOUND ? NULL : text);
+    own.prior_why = e;
+}
+
 static void try_open(void)
 {
     struct errinfo why = {.code = ERR_OK};
-    const struct learner_options options = {.prior = own.prior[0] != '\0' ? own.prior
-                                                                          : NULL};
+    const struct learner_options options = {.prior = own.prior};
     struct learner *fresh = NULL;
     enum err e = learner_open(own.state_dir, &options, &fresh, &why);
-    if (e == ERR_OK && why.code != ERR_OK) {
-        e = why.code; /* the prior cannot be used; the rest can */
-    }
     show_fault(e, &why);
+    if (e == ERR_OK) {
+        look_at_prior(fresh);
+    }
     (void)pthread_mutex_lock(&own.lock);
     own.learner = fresh;
     (void)pthread_mutex_unlock(&own.lock);
@@ -61,6 +83,7 @@ void learn_open(const struct config *config)
     (void)path_make(own.state_dir, NULL, "%s", config->state_dir);
     (void)path_make(own.prior, NULL, "%s", config->model.prior);
     own.is_ending = false;
+    own.prior_why = ERR_OK;
     if (config->model.enabled) {
         try_open();
     }
@@ -104,6 +127,7 @@ static void *learn_in_time(void *context)
         if (e != ERR_OK || own.has_fault) {
             show_fault(e, &why);
         }
+        look_at_prior(l);
     }
     return NULL;
 }

@@ -225,8 +225,7 @@ static int model_forget(struct cli *cli, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    const char *prior = cli->config->model.prior;
-    const struct learner_options options = {.prior = *prior != '\0' ? prior : NULL};
+    const struct learner_options options = {.prior = cli->config->model.prior};
     inbox_init(&inbox);
     inbox_forget(&inbox, source);
     enum err e = inbox_put(cli->config->state_dir, &inbox, &info);

@@ -42,8 +42,7 @@ static int give_examples(struct cli *cli, const struct samples *samples, bool *r
 {
     struct errinfo info = {.code = ERR_OK};
     const struct config *config = cli->config;
-    const struct learner_options options = {
-        .prior = config->model.prior[0] != '\0' ? config->model.prior : NULL};
+    const struct learner_options options = {.prior = config->model.prior};
     struct learner *l = NULL;
     struct buf inbox;
     inbox_init(&inbox);
@@ -58,6 +57,9 @@ static int give_examples(struct cli *cli, const struct samples *samples, bool *r
     *retwaits = e == ERR_LOCKED;
     if (*retwaits) {
         return 0;
+    }
+    if (e == ERR_OK && learner_prior(l, &info) != ERR_OK) {
+        (void)cli_fail(&info); /* what was learnt counts without it */
     }
     THEN(e, learner_tick(l, &info));
     learner_close(&l);

@@ -148,8 +148,7 @@ int reporting_begin(struct cli *cli, struct reporting *ret)
 static void teach_here(struct reporting *r)
 {
     const struct config *config = r->cli->config;
-    const struct learner_options options = {
-        .prior = *config->model.prior != '\0' ? config->model.prior : NULL};
+    const struct learner_options options = {.prior = config->model.prior};
     struct learner *learner = NULL;
 
     if (config->model.enabled &&

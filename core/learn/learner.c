@@ -20,11 +20,14 @@ struct learner {
     struct filelock lock;
     char dir[FILE_PATH_MAX];
     char model_path[FILE_PATH_MAX];
-    pthread_mutex_t writing; /* guards: store, weights, random, since, is_dirty; taken
-                                before reading */
+    char prior_path[FILE_PATH_MAX]; /* empty: none is wanted */
+    pthread_mutex_t
+        writing; /* guards: store, weights, random, since, is_dirty, has_prior;
+                                taken before reading */
     struct store store;
     struct ftrl weights;
     struct prng random;
+    bool has_prior;          /* the prior is in data, or none is wanted */
     unsigned since;          /* examples since the thresholds were measured */
     bool is_dirty;           /* the model's file is older than the model */
     pthread_mutex_t reading; /* guards: *data; a leaf */
@@ -66,14 +69,37 @@ static enum err rebuild(struct learner *l)
     return e;
 }
 
-static enum err take_prior(struct learner *l, const char *path, struct errinfo *reterr)
+/* Reads the prior into l. The writing lock is held, or nobody else has l. */
+static enum err take_prior(struct learner *l, struct errinfo *reterr)
 {
+    struct model_data *read = NULL;
     struct errinfo why = {.code = ERR_OK};
-    enum err e = path != NULL ? prior_read(path, l->data, &why) : ERR_NOT_FOUND;
-    if (e != ERR_OK && e != ERR_NOT_FOUND && reterr != NULL) {
-        *reterr = why;
+
+    if (l->has_prior) {
+        return ERR_OK;
     }
-    return e == ERR_NOT_FOUND ? ERR_OK : e;
+    read = calloc(1, sizeof(*read));
+    enum err e = read != NULL ? prior_read(l->prior_path, read, &why)
+                              : errinfo_nomem(&why, l->prior_path);
+    if (e != ERR_OK) {
+        free(read);
+        return errinfo_set(
+            reterr, e, l->prior_path, 0,
+            "the prior cannot be used (%s), and the model is only what was "
+            "learnt here; install gillnet again, or change model.prior "
+            "(empty: none)",
+            e == ERR_NOT_FOUND ? "no such file" : why.text);
+    }
+    (void)pthread_mutex_lock(&l->reading);
+    memcpy(l->data->prior, read->prior, sizeof(l->data->prior));
+    l->data->prior_unit = read->prior_unit;
+    for (unsigned k = 0; k < VECTOR_KINDS; k++) {
+        l->data->head.kind[k].prior = read->head.kind[k].prior;
+    }
+    (void)pthread_mutex_unlock(&l->reading);
+    free(read);
+    l->has_prior = true;
+    return ERR_OK;
 }
 
 static enum err take_folder(struct learner *l, const char *state_dir,
@@ -128,9 +154,13 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
     l->data = calloc(1, sizeof(*l->data));
     enum err e = l->data != NULL ? ERR_OK : errinfo_nomem(reterr, state_dir);
     THEN(e, ftrl_init(&l->weights));
-    THEN(e, take_prior(l, options->prior, reterr));
+    l->has_prior = options->prior == NULL || *options->prior == '\0';
+    if (!l->has_prior) {
+        THEN(e, path_make(l->prior_path, reterr, "%s", options->prior));
+    }
     THEN(e, take_folder(l, state_dir, reterr));
     if (e == ERR_OK) {
+        (void)take_prior(l, NULL); /* learner_prior says why */
         (void)take_inbox(l);
         e = rebuild(l);
     }
@@ -294,6 +324,18 @@ size_t learner_remove_source(struct learner *l, enum learner_source source)
     }
     (void)pthread_mutex_unlock(&l->writing);
     return n;
+}
+
+enum err learner_prior(struct learner *l, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    (void)pthread_mutex_lock(&l->writing);
+    if (!l->has_prior) {
+        e = take_prior(l, reterr);
+        THEN(e, rebuild(l));
+    }
+    (void)pthread_mutex_unlock(&l->writing);
+    return e;
 }
 
 uint64_t learner_applied(struct learner *l)

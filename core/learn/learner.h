@@ -49,12 +49,12 @@ struct learner_example {
 };
 
 struct learner_options {
-    const char *prior; /* file of core/learn/prior.h; NULL: none */
+    const char *prior; /* file of core/learn/prior.h; NULL or empty: none */
 };
 
 struct learner;
 /* Takes the lock, reads the store and rebuilds the model from it (below a second). ERR_LOCKED:
- * another process has it. */
+ * another process has it. A prior that cannot be read is no failure: see learner_prior. */
 enum err learner_open(const char *state_dir, const struct learner_options *options,
                       struct learner **ret, struct errinfo *reterr);
 /* Writes what is not written; accepts NULL. */
@@ -73,6 +73,10 @@ size_t learner_remove_source(struct learner *l, enum learner_source source);
 enum err learner_rebuild(struct learner *l);
 /* Measures the thresholds again; learner_tick does it now and then. */
 enum err learner_calibrate(struct learner *l);
+/* Tries again to read a prior that could not be read. ERR_OK: it is in use, or none is wanted.
+ * Otherwise the model is what was learnt here, and reterr names the file and what to do:
+ * ERR_NOT_FOUND, ERR_CORRUPT, ERR_VERSION or another reason. Cheap if the file is missing. */
+enum err learner_prior(struct learner *l, struct errinfo *reterr);
 /* The highest number that was learnt. */
 uint64_t learner_applied(struct learner *l);
 /* Learnt and kept, by kind and class. */

@@ -1,9 +1,12 @@
 """What gillnetd learns without a report: whose mail, how much of it, and how it is taken out again."""
 import json
+import pathlib
+import shutil
+import tempfile
 import time
 import unittest
 
-from daemon import Daemon, gillnet
+from daemon import ROOT, Daemon, gillnet
 from test_correspondents import ANN, BOB, CONFIG, LISTS, PROOF, URL, client, play
 
 WORDS = "the meeting of our group is on %s in room %d, please bring the figures of last year with you\r\n"
@@ -57,6 +60,24 @@ class Itself(unittest.TestCase):
             mail(d, BOB, ANN, 1, text=f"see {URL}\r\n")
             mail(d, BOB, ANN, 2, text="see http://good.example/\r\n")
             self.assertEqual(settled(d, (1, 0)), (1, 0))
+
+    def test_prior__damaged_or_missing__the_rest_is_learnt_and_it_is_said_once(self):
+        for content in (b"no prior", None):
+            with tempfile.TemporaryDirectory(prefix="gillnet-prior-") as folder:
+                prior = pathlib.Path(folder, "prior")
+                if content is not None:
+                    prior.write_bytes(content)
+                with Daemon(CONFIG % "spam" + f'model = {{ prior = "{prior}"; }};', lists=LISTS) as d:
+                    mail(d, ANN, BOB, 1, user="ann")
+                    self.assertEqual(settled(d, (0, 1)), (0, 1))
+                    warnings = [line for line in d.log().splitlines() if f'error="{prior}' in line]
+                    self.assertEqual(len(warnings), 1, d.log())
+                    self.assertIn("install gillnet again, or change model.prior", warnings[0])
+                    faults = gillnet("-c", d.conf, "stat", check=False).stdout.count(f"prior: {prior}")
+                    self.assertEqual(faults, content is not None)
+                    shutil.copyfile(pathlib.Path(ROOT, "contrib/model/prior"), prior)
+                    d.wait_for(lambda: "event=model prior=read" in d.log(), "the prior")
+                    d.wait_for(lambda: f"prior: {prior}" not in gillnet("-c", d.conf, "stat", check=False).stdout, "no fault")
 
     def test_off__nothing(self):
         off = "model = { learn_outgoing = false; learn_known = false; learn_listed = false; };"

@@ -314,6 +314,44 @@ static void test_prior__of_a_model__speaks_up_to_its_cap(void **state)
     learner_close(&l);
 }
 
+static void
+test_learner_prior__damaged_or_missing__learns_without_it_until_it_is_mended(
+    void **state)
+{
+    (void)state;
+    char path[FILE_PATH_MAX];
+    struct errinfo why = {.code = ERR_OK};
+    struct learner *l = open_learner(NULL);
+    struct buf whole;
+    add_many(l, 1, MANY);
+    assert_int_equal(learner_calibrate(l), ERR_OK);
+    assert_int_equal(path_make(path, NULL, "%s/prior", dir), ERR_OK);
+    assert_int_equal(prior_write(path, learner_model(l), NULL), ERR_OK);
+    learner_close(&l);
+    buf_init(&whole, PRIOR_BYTES);
+    assert_int_equal(file_read(path, &whole, NULL), ERR_OK);
+    assert_int_equal(truncate(path, (off_t)whole.n / 2), 0);
+
+    l = open_learner(path); /* with what was learnt here */
+    assert_true(judge(l, true, 9000).is_local);
+    assert_int_equal(add(l, 10000, true, 1), ERR_OK);
+    assert_int_equal(learner_prior(l, &why), ERR_CORRUPT);
+    assert_string_equal(why.source, path);
+    assert_non_null(strstr(why.text, "model.prior"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(learner_prior(l, &why), ERR_NOT_FOUND);
+    assert_string_equal(why.source, path);
+    double before = judge(l, true, 9000).margin;
+    assert_int_equal(file_write_atomic(path, buf_slice(&whole), 0644, NULL), ERR_OK);
+    assert_int_equal(learner_prior(l, &why), ERR_OK);
+    assert_true(judge(l, true, 9000).margin > before);
+    learner_close(&l);
+    l = open_learner(NULL);
+    assert_int_equal(learner_prior(l, &why), ERR_OK);
+    learner_close(&l);
+    buf_fini(&whole);
+}
+
 static void test_model_open__after_a_checkpoint__judges_as_the_learner(void **state)
 {
     (void)state;
@@ -354,6 +392,8 @@ int main(void)
         TEST(test_learner__a_damaged_store__keeps_what_is_whole),
         TEST(test_learner__the_second_one__is_locked_out_and_uses_the_inbox),
         TEST(test_prior__of_a_model__speaks_up_to_its_cap),
+        TEST(
+            test_learner_prior__damaged_or_missing__learns_without_it_until_it_is_mended),
         TEST(test_model_open__after_a_checkpoint__judges_as_the_learner),
     };
     if (base_init() != ERR_OK) {

@@ -22,6 +22,8 @@ struct run {
     message_raw_fn *on_raw;
     void *context;
     int status;
+    size_t nread;       /* messages */
+    size_t npassed;     /* links to folders, sockets and the like */
     struct mailbox box; /* the file at hand */
 };
 
@@ -62,11 +64,12 @@ static void on_bytes(void *context, struct slice bytes)
 }
 
 /* "path", or "path:N" where the file has several. */
-static struct slice name_message(const struct run *r, const char *path, bool has_more,
+static struct slice name_message(struct run *r, const char *path, bool has_more,
                                  char ret[FILE_PATH_MAX + NUMBER_MAX])
 {
     bool is_alone = !has_more && r->box.messages == 1;
 
+    r->nread++;
     (void)snprintf(ret, FILE_PATH_MAX + NUMBER_MAX, is_alone ? "%s" : "%s:%zu", path,
                    r->box.messages);
     return slice_str(ret);
@@ -209,11 +212,35 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Every regular file below path, in order of names; of a Maildir, its messages. */
+/* A file in a folder, or a link to one; of a Maildir only those in new and cur are messages. */
+static void take_entry(struct run *r, const FTSENT *entry)
+{
+    long parent = entry->fts_parent->fts_number;
+    if (parent != FOLDER_MAILDIR) {
+        take_file(r, entry->fts_path, parent == FOLDER_PLAIN);
+    }
+}
+
+/* A link to a folder is passed over, so no walk runs in a circle or leaves the tree; one to a file
+ * is read. */
+static void take_link(struct run *r, const FTSENT *entry)
+{
+    struct stat st;
+    if (stat(entry->fts_path, &st) != 0) {
+        unreadable(r, entry->fts_path, errno);
+    } else if (S_ISREG(st.st_mode)) {
+        take_entry(r, entry);
+    } else {
+        r->npassed++;
+    }
+}
+
+/* Every regular file below path, and links to such files, in order of names; of a Maildir, its
+ * messages. */
 static void take_folder(struct run *r, char *path)
 {
     char *const roots[] = {path, NULL};
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     FTSENT *entry = NULL;
 
     if (walk == NULL) {
@@ -233,17 +260,21 @@ static void take_folder(struct run *r, char *path)
             }
             break;
         case FTS_F:
-            if (entry->fts_parent->fts_number != FOLDER_MAILDIR) {
-                take_file(r, entry->fts_path,
-                          entry->fts_parent->fts_number == FOLDER_PLAIN);
-            }
+            take_entry(r, entry);
+            break;
+        case FTS_SL:
+        case FTS_SLNONE:
+            take_link(r, entry);
+            break;
+        case FTS_DEFAULT: /* a socket, a pipe or a device */
+            r->npassed++;
             break;
         case FTS_DNR:
         case FTS_ERR:
         case FTS_NS:
             unreadable(r, entry->fts_path, entry->fts_errno);
             break;
-        default: /* folders that were left, links, sockets */
+        default: /* folders that were left */
             break;
         }
     }
@@ -270,6 +301,19 @@ static void take_path(struct run *r, char *path)
     } else {
         take_file(r, path, true);
     }
+}
+
+/* Says what was passed over. That is an error only if nothing else was there. */
+static int end_run(struct run *r)
+{
+    if (r->npassed > 0) {
+        cli_say("%zu links to folders, sockets, pipes and devices are passed over",
+                r->npassed);
+        if (r->nread == 0) {
+            worsen(r, EX_NOINPUT);
+        }
+    }
+    return r->status;
 }
 
 /* Fingerprints need the digest key; an installation that has none yet has none of them. */
@@ -303,7 +347,7 @@ int messages_each_raw(struct cli *cli, char **paths, message_raw_fn *on_message,
     for (size_t i = 0; paths[i] != NULL; i++) {
         take_path(&r, paths[i]);
     }
-    return r.status;
+    return end_run(&r);
 }
 
 int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
@@ -328,5 +372,5 @@ int messages_each(struct cli *cli, struct messages_envelope *envelope, char **pa
         take_path(&r, paths[i]);
     }
     arena_free(&r.arena);
-    return r.status;
+    return end_run(&r);
 }

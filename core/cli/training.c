@@ -213,6 +213,9 @@ int samples_read(struct cli *cli, struct training *t,
         r.is_spam = class == 1;
         status = messages_each(cli, &envelope, t->path[class], on_message, &r);
     }
+    if (status == CLI_CLEAN && ret->n == 0) {
+        return cli_error(EX_NOINPUT, "no message is in these files and folders");
+    }
     group_by_source(ret);
     return weigh_replicas(ret) ? status : cli_nomem();
 }

@@ -1086,6 +1086,30 @@ trusted_authserv = [ "mx.example.org" ];
         out, _ = self.run_it("check", deep)
         self.assertIn("odd \\xff\\x0a name: accept", out)
 
+    def test_links_to_files__are_read__links_to_folders_are_told(self):
+        mail, links = self.folder / "mail", self.folder / "links"
+        for folder in (mail, links):
+            folder.mkdir()
+        for name in "123":
+            shutil.copy(MAIL / "clean.eml", mail / name)
+            (links / name).symlink_to(mail / name)
+        (links / "again").symlink_to(links / "1")
+        self.assertEqual(len(self.check(links)), 4)
+        (self.folder / "short").symlink_to(links)  # given by the caller: followed
+        self.assertEqual(len(self.check(self.folder / "short")), 4)
+        (links / "folder").symlink_to(mail)
+        out, err = self.run_it("--json", "check", links)
+        self.assertEqual(len(out.splitlines()), 4)
+        self.assertIn("1 links to folders, sockets, pipes and devices are passed over", err)
+        (links / "nowhere").symlink_to(self.folder / "gone")
+        (links / "round").symlink_to("round")
+        _, err = self.run_it("check", links, rc=66)
+        self.assertRegex(err, "(?s)links/nowhere: cannot be read.*links/round: cannot be read")
+        only = self.folder / "only"
+        only.mkdir()
+        (only / "folder").symlink_to(mail)
+        self.run_it("check", only, rc=66)
+
     def test_hostile_bytes_are_valid_json(self):
         mail = (b"From: \xff\xfe <a@b\xff.example>\nSubject: \xc3\x28 \xed\xa0\x80 \x00 x\n\n"
                 b"http://h.example/\xf0\x28\x8c\x28\n")

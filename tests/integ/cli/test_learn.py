@@ -61,6 +61,22 @@ class Learning(unittest.TestCase):
         self.assertEqual((self.person()["spam"], self.person()["ham"]), (300, 300))
         self.assertTrue(self.person()["speaks"])
 
+    def test_train__of_links__learns_their_files__and_of_nothing_says_so(self):
+        links = self.top / "links"
+        links.mkdir()
+        for path in (self.top / "train/spam").iterdir():
+            (links / path.name).symlink_to(path)
+        self.assertIn("300 spam and 300 ham learnt", self.run_gillnet("train", "--spam", links, "--ham", self.top / "train/ham"))
+        empty = self.top / "empty"
+        empty.mkdir()
+        for says in ("no message", "passed over"):
+            run = subprocess.run([GILLNET, "-c", str(self.top / "gillnet.conf"), "train", "--spam", str(empty), "--ham", str(empty)],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+            self.assertEqual(run.returncode, 66, run.stderr)
+            self.assertIn(says, run.stderr)
+            if not (empty / "folder").exists():
+                (empty / "folder").symlink_to(links)
+
     def test_check__after_train__has_the_symbol_and_no_action_beyond_header(self):
         self.train()
         rows = [json.loads(line) for line in subprocess.run(

@@ -178,12 +178,15 @@ def check(folder, args, conf, seen):
     limited = collections.Counter()
     for at in range(0, len(paths), BATCH):
         batch = paths[at:at + BATCH]
-        for path, message in zip(batch, extracted(args.gillnet, conf, batch)):
+        read = [readings(path) for path in batch]
+        asked = [wanted(texts) for texts, _ in read]
+        # one program for the batch: to start it costs more than its work
+        canons = iter(canonical(args.canonical, [url for urls in asked for url in urls]))
+        for path, message, (texts, sources), urls in zip(batch, extracted(args.gillnet, conf, batch), read, asked):
             ours = {f["value"] for f in message["features"] if f["type"] == "url_exact"}
             limited[" ".join(message["limits"])] += 1
-            texts, sources = readings(path)
-            urls = wanted(texts)
-            for url, canon in zip(urls, canonical(args.canonical, urls) if urls else []):
+            for url in urls:
+                canon = next(canons)
                 total += 1
                 if canon in ours:
                     exact += 1

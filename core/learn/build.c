@@ -118,7 +118,10 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
         return ERR_NOMEM;
     }
     for (uint32_t i = 0; i < FTRL_WEIGHTS; i++) {
-        m->weight[i] = unit_weight(ftrl_weight(f, i));
+        int16_t weight = unit_weight(ftrl_weight(f, i));
+        if (m->weight[i] != weight) { /* a page of zeros takes no memory until it is written */
+            m->weight[i] = weight;
+        }
     }
     memset(m->seen, 0, sizeof(m->seen));
     memset(m->head.counted, 0, sizeof(m->head.counted));

@@ -163,6 +163,8 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
         (void)take_prior(l, NULL); /* learner_prior says why */
         (void)take_inbox(l);
         e = rebuild(l);
+        /* without examples the prior alone is the model, and readers need no file */
+        l->is_dirty = l->store.n > 0 || access(l->model_path, F_OK) == 0;
     }
     if (e != ERR_OK) {
         l->is_dirty = false;

@@ -120,6 +120,28 @@ static void test_learner__below_twenty_of_each__says_nothing(void **state)
     learner_close(&l);
 }
 
+static void test_learner__without_examples__writes_no_model(void **state)
+{
+    (void)state;
+    char path[FILE_PATH_MAX];
+    assert_int_equal(path_make(path, NULL, "%s/%s", dir, STATE_MODEL_FILE), ERR_OK);
+    struct learner *l = open_learner(NULL);
+    assert_int_equal(learner_tick(l, NULL), ERR_OK);
+    learner_close(&l);
+    assert_int_equal(access(path, F_OK), -1); /* 24 MB in which nothing stands */
+    l = open_learner(NULL);
+    assert_int_equal(add(l, 1, true, 1), ERR_OK);
+    learner_close(&l);
+    assert_int_equal(access(path, F_OK), 0);
+    l = open_learner(NULL);
+    assert_int_equal(learner_remove(l, 1), ERR_OK);
+    learner_close(&l);
+    struct model *m = NULL;
+    assert_int_equal(model_open(path, NULL, &m, NULL), ERR_OK); /* forgotten here, too */
+    assert_int_equal(model_data(m)->head.nspam, 0);
+    model_close(&m);
+}
+
 static void test_learner__of_many__tells_unseen_mail_apart(void **state)
 {
     (void)state;
@@ -383,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_learner__below_twenty_of_each__says_nothing),
+        TEST(test_learner__without_examples__writes_no_model),
         TEST(test_learner__of_many__tells_unseen_mail_apart),
         TEST(test_learner__few_ham__cannot_be_sure),
         TEST(test_learner__a_number_again__is_refused_over_restarts),

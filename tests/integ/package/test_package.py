@@ -15,6 +15,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "../../e2e"))
+import held_mail  # noqa: E402
 import message  # noqa: E402
 import mta  # noqa: E402
 import proc  # noqa: E402
@@ -27,7 +28,8 @@ FILES = """/usr/sbin/gillnetd /usr/bin/gillnet /etc/gillnet/gillnet.conf /etc/gi
 /usr/lib/tmpfiles.d/gillnet.conf /usr/share/doc/gillnet/gillnet.conf.minimal
 /usr/share/man/man8/gillnetd.8.gz /usr/share/man/man1/gillnet.1.gz /usr/share/man/man5/gillnet.conf.5.gz
 /usr/share/doc/gillnet/gillnetd-inet.conf /usr/share/doc/gillnet/digest.txt /usr/libexec/gillnet/gillnet-queue
-/lib/systemd/system/gillnet-queue.socket /lib/systemd/system/gillnet-queue@.service /usr/share/man/man8/gillnet-queue.8.gz""".split()
+/lib/systemd/system/gillnet-queue.socket /lib/systemd/system/gillnet-queue@.service /usr/share/man/man8/gillnet-queue.8.gz
+/lib/systemd/system/gillnet-digest.service /lib/systemd/system/gillnet-digest.timer /usr/share/gillnet/prior""".split()
 HUB_FILES = ["/usr/libexec/gillnet/gillnet-hub", "/lib/systemd/system/gillnet-hub.service"]
 # folder, owner, group, mode: systemd/gillnet.tmpfiles
 FOLDERS = [("/var/lib/gillnet", "_gillnet", "_gillnet", "2750"),
@@ -109,6 +111,8 @@ class Site:
             got = self.m.sh("stat -c '%%U %%G %%a' %s" % folder).split()
             assert got == want, (folder, got)
         assert "_gillnet-keys" in self.m.sh("id -nG _gillnet") and "_gillnet-keys" in self.m.sh("id -nG _gillnet-hub")
+        log = self.m.sh("journalctl --no-pager -o cat -u gillnetd")
+        assert "event=start" in log and "prior" not in log, log  # /usr/share/gillnet/prior is read
         # as Policy wants it: nothing of the packages' own in a writable place of others
         assert self.m.sh("gillnetd -t >/dev/null && gillnet stat >/dev/null && man -w gillnetd") \
             == "/usr/share/man/man8/gillnetd.8.gz\n"
@@ -202,6 +206,8 @@ def main():
         assert site.marks()
         site.change_by_hub()
         print("ok     the hub changes a list that root made")
+        held_mail.run(machine, site.socket)
+        print("ok     held mail through gillnet-queue.socket and gillnet-digest.service")
         site.replace_under_load("accept", [NEW, OLD, NEW] if full else [NEW], count)
         site.check_upgraded()
         site.replace_under_load("tempfail", [OLD], count)

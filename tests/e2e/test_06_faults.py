@@ -181,7 +181,7 @@ class Disk:
 
 
 def test_disk__full_while_running__mail_flows_and_lists_stay(env):
-    with Disk("12m") as disk:
+    with Disk("64m") as disk:
         g = env.gillnet(lists=LISTS, state_dir=disk.folder)
         fill(g)
         with g, env.mta(g) as server:
@@ -212,7 +212,7 @@ def test_disk__full_while_running__mail_flows_and_lists_stay(env):
 
 
 def test_disk__full_at_start__mail_flows_and_the_fault_is_named(env):
-    with Disk("12m") as disk:
+    with Disk("64m") as disk:
         g = env.gillnet(lists=LISTS, state_dir=disk.folder)
         fill(g)
         disk.fill()
@@ -225,7 +225,7 @@ def test_disk__full_at_start__mail_flows_and_the_fault_is_named(env):
 
 
 def test_disk__read_only__mail_flows(env):
-    with Disk("12m") as disk:
+    with Disk("64m") as disk:
         g = env.gillnet(lists=LISTS, state_dir=disk.folder)
         fill(g)
         subprocess.run(["mount", "-o", "remount,ro", disk.folder], check=True)

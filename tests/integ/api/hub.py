@@ -32,6 +32,13 @@ def until(what, why, seconds=30, step=0.02):
     raise AssertionError(why)
 
 
+def hold_lock(place):
+    """A process that has the lock of this file until it is killed."""
+    holder = subprocess.Popen(["flock", "-F", place, "sleep", "60"])
+    until(lambda: subprocess.run(["flock", "-n", place, "true"]).returncode != 0, f"nobody has {place}")
+    return holder
+
+
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body

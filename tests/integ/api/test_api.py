@@ -16,7 +16,7 @@ import unittest
 import jsonschema
 
 import openapi
-from hub import LISTED, TOP, Hub, until
+from hub import LISTED, TOP, Hub, hold_lock, until
 
 sys.path.insert(0, str(TOP / "tests/integ/milter"))
 
@@ -303,9 +303,8 @@ class Api(unittest.TestCase):
         return [f.read_text(errors="replace") for f in folder.iterdir()] if folder.exists() else []
 
     def test_ham__when_killed_before_it_was_done__then_the_client_may_say_it_again(self):
-        lock = subprocess.Popen(["flock", "-F", self.hub.state / "lists/LOCK", "sleep", "60"])
+        lock = hold_lock(self.hub.state / "lists/LOCK")
         try:
-            time.sleep(0.2)
             c = subprocess.Popen(["curl", "-sS", "-H", "Content-Type: application/json", "-d",
                                   json.dumps({"kind": "ham", "values": ["bad2.example"]}),
                                   f"http://127.0.0.1:{self.hub.port}/v1/report"], stdout=subprocess.DEVNULL,
@@ -417,9 +416,8 @@ class Api(unittest.TestCase):
         self.assertEqual(statuses(self.hub.post("/v1/check", {"values": ["bad2.example"]})), ["MALICIOUS"])
 
     def test_stop__while_work_waits__then_the_hub_ends(self):
-        lock = subprocess.Popen(["flock", "-F", self.hub.state / "lists/LOCK", "sleep", "60"])
+        lock = hold_lock(self.hub.state / "lists/LOCK")
         try:
-            time.sleep(0.2)
             c = subprocess.Popen(["curl", "-s", "-H", "Content-Type: application/json", "-d",
                                   json.dumps({"values": ["bad2.example"], "list": "phish"}),
                                   f"http://127.0.0.1:{self.hub.port}/v1/revoke"], stdout=subprocess.DEVNULL)

@@ -5,11 +5,10 @@ import os
 import random
 import select
 import socket
-import subprocess
 import time
 import unittest
 
-from hub import ROOM, Hub, until
+from hub import ROOM, Hub, hold_lock, until
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 BODY = b'{"urls": ["http://evil1.example/pay?x=1"]}'
@@ -242,7 +241,7 @@ class Crowd(unittest.TestCase):
         hub = Hub(api='local_role = "admin";')
         self.addCleanup(hub.close)
         hub.start()
-        lock = subprocess.Popen(["flock", "-F", hub.state / "lists/LOCK", "sleep", "60"])
+        lock = hold_lock(hub.state / "lists/LOCK")
         body = b'{"values": ["bad2.example"], "list": "phish"}'
         ask = post(body, f"Content-Length: {len(body)}", path="/v1/revoke")
         socks = [socket.create_connection(("127.0.0.1", hub.port), timeout=30) for _ in range(100)]

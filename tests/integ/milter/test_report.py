@@ -161,6 +161,7 @@ class Reports(unittest.TestCase):
     def test_spool__files__become_reports_and_go(self):
         d = self.daemon()
         spool = pathlib.Path(d.state) / "reports/spool"
+        d.wait_for(lambda: all((spool / word).is_dir() for word in ("spam", "ham", "failed")), "the spool")
         (spool / "spam/one").write_bytes(mail())
         (spool / "spam/.begun").write_bytes(b"half")
         (spool / "spam/empty").write_bytes(b"")

@@ -102,6 +102,10 @@ struct reading {
     struct report_log_numbers *numbers;
     bool is_stopped;
     bool ends_whole; /* the last file ends with a whole entry */
+    uint64_t base;   /* of the bytes at hand, in their file */
+    uint64_t last; /* begin and end of the last whole entry in a file, if it has one */
+    uint64_t end;
+    uint64_t sum;
 };
 
 static void read_frames(struct reading *r, struct slice bytes)
@@ -119,7 +123,10 @@ static void read_frames(struct reading *r, struct slice bytes)
             continue;
         }
         is_damaged = false;
+        r->last = r->base + at;
+        r->sum = le_get(bytes.p + at + 8, 8);
         at += n;
+        r->end = r->base + at;
         r->numbers->entries++;
         if (one->number >= r->numbers->next) {
             r->numbers->next = one->number + 1;
@@ -172,6 +179,97 @@ enum err report_log_each(const char *state_dir, report_log_fn *fn, void *context
     if (ret != NULL) {
         *ret = numbers;
     }
+    return e;
+}
+
+/* Whether the entry at which the reader stopped is still there. False also if it cannot be read. */
+static bool is_there(const char *path, const struct report_log_place *p)
+{
+    char sum[8];
+    int fd = p->end > 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    bool found =
+        p->end == 0 || (fd >= 0 && file_read_at(fd, p->last + 8, sum, 8) == 8 &&
+                        le_get(sum, 8) == p->sum);
+    fd_close(&fd);
+    return found;
+}
+
+/* Reads the entries of a file from r->base on. */
+static enum err read_tail(struct reading *r, const char *path, struct errinfo *reterr)
+{
+    struct stat st = {.st_size = 0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    enum err e = ERR_OK;
+
+    if (fd < 0 && errno == ENOENT) {
+        return ERR_OK; /* it was just removed */
+    }
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        e = errinfo_errno(reterr, path, "cannot be read");
+    }
+    size_t n = e == ERR_OK && (uint64_t)st.st_size > r->base
+                   ? (size_t)((uint64_t)st.st_size - r->base)
+                   : 0;
+    char *bytes = n > 0 ? malloc(n) : NULL;
+    if (n > 0 && bytes == NULL) {
+        e = errinfo_nomem(reterr, path);
+    } else if (n > 0) {
+        read_frames(r, slice_of(bytes, file_read_at(fd, r->base, bytes, n)));
+    } else {
+        /* nothing is new */
+    }
+    free(bytes);
+    fd_close(&fd);
+    return e;
+}
+
+static enum err read_behind(const char *dir, const struct files *files,
+                            struct report_log_place *p, struct reading *r,
+                            struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = ERR_OK;
+
+    for (size_t i = 0; e == ERR_OK && i < files->n; i++) {
+        if (files->v[i] < p->file) {
+            continue;
+        }
+        if (files->v[i] > p->file) {
+            *p = (struct report_log_place){.oldest = files->v[0], .file = files->v[i]};
+        }
+        r->base = r->end = p->end;
+        r->last = p->last;
+        r->sum = p->sum;
+        e = file_name(dir, files->v[i], path, reterr);
+        THEN(e, read_tail(r, path, reterr));
+        p->end = r->end;
+        p->last = r->last;
+        p->sum = r->sum;
+    }
+    return e;
+}
+
+enum err report_log_follow(const char *state_dir, struct report_log_place *place,
+                           report_log_fn *fn, void *context, struct errinfo *reterr)
+{
+    struct report_log_numbers numbers = {.next = 1};
+    struct reading r = {.fn = fn, .context = context, .numbers = &numbers};
+    struct files files = {.v = NULL};
+    char dir[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    enum err e = path_make(dir, reterr, "%s/" STATE_REPORTS_DIR, state_dir);
+
+    THEN(e, list_files(dir, &files, reterr));
+    if (e == ERR_OK && place->file != 0) {
+        e = file_name(dir, place->file, path, reterr);
+        if (e == ERR_OK &&
+            (files.n == 0 || files.v[0] != place->oldest || !is_there(path, place))) {
+            *place = (struct report_log_place){.file = 0};
+            e = errinfo_set(reterr, ERR_RANGE, dir, 0, "entries are gone");
+        }
+    }
+    THEN(e, read_behind(dir, &files, place, &r, reterr));
+    free(files.v);
     return e;
 }
 

@@ -53,6 +53,18 @@ struct report_log_numbers {
     uint64_t damaged; /* places */
     uint64_t next;    /* number of the next entry */
 };
+/* How far a reader has come; all zeros: it begins. */
+struct report_log_place {
+    uint64_t oldest; /* the first file of the log then */
+    uint64_t file;   /* the one read last */
+    uint64_t end;    /* of the last entry in it */
+    uint64_t last;   /* its begin */
+    uint64_t sum;    /* and its checksum: another entry may have come in its place */
+};
+/* Reads the entries behind the place and moves it. ERR_RANGE: entries that were read are no longer
+ * in the log, or are others; then nothing was read, and the place is the beginning. */
+enum err report_log_follow(const char *state_dir, struct report_log_place *place,
+                           report_log_fn *fn, void *context, struct errinfo *reterr);
 /* Reads all entries, the oldest first; a missing log has none. */
 enum err report_log_each(const char *state_dir, report_log_fn *fn, void *context,
                          struct report_log_numbers *ret, struct errinfo *reterr);

@@ -63,6 +63,89 @@ enum err reports_view(const char *state_dir, const struct keyring *keys,
                         : report_log_each(state_dir, note_entry, *ret, NULL, reterr);
 }
 
+struct reports_follower {
+    pthread_mutex_t lock; /* guards: all below */
+    struct hashkey key;
+    struct report_log_place place;
+    struct votes *votes; /* NULL: nothing was read */
+    uint64_t entries;
+};
+
+struct reports_follower *reports_follower_new(void)
+{
+    struct reports_follower *f = calloc(1, sizeof(*f));
+    if (f != NULL) {
+        (void)pthread_mutex_init(&f->lock, NULL);
+    }
+    return f;
+}
+
+void reports_follower_free(struct reports_follower **f)
+{
+    if (*f != NULL) {
+        votes_free(&(*f)->votes);
+        (void)pthread_mutex_destroy(&(*f)->lock);
+        free(*f);
+        *f = NULL;
+    }
+}
+
+static bool note_followed(void *context, const struct report *r)
+{
+    struct reports_follower *f = context;
+    votes_note(f->votes, r);
+    f->entries++;
+    return true;
+}
+
+/* From the beginning, as with another key. */
+static enum err begin_again(struct reports_follower *f, const struct keyring *keys,
+                            const char *state_dir, struct errinfo *reterr)
+{
+    votes_free(&f->votes);
+    f->place = (struct report_log_place){.file = 0};
+    f->key = keys->node;
+    f->votes = votes_new(&f->key);
+    return f->votes != NULL ? ERR_OK : errinfo_nomem(reterr, state_dir);
+}
+
+enum err reports_follower_votes(struct reports_follower *f, const char *state_dir,
+                                const struct keyring *keys, struct votes **ret,
+                                struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+
+    (void)pthread_mutex_lock(&f->lock);
+    if (f->votes == NULL || memcmp(&f->key, &keys->node, sizeof(f->key)) != 0) {
+        e = begin_again(f, keys, state_dir, reterr);
+    }
+    THEN(e, report_log_follow(state_dir, &f->place, note_followed, f, reterr));
+    if (e == ERR_RANGE) {
+        e = begin_again(f, keys, state_dir, reterr);
+        THEN(e, report_log_follow(state_dir, &f->place, note_followed, f, reterr));
+    }
+    if (e != ERR_OK) { /* what was read may have a gap */
+        votes_free(&f->votes);
+        (void)pthread_mutex_unlock(&f->lock);
+        return e;
+    }
+    *ret = f->votes;
+    return ERR_OK;
+}
+
+void reports_follower_release(struct reports_follower *f)
+{
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+uint64_t reports_follower_entries(struct reports_follower *f)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    uint64_t n = f->entries;
+    (void)pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
 void reports_called(void *context, const struct digest digest[KEYRING_MAX],
                     uint64_t from_s, uint64_t to_s, struct count_called *ret)
 {

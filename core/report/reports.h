@@ -61,6 +61,19 @@ enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
 /* The votes that the log gives, for a process that only reads. ERR_NOMEM, ERR_DENIED. */
 enum err reports_view(const char *state_dir, const struct keyring *keys,
                       struct votes **ret, struct errinfo *reterr);
+/* The same for a process that asks often: the log is read once, then what comes behind it. If
+ * old entries go, it is read again. */
+struct reports_follower;
+struct reports_follower *reports_follower_new(void);     /* NULL: no memory */
+void reports_follower_free(struct reports_follower **f); /* accepts NULL */
+/* The votes of now, which are the caller's until reports_follower_release; others wait. After an
+ * error there is nothing to release. */
+enum err reports_follower_votes(struct reports_follower *f, const char *state_dir,
+                                const struct keyring *keys, struct votes **ret,
+                                struct errinfo *reterr);
+void reports_follower_release(struct reports_follower *f);
+/* Entries that were read since the beginning, for tests. */
+uint64_t reports_follower_entries(struct reports_follower *f);
 /* count_port.called; context: a struct votes. */
 void reports_called(void *context, const struct digest digest[KEYRING_MAX],
                     uint64_t from_s, uint64_t to_s, struct count_called *ret);

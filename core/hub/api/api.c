@@ -302,6 +302,8 @@ static enum err start(struct api *a, struct errinfo *reterr)
     for (unsigned i = 0; e == ERR_OK && i < a->nthreads; i++) {
         e = thread_init(a, &a->threads[i]);
     }
+    a->reports = reports_follower_new();
+    THEN(e, a->reports != NULL ? ERR_OK : errinfo_nomem(reterr, "reports"));
     THEN(e, api_pool_new(a, &a->pool));
     if (e == ERR_OK) {
         api_tokens_look(a->tokens, a->config->api.tokens_file);
@@ -373,6 +375,7 @@ void api_free(struct api **a)
         }
     }
     api_pool_free(&x->pool);
+    reports_follower_free(&x->reports);
     for (unsigned i = 0; i < x->nthreads; i++) {
         thread_fini(&x->threads[i]);
     }

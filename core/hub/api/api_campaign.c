@@ -15,22 +15,25 @@ static const struct api_table table = {.sorts = sorts, .words = words, .key = ke
 /* Campaigns and reports. */
 struct mailings {
     struct campaign_list list;
-    struct votes *votes; /* NULL: not known */
+    struct reports_follower *reports;
+    struct votes *votes; /* NULL: not known; of reports */
 };
 
 static void free_mailings(struct mailings *m)
 {
     campaign_list_fini(&m->list);
-    votes_free(&m->votes);
+    if (m->votes != NULL) {
+        reports_follower_release(m->reports);
+    }
 }
 
-static void read_votes(const char *state_dir, struct votes **ret)
+static void read_votes(struct mailings *m, const char *state_dir)
 {
     struct errinfo why = {.text = ""};
     struct keyring keys;
     enum err e = keyring_load(state_dir, &keys, &why);
 
-    THEN(e, reports_view(state_dir, &keys, ret, &why));
+    THEN(e, reports_follower_votes(m->reports, state_dir, &keys, &m->votes, &why));
     if (e != ERR_OK) {
         log_errinfo("campaigns", &why);
     }
@@ -42,10 +45,10 @@ static bool read_mailings(struct api_call *call, struct mailings *ret)
 {
     struct errinfo why = {.text = ""};
 
-    *ret = (struct mailings){.votes = NULL};
+    *ret = (struct mailings){.reports = call->api->reports};
 
     if (campaigns_read(call->config->state_dir, &ret->list, &why) == ERR_OK) {
-        read_votes(call->config->state_dir, &ret->votes);
+        read_votes(ret, call->config->state_dir);
         return true;
     }
     api_refuse(call, 503, "the campaigns cannot be read: %s", why.text);

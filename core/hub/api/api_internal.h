@@ -12,6 +12,7 @@
 #include "core/hub/api/api_auth.h"
 #include "core/hub/http/http_server.h"
 #include "core/hub/http/rate_limit.h"
+#include "core/report/reports.h"
 
 struct api_thread;
 struct api_call;
@@ -154,7 +155,8 @@ struct api {
     struct api_hooks hooks;
     struct api_tokens *tokens;
     struct api_pool *pool;
-    SSL_CTX *tls; /* NULL: TCP is plain */
+    struct reports_follower *reports; /* votes on campaigns */
+    SSL_CTX *tls;                     /* NULL: TCP is plain */
     uint64_t start_us;
     pthread_mutex_t mutex; /* guards config, limit */
     struct config *config;

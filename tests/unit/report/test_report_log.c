@@ -1,9 +1,12 @@
 /* The log of reports: every acknowledged report is read again, also behind damage and torn ends. */
+#include <fcntl.h>
+
 #include "core/base/base.h"
 #include "core/base/file.h"
 #include "core/base/prng.h"
 #include "core/report/report_cases.h"
 #include "core/report/report_log.h"
+#include "core/report/reports.h"
 
 #include "tests/unit/tempdir.h"
 
@@ -88,6 +91,130 @@ static void test_add__opened_again_and_again__all_are_read_in_order(void **state
     assert_int_equal(s.sum, MANY * (MANY + 1) / 2);
     assert_int_equal(numbers.next, MANY + 1);
     assert_int_equal(numbers.damaged, 0);
+}
+
+static bool count_entry(void *context, const struct report *r)
+{
+    (void)r;
+    (*(uint64_t *)context)++;
+    return true;
+}
+
+/* The entries behind the place. */
+static uint64_t follow(const char *dir, struct report_log_place *p)
+{
+    uint64_t n = 0;
+    struct errinfo why;
+    assert_int_equal(report_log_follow(dir, p, count_entry, &n, &why), ERR_OK);
+    return n;
+}
+
+static void test_follow__while_it_grows__each_entry_once(void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log_place p = {.file = 0};
+    struct report_log *l = NULL;
+    struct errinfo why;
+
+    assert_int_equal(follow(t->path, &p), 0); /* no log yet */
+    add(t->path, 1, 51);
+    assert_int_equal(follow(t->path, &p), 50);
+    assert_int_equal(follow(t->path, &p), 0);
+    add(t->path, 51, 52);
+    assert_int_equal(follow(t->path, &p), 1);
+    assert_int_equal(report_log_open(t->path, &l, &why), ERR_OK);
+    report_log_skip(l, 1000); /* the next entry begins a file */
+    for (uint64_t id = 1; id <= 3; id++) {
+        struct report r = one(id);
+        assert_int_equal(report_log_add(l, &r, 1, &why), ERR_OK);
+        assert_int_equal(follow(t->path, &p), 1);
+    }
+    report_log_close(&l);
+}
+
+static void test_follow__a_torn_end__is_read_when_it_is_whole(void **state)
+{
+    struct tempdir *t = *state;
+    struct report_log_place p = {.file = 0};
+    struct stat before;
+    struct stat after;
+    char whole[4096];
+
+    add(t->path, 1, 3);
+    assert_int_equal(follow(t->path, &p), 2);
+    const char *path = tempdir_file(t, "reports/log.1");
+    assert_int_equal(stat(path, &before), 0);
+    add(t->path, 3, 4);
+    assert_int_equal(stat(path, &after), 0);
+    size_t n = (size_t)(after.st_size - before.st_size);
+    int fd = open(path, O_RDWR);
+    assert_true(n < sizeof(whole) && pread(fd, whole, n, before.st_size) == (ssize_t)n);
+    for (size_t cut = 0; cut < n; cut++) { /* the writer is amid its write */
+        assert_int_equal(ftruncate(fd, before.st_size + (off_t)cut), 0);
+        assert_int_equal(follow(t->path, &p), 0);
+        assert_int_equal(pwrite(fd, whole, n, before.st_size), n);
+    }
+    assert_int_equal(follow(t->path, &p), 1);
+    close(fd);
+}
+
+static void test_follow__what_was_read_is_gone__begins_again(void **state)
+{
+    struct tempdir *t = *state;
+    struct report_log_place p = {.file = 0};
+    struct errinfo why;
+    uint64_t n = 0;
+
+    add(t->path, 1, 5);
+    assert_int_equal(follow(t->path, &p), 4);
+    assert_int_equal(
+        report_log_forget(t->path, SLICE_LIT("anna@here.example"), &n, &why), ERR_OK);
+    assert_int_equal(report_log_follow(t->path, &p, count_entry, &n, &why), ERR_RANGE);
+    assert_int_equal(follow(t->path, &p), 4); /* from the beginning */
+    assert_int_equal(truncate(tempdir_file(t, "reports/log.1"), 0), 0);
+    assert_int_equal(report_log_follow(t->path, &p, count_entry, &n, &why), ERR_RANGE);
+    add(t->path, 1, 3);
+    assert_int_equal(follow(t->path, &p), 2);
+    assert_int_equal(unlink(tempdir_file(t, "reports/log.1")), 0);
+    assert_int_equal(report_log_follow(t->path, &p, count_entry, &n, &why), ERR_RANGE);
+    assert_int_equal(follow(t->path, &p), 0);
+}
+
+/* Two processes that only read: one reads all each time, the other follows. */
+static void test_follower__asked_often__reads_each_entry_once_and_knows_the_same(
+    void **state)
+{
+    const struct tempdir *t = *state;
+    struct keyring keys;
+    struct reports_follower *f = reports_follower_new();
+    struct errinfo why;
+    struct votes *followed = NULL;
+    struct votes *all = NULL;
+
+    assert_int_equal(keyring_load_or_create(t->path, &keys, &why), ERR_OK);
+    for (uint64_t id = 1; id <= 100; id += 10) {
+        struct votes_report a;
+        struct votes_report b;
+        add(t->path, id, id + 10);
+        assert_int_equal(reports_follower_votes(f, t->path, &keys, &followed, &why),
+                         ERR_OK);
+        assert_int_equal(reports_view(t->path, &keys, &all, &why), ERR_OK);
+        for (uint64_t k = 1; k < 120; k++) {
+            bool is_there = votes_find(all, k, &a);
+            assert_int_equal(votes_find(followed, k, &b), is_there);
+            assert_true(!is_there || (a.number == b.number && a.is_spam == b.is_spam &&
+                                      a.is_counted == b.is_counted));
+        }
+        reports_follower_release(f);
+        votes_free(&all);
+        assert_int_equal(reports_follower_entries(f), id + 9);
+    }
+    keys.node.bytes[0] ^= 1; /* another key: reporters have other names */
+    assert_int_equal(reports_follower_votes(f, t->path, &keys, &followed, &why),
+                     ERR_OK);
+    reports_follower_release(f);
+    assert_int_equal(reports_follower_entries(f), 200);
+    reports_follower_free(&f);
 }
 
 static void test_open__while_another_has_it__is_locked(void **state)
@@ -292,6 +419,11 @@ int main(void)
     base_init();
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_add__opened_again_and_again__all_are_read_in_order),
+        FOLDER_TEST(test_follow__while_it_grows__each_entry_once),
+        FOLDER_TEST(test_follow__a_torn_end__is_read_when_it_is_whole),
+        FOLDER_TEST(test_follow__what_was_read_is_gone__begins_again),
+        FOLDER_TEST(
+            test_follower__asked_often__reads_each_entry_once_and_knows_the_same),
         FOLDER_TEST(test_open__while_another_has_it__is_locked),
         FOLDER_TEST(test_add__after_a_cut_at_every_place__loses_the_cut_entry_alone),
         FOLDER_TEST(test_each__a_byte_is_damaged__costs_one_entry),

@@ -42,8 +42,8 @@ static void show_fault(enum err e, const struct errinfo *why)
     own.has_fault = e != ERR_OK;
 }
 
-/* Says once why the prior is not in use, and when it is. A missing file is no fault: the site may not
- * want it. */
+/* Says once why the prior is not in use, and when it is. A missing file is no fault: the site may
+ * not want it. */
 static void look_at_prior(struct learner *l)
 {
     struct errinfo why = {.code = ERR_OK};

@@ -1,8 +1,9 @@
 /*
  * prefix - the folder that gillnet is installed in, such as /usr.
  *
- * A program in the folder bin or sbin is installed in the folder above; any other one, such as that of a
- * build, in the prefix that the build was configured with. So one build can be packed for any prefix.
+ * A program in the folder bin or sbin is installed in the folder above. Any other one, such as that
+ * of a build, is in the prefix that the build was configured with. So one build can be packed for
+ * any prefix.
  * Threads: pure.
  */
 #ifndef CORE_BASE_PREFIX_H

@@ -304,7 +304,7 @@ static void take_path(struct run *r, char *path)
 }
 
 /* Says what was passed over. That is an error only if nothing else was there. */
-static int end_run(struct run *r)
+static int tell_passed(struct run *r)
 {
     if (r->npassed > 0) {
         cli_say("%zu links to folders, sockets, pipes and devices are passed over",
@@ -347,7 +347,7 @@ int messages_each_raw(struct cli *cli, char **paths, message_raw_fn *on_message,
     for (size_t i = 0; paths[i] != NULL; i++) {
         take_path(&r, paths[i]);
     }
-    return end_run(&r);
+    return tell_passed(&r);
 }
 
 int messages_each(struct cli *cli, struct messages_envelope *envelope, char **paths,
@@ -372,5 +372,5 @@ int messages_each(struct cli *cli, struct messages_envelope *envelope, char **pa
         take_path(&r, paths[i]);
     }
     arena_free(&r.arena);
-    return end_run(&r);
+    return tell_passed(&r);
 }

@@ -3,10 +3,10 @@
  * features of each; for check and extract.
  *
  * A file is one message or a mailbox in mbox form (core/cli/mbox.h), a folder a Maildir or a tree
- * of such files. A link to a file in a folder is read; a link to a folder is followed only if it is
- * a path of the caller, and those in folders are counted and passed over, as are sockets and the like. If
- * nothing else was there, that is EX_NOINPUT. One arena for all, emptied between messages; files are
- * read in pieces. A file that cannot be read is reported and the others go on.
+ * of such files. A link to a file in a folder is read. A link to a folder is followed only if it is
+ * a path of the caller; those in folders are passed over, as are sockets and pipes, and a message
+ * says how many. If nothing else was there, that is EX_NOINPUT. One arena for all, emptied between
+ * messages; files are read in pieces. A file that cannot be read is reported and the others go on.
  * Threads: one.
  */
 #ifndef CORE_CLI_MESSAGES_H

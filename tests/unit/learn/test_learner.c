@@ -137,7 +137,8 @@ static void test_learner__without_examples__writes_no_model(void **state)
     assert_int_equal(learner_remove(l, 1), ERR_OK);
     learner_close(&l);
     struct model *m = NULL;
-    assert_int_equal(model_open(path, NULL, &m, NULL), ERR_OK); /* forgotten here, too */
+    assert_int_equal(model_open(path, NULL, &m, NULL),
+                     ERR_OK); /* forgotten here, too */
     assert_int_equal(model_data(m)->head.nspam, 0);
     model_close(&m);
 }

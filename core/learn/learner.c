@@ -20,14 +20,14 @@ struct learner {
     struct filelock lock;
     char dir[FILE_PATH_MAX];
     char model_path[FILE_PATH_MAX];
-    char prior_path[FILE_PATH_MAX]; /* empty: none is wanted */
+    char prior_path[FILE_PATH_MAX]; /* empty: the model does without a prior */
     pthread_mutex_t
         writing; /* guards: store, weights, random, since, is_dirty, has_prior;
                                 taken before reading */
     struct store store;
     struct ftrl weights;
     struct prng random;
-    bool has_prior;          /* the prior is in data, or none is wanted */
+    bool has_prior;          /* the prior is in data, or the model does without one */
     unsigned since;          /* examples since the thresholds were measured */
     bool is_dirty;           /* the model's file is older than the model */
     pthread_mutex_t reading; /* guards: *data; a leaf */
@@ -72,22 +72,22 @@ static enum err rebuild(struct learner *l)
 /* Reads the prior into l. The writing lock is held, or nobody else has l. */
 static enum err take_prior(struct learner *l, struct errinfo *reterr)
 {
-    struct model_data *read = NULL;
     struct errinfo why = {.code = ERR_OK};
 
     if (l->has_prior) {
         return ERR_OK;
     }
-    read = calloc(1, sizeof(*read));
-    enum err e = read != NULL ? prior_read(l->prior_path, read, &why)
-                              : errinfo_nomem(&why, l->prior_path);
+    struct model_data *read = calloc(1, sizeof(*read));
+    if (read == NULL) {
+        return errinfo_nomem(reterr, l->prior_path);
+    }
+    enum err e = prior_read(l->prior_path, read, &why);
     if (e != ERR_OK) {
         free(read);
         return errinfo_set(
             reterr, e, l->prior_path, 0,
-            "the prior cannot be used (%s), and the model is only what was "
-            "learnt here; install gillnet again, or change model.prior "
-            "(empty: none)",
+            "the prior cannot be used (%s), and the model does without it; "
+            "install gillnet again, or change model.prior (empty: none)",
             e == ERR_NOT_FOUND ? "no such file" : why.text);
     }
     (void)pthread_mutex_lock(&l->reading);
@@ -163,7 +163,7 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
         (void)take_prior(l, NULL); /* learner_prior says why */
         (void)take_inbox(l);
         e = rebuild(l);
-        /* without examples the prior alone is the model, and readers need no file */
+        /* without examples the model is the prior alone, and readers need no file */
         l->is_dirty = l->store.n > 0 || access(l->model_path, F_OK) == 0;
     }
     if (e != ERR_OK) {

@@ -73,9 +73,9 @@ size_t learner_remove_source(struct learner *l, enum learner_source source);
 enum err learner_rebuild(struct learner *l);
 /* Measures the thresholds again; learner_tick does it now and then. */
 enum err learner_calibrate(struct learner *l);
-/* Tries again to read a prior that could not be read. ERR_OK: it is in use, or none is wanted.
- * Otherwise the model is what was learnt here, and reterr names the file and what to do:
- * ERR_NOT_FOUND, ERR_CORRUPT, ERR_VERSION or another reason. Cheap if the file is missing. */
+/* Tries again to read a prior that could not be read. ERR_OK: it is in use, or options had none.
+ * Otherwise the model does without it, and reterr names the file and a remedy: ERR_NOT_FOUND,
+ * ERR_CORRUPT, ERR_VERSION or another reason. Cheap if the file is missing. */
 enum err learner_prior(struct learner *l, struct errinfo *reterr);
 /* The highest number that was learnt. */
 uint64_t learner_applied(struct learner *l);

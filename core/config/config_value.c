@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "core/base/prefix.h"
 #include "core/config/condition.h"
 #include "core/config/config_internal.h"
 #include "core/config/unit.h"
@@ -155,14 +154,8 @@ static bool set_shipped(const struct value_place *place,
                         const config_setting_t *setting)
 {
     const char *s = value_string(place, setting, "\"share/gillnet/prior\"");
-    char path[FILE_PATH_MAX];
 
-    if (s == NULL || *s == '\0' || *s == '/') {
-        return s != NULL && store_text(place, setting, s);
-    }
-    return prefix_path(path, s) == ERR_OK
-               ? store_text(place, setting, path)
-               : value_refuse(place, setting, ERR_LIMIT, "this path is too long");
+    return s != NULL && store_text(place, setting, s);
 }
 
 /* Whether what is behind a URL's scheme names a host and, if any, a port that there can be. */

@@ -41,16 +41,16 @@ enum schema_kind {
     SCHEMA_DIRECTION,  /* enum condition_direction */
     SCHEMA_CONDITIONS, /* struct config_conditions */
     SCHEMA_BULK_ALONE,
-    SCHEMA_SHARE,      /* double, a part of one */
-    SCHEMA_NETWORKS,   /* n and struct ipnet * */
-    SCHEMA_TOKENS,     /* struct config_strings, lower case */
-    SCHEMA_ADDRESSES,  /* struct config_strings */
-    SCHEMA_DOMAINS,    /* struct config_strings */
-    SCHEMA_RECIPIENTS, /* struct config_strings, USER@DOMAIN or @DOMAIN */
-    SCHEMA_URLS,       /* struct config_strings, http:// or https:// */
-    SCHEMA_WEIGHTS,    /* struct config_strings, "NAME=NUMBER" */
-    SCHEMA_FILE,       /* absolute path, or "" */
-    SCHEMA_SHIPPED, /* the same; a relative path is below the prefix (core/base/prefix.h) */
+    SCHEMA_SHARE,       /* double, a part of one */
+    SCHEMA_NETWORKS,    /* n and struct ipnet * */
+    SCHEMA_TOKENS,      /* struct config_strings, lower case */
+    SCHEMA_ADDRESSES,   /* struct config_strings */
+    SCHEMA_DOMAINS,     /* struct config_strings */
+    SCHEMA_RECIPIENTS,  /* struct config_strings, USER@DOMAIN or @DOMAIN */
+    SCHEMA_URLS,        /* struct config_strings, http:// or https:// */
+    SCHEMA_WEIGHTS,     /* struct config_strings, "NAME=NUMBER" */
+    SCHEMA_FILE,        /* absolute path, or "" */
+    SCHEMA_SHIPPED,     /* path that may be relative, or "" */
     SCHEMA_FEED_URL,    /* http://, https:// or file:///PATH, or "" */
     SCHEMA_TEXTS,       /* struct config_strings, as written */
     SCHEMA_LISTENS,     /* struct config_strings, HOST:PORT or unix:/PATH */

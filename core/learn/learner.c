@@ -69,6 +69,15 @@ static enum err rebuild(struct learner *l)
     return e;
 }
 
+static enum err refuse_prior(const struct learner *l, enum err e, const char *why,
+                             struct errinfo *reterr)
+{
+    return errinfo_set(reterr, e, l->prior_path, 0,
+                       "the prior cannot be used (%s), and the model does without it; "
+                       "install gillnet again, or change model.prior (empty: none)",
+                       why);
+}
+
 /* Reads the prior into l. The writing lock is held, or nobody else has l. */
 static enum err take_prior(struct learner *l, struct errinfo *reterr)
 {
@@ -77,6 +86,9 @@ static enum err take_prior(struct learner *l, struct errinfo *reterr)
     if (l->has_prior) {
         return ERR_OK;
     }
+    if (access(l->prior_path, F_OK) != 0) { /* asked each second: without memory */
+        return refuse_prior(l, ERR_NOT_FOUND, "no such file", reterr);
+    }
     struct model_data *read = calloc(1, sizeof(*read));
     if (read == NULL) {
         return errinfo_nomem(reterr, l->prior_path);
@@ -84,11 +96,7 @@ static enum err take_prior(struct learner *l, struct errinfo *reterr)
     enum err e = prior_read(l->prior_path, read, &why);
     if (e != ERR_OK) {
         free(read);
-        return errinfo_set(
-            reterr, e, l->prior_path, 0,
-            "the prior cannot be used (%s), and the model does without it; "
-            "install gillnet again, or change model.prior (empty: none)",
-            e == ERR_NOT_FOUND ? "no such file" : why.text);
+        return refuse_prior(l, e, why.text, reterr);
     }
     (void)pthread_mutex_lock(&l->reading);
     memcpy(l->data->prior, read->prior, sizeof(l->data->prior));
@@ -156,7 +164,7 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
     THEN(e, ftrl_init(&l->weights));
     l->has_prior = options->prior == NULL || *options->prior == '\0';
     if (!l->has_prior) {
-        THEN(e, path_make(l->prior_path, reterr, "%s", options->prior));
+        THEN(e, prior_path(l->prior_path, options->prior, reterr));
     }
     THEN(e, take_folder(l, state_dir, reterr));
     if (e == ERR_OK) {

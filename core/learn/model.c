@@ -167,7 +167,9 @@ static enum err open_prior(struct model *m, const char *prior, struct errinfo *r
     if (m->own == NULL) {
         return errinfo_nomem(reterr, prior);
     }
-    return prior_read(prior, m->own, reterr);
+    char path[FILE_PATH_MAX];
+    enum err e = prior_path(path, prior, reterr);
+    return e == ERR_OK ? prior_read(path, m->own, reterr) : e;
 }
 
 enum err model_open(const char *path, const char *prior, struct model **ret,

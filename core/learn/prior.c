@@ -5,6 +5,7 @@
 #include "core/base/checksum.h"
 #include "core/base/file.h"
 #include "core/base/le.h"
+#include "core/base/prefix.h"
 
 enum {
     HEAD_BYTES = 40,
@@ -79,6 +80,15 @@ static bool read_weights(struct slice s, uint64_t count, int8_t *prior)
         prior[hash] = (int8_t)s.p[at++];
     }
     return at == s.n;
+}
+
+enum err prior_path(char dst[FILE_PATH_MAX], const char *path, struct errinfo *reterr)
+{
+    if (*path == '/') {
+        return path_make(dst, reterr, "%s", path);
+    }
+    enum err e = prefix_path(dst, path);
+    return e == ERR_OK ? e : errinfo_set(reterr, e, path, 0, "the path is too long");
 }
 
 enum err prior_read(const char *path, struct model_data *m, struct errinfo *reterr)

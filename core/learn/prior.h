@@ -9,10 +9,13 @@
 #ifndef CORE_LEARN_PRIOR_H
 #define CORE_LEARN_PRIOR_H
 
+#include "core/base/file.h"
 #include "core/learn/model.h"
 
 enum { PRIOR_BYTES = 512 << 10, PRIOR_VERSION = 1 };
 
+/* The file of model.prior: a relative path is below the prefix (core/base/prefix.h). ERR_LIMIT. */
+enum err prior_path(char dst[FILE_PATH_MAX], const char *path, struct errinfo *reterr);
 /* Reads the file into m: prior, prior_unit, and the prior windows of each kind. ERR_CORRUPT.
  * ERR_VERSION: made for other terms. */
 enum err prior_read(const char *path, struct model_data *m, struct errinfo *reterr);

@@ -77,7 +77,7 @@ static void open_and_save(const char *path, const char *inbox)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char dir[] = "/tmp/gillnet-fuzz-XXXXXX";
+    char dir[] = "/dev/shm/gillnet-fuzz-XXXXXX"; /* it is synced often */
     char path[FILE_PATH_MAX];
     char inbox[FILE_PATH_MAX];
     uint8_t *bytes = malloc(size + 1);

@@ -119,8 +119,8 @@ enum err build_publish(const struct ftrl *f, const struct store *s,
     }
     for (uint32_t i = 0; i < FTRL_WEIGHTS; i++) {
         int16_t weight = unit_weight(ftrl_weight(f, i));
-        if (m->weight[i] !=
-            weight) { /* a page of zeros takes no memory until it is written */
+        /* a page of zeros takes no memory until it is written */
+        if (m->weight[i] != weight) {
             m->weight[i] = weight;
         }
     }

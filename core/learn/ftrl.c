@@ -47,10 +47,7 @@ void ftrl_fini(struct ftrl *f)
 
 void ftrl_clear(struct ftrl *f)
 {
-    /* gives the pages back: they read as zeros until they are written */
-    if (madvise(f->pair, FTRL_WEIGHTS * sizeof(*f->pair), MADV_DONTNEED) != 0) {
-        memset(f->pair, 0, FTRL_WEIGHTS * sizeof(*f->pair));
-    }
+    memset(f->pair, 0, FTRL_WEIGHTS * sizeof(*f->pair));
 }
 
 static float pair_weight(const struct ftrl_pair *p)

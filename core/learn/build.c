@@ -206,6 +206,12 @@ static void fill_window(struct model_window *w, float *value, size_t n)
     memcpy(w->tail, value, w->kept * sizeof(*value));
 }
 
+/* A reporter who has earned no trust cannot raise a threshold by calling spam ham. */
+static bool is_surely_ham(const struct kept *k)
+{
+    return !k->is_spam && !kept_is_unproved(k);
+}
+
 enum err build_windows(const struct model_data *m, struct store *s,
                        struct model_kind ret[VECTOR_KINDS])
 {
@@ -223,7 +229,7 @@ enum err build_windows(const struct model_data *m, struct store *s,
     for (unsigned kind = 0; e == ERR_OK && kind < VECTOR_KINDS; kind++) {
         size_t n = 0;
         for (size_t i = 0; i < s->n; i++) {
-            if (!s->kept[i].is_spam && s->kept[i].kind == kind) {
+            if (s->kept[i].kind == kind && is_surely_ham(&s->kept[i])) {
                 margin[n] = s->kept[i].margin;
                 odds[n++] = s->kept[i].odds;
             }

@@ -1,5 +1,6 @@
 #include "core/learn/learner.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -13,8 +14,6 @@
 #include "core/learn/vector_store.h"
 
 enum { FOLDER_MODE = 02750, SCRATCH = 64 << 10, US_PER_S = 1000000 };
-
-static const float replay_weight = 1.0F;
 
 struct learner {
     struct filelock lock;
@@ -218,7 +217,8 @@ static enum err keep_example(struct learner *l, const struct learner_example *e,
     return err;
 }
 
-/* Learns a few older examples again, of both classes by turns. */
+/* Learns a few older examples again, of both classes by turns, none with more than one message's
+ * weight. */
 static void replay(struct learner *l, struct arena *scratch)
 {
     for (unsigned i = 0; i < LEARNER_REPLAY && l->store.n > 0; i++) {
@@ -231,7 +231,7 @@ static void replay(struct learner *l, struct arena *scratch)
         }
         struct vector v;
         if (vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
-            (void)ftrl_learn(&l->weights, &v, k->is_spam, replay_weight);
+            (void)ftrl_learn(&l->weights, &v, k->is_spam, fminf(k->weight, 1));
             (void)pthread_mutex_lock(&l->reading);
             build_publish_terms(&l->weights, &v, l->data);
             (void)pthread_mutex_unlock(&l->reading);

@@ -69,21 +69,41 @@ static void drop_kept(struct store *s, size_t at)
     memmove(k, k + 1, (s->n - at) * sizeof(*k));
 }
 
+bool kept_is_unproved(const struct kept *k)
+{
+    return k->source == LEARNER_REPORTED && k->weight < 1;
+}
+
+/* Drops the oldest of the class: of this kind, or of the unproved ones. */
+static void drop_oldest(struct store *s, bool is_spam, unsigned kind, bool is_unproved)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct kept *k = &s->kept[i];
+        if (k->is_spam == is_spam &&
+            (is_unproved ? kept_is_unproved(k) : k->kind == kind)) {
+            drop_kept(s, i);
+            return;
+        }
+    }
+}
+
 /* Room for one more of the class. */
 static void make_room_in_class(struct store *s, bool is_spam)
 {
     size_t sum = 0;
+    size_t nunproved = 0;
     unsigned most = 0;
     for (unsigned k = 0; k < VECTOR_KINDS; k++) {
         sum += s->count[k][is_spam];
         most = s->count[k][is_spam] > s->count[most][is_spam] ? k : most;
     }
-    for (size_t i = 0; sum >= LEARNER_STORE && i < s->n; i++) {
-        if (s->kept[i].is_spam == is_spam && s->kept[i].kind == most) {
-            drop_kept(s, i);
-            return;
-        }
+    if (sum < LEARNER_STORE) {
+        return;
     }
+    for (size_t i = 0; i < s->n; i++) {
+        nunproved += s->kept[i].is_spam == is_spam && kept_is_unproved(&s->kept[i]);
+    }
+    drop_oldest(s, is_spam, most, nunproved >= STORE_UNPROVED);
 }
 
 static struct kept *keep_example(struct store *s, const struct learner_example *e)

@@ -2,7 +2,7 @@
  * vector_store - the examples that the model is made of: in memory, and in one file.
  *
  * Keeps the newest LEARNER_STORE of each class. When a class is full, the oldest example of its
- * largest kind makes room. The file is appended to; it is rewritten when most of it is no longer
+ * largest kind makes room; unproved ones displace only each other once they are STORE_UNPROVED. The file is appended to; it is rewritten when most of it is no longer
  * kept. A record is whole or ignored, with all behind it.
  * Threads: one at a time.   Owns: its memory and the file's descriptor.   Depends: base.
  */
@@ -25,6 +25,8 @@ extern const char store_magic[8];
 void store_add_example(struct buf *to, const struct learner_example *e);
 void store_add_number(struct buf *to, enum record_kind kind, uint64_t value);
 
+enum { STORE_UNPROVED = LEARNER_STORE / 8 };
+
 struct kept {
     uint64_t number;
     float weight;
@@ -37,6 +39,9 @@ struct kept {
     uint16_t n;
     uint8_t *bytes; /* the vector */
 };
+
+/* A report of somebody who has earned little trust. */
+bool kept_is_unproved(const struct kept *k);
 
 struct store {
     char path[FILE_PATH_MAX];

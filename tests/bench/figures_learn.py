@@ -23,6 +23,8 @@ HEADER, REJECT = 5.0, 10.0
 SPAM = ("sa-spam", "glitchy-2023", "phishing", "other-spam")
 HAM = ("easy-ham", "hard-ham", "real", "synthetic")
 REPORT_WEIGHT = 6  # LEARNER_REPORT
+NEWCOMER_WEIGHT = 0.3  # REPORT_WEIGHT times the trust of a reporter without a history (core/report/trust.h)
+LIES = 1000  # of one liar; 200 a day are taken
 
 
 def tune_rules():
@@ -143,7 +145,7 @@ def add_round(rounds, messages, spam, ham, reports):
 
 
 def add_half(rounds, messages):
-    """Train on a random half of the campaigns, judge the other; its spam again with 200 hamlike words added."""
+    """Train on a random half of the campaigns, judge the other; its spam again with 200 hamlike words added, all after lies."""
     half = sum(1 for m in messages) // 2
     train, test = take_campaigns(messages, half, 11)
     rounds.say("R")
@@ -153,6 +155,14 @@ def add_half(rounds, messages):
     rounds.say("K")
     rounds.ask([m for m in test if m.spam][:1000], ("half", "", ""))
     rounds.ask([m for m in test if m.spam][:1000], ("padded", "", ""), "X")
+    for lie in ("spam", "ham"):  # a newcomer's reports of what others want, and of what nobody wants
+        rounds.say("R")
+        rounds.train(train)
+        rounds.say("B")
+        for m in [m for m in train if m.spam == (lie == "ham")][:LIES]:
+            rounds.say("A %d %s %g" % (m.number, lie, NEWCOMER_WEIGHT))
+        rounds.say("C")
+        rounds.ask(test, ("%d lies of %s" % (LIES, lie), "", ""))
 
 
 def group_of(m):

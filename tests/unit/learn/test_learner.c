@@ -13,6 +13,7 @@
 #include "core/learn/inbox.h"
 #include "core/learn/learner.h"
 #include "core/learn/prior.h"
+#include "core/learn/vector_store.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
@@ -156,6 +157,62 @@ static void test_learner__of_many__tells_unseen_mail_apart(void **state)
     }
     assert_true(marked[1] > 90);
     assert_int_equal(marked[0], 0);
+    learner_close(&l);
+}
+
+/* Of one without trust, who calls spam ham. */
+static void add_lies(struct learner *l, uint64_t number, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        struct buf bytes;
+        const struct learner_example e = {.number = number + i,
+                                          .weight = 0.01F,
+                                          .source = LEARNER_REPORTED,
+                                          .vector = message_of(true, 3000 + i, &bytes)};
+        assert_int_equal(learner_add(l, &e), ERR_OK);
+        buf_fini(&bytes);
+    }
+}
+
+static void test_learner__lies_of_one_without_trust__change_no_verdict(void **state)
+{
+    (void)state;
+    struct learner *l = open_learner(NULL);
+    uint64_t next = add_many(l, 1, MANY);
+    assert_int_equal(learner_calibrate(l), ERR_OK);
+    struct model_answer before = judge(l, true, 9000);
+    add_lies(l, next, 2 * MANY);
+    assert_int_equal(learner_calibrate(l), ERR_OK);
+    struct model_answer after = judge(l, true, 9000);
+    assert_true(before.score > 2);
+    assert_true(after.margin > 0.8 * before.margin);
+    assert_true(after.score > 0.9 * before.score);
+    learner_close(&l);
+}
+
+static void put(struct learner *l, enum learner_source source, uint64_t seed)
+{
+    struct buf bytes;
+    const struct learner_example e = {.weight = source == LEARNER_TRAINED ? 1 : 0.3F,
+                                      .source = source,
+                                      .vector = message_of(false, seed, &bytes)};
+    assert_int_equal(learner_put(l, &e), ERR_OK);
+    buf_fini(&bytes);
+}
+
+static void test_learner__many_reports_without_trust__displace_few_others(void **state)
+{
+    (void)state;
+    struct learner *l = open_learner(NULL);
+    for (uint64_t i = 0; i < LEARNER_STORE; i++) {
+        put(l, LEARNER_TRAINED, i);
+    }
+    for (uint64_t i = 0; i < LEARNER_STORE; i++) {
+        put(l, LEARNER_REPORTED, LEARNER_STORE + i);
+    }
+    assert_int_equal(learner_remove_source(l, LEARNER_REPORTED), STORE_UNPROVED);
+    assert_int_equal(learner_remove_source(l, LEARNER_TRAINED),
+                     LEARNER_STORE - STORE_UNPROVED);
     learner_close(&l);
 }
 
@@ -408,6 +465,8 @@ int main(void)
         TEST(test_learner__below_twenty_of_each__says_nothing),
         TEST(test_learner__without_examples__writes_no_model),
         TEST(test_learner__of_many__tells_unseen_mail_apart),
+        TEST(test_learner__lies_of_one_without_trust__change_no_verdict),
+        TEST(test_learner__many_reports_without_trust__displace_few_others),
         TEST(test_learner__few_ham__cannot_be_sure),
         TEST(test_learner__a_number_again__is_refused_over_restarts),
         TEST(test_learner_remove__of_an_example__leaves_no_trace),

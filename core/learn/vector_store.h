@@ -2,8 +2,9 @@
  * vector_store - the examples that the model is made of: in memory, and in one file.
  *
  * Keeps the newest LEARNER_STORE of each class. When a class is full, the oldest example of its
- * largest kind makes room; unproved ones displace only each other once they are STORE_UNPROVED. The file is appended to; it is rewritten when most of it is no longer
- * kept. A record is whole or ignored, with all behind it.
+ * largest kind makes room; unproved ones displace only each other once they are STORE_UNPROVED.
+ * The file is appended to; it is rewritten when most of it is no longer kept. A record is whole or
+ * ignored, with all behind it.
  * Threads: one at a time.   Owns: its memory and the file's descriptor.   Depends: base.
  */
 #ifndef CORE_LEARN_VECTOR_STORE_H

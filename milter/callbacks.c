@@ -15,6 +15,7 @@
 #include "milter/outgoing.h"
 #include "milter/probe.h"
 #include "milter/reply.h"
+#include "milter/report_request.h"
 #include "milter/service.h"
 
 enum {
@@ -200,6 +201,7 @@ static void judge_message(struct message *m, struct featureset *features,
     emergency_note(service_emergency(), m->config, features, lists, &hits,
                    clock_wall_us() / US_PER_S);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);
+    report_listed_note(m->config, features, lists, &hits, ret);
     const struct journal_case c = {m->config, features, lists, &hits, context, ret};
     journal_record_evidence(m, &c);
     list_manager_release(service_lists(), &lists);

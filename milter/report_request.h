@@ -17,6 +17,7 @@
 
 #include "core/base/err.h"
 #include "core/config/config.h"
+#include "core/list/listset.h"
 #include "core/report/reports.h"
 #include "core/telemetry/scan_request.h"
 
@@ -43,5 +44,23 @@ enum {
 /* Takes reports from the folders spam and ham until report_spool_stop. False: no thread. */
 bool report_spool_start(void);
 void report_spool_stop(void);
+
+/* ---- lists that confirm reports (report_listed.c) ---- */
+
+enum {
+    REPORT_LISTED_QUEUE =
+        64, /* hits that wait; more are dropped, the next message has them */
+    REPORT_LISTED_EVERY_S =
+        3600 /* entries that taught trust are looked up again; also when
+                                    a list changed */
+};
+struct verdict;
+struct list_hits;
+/* Mail's path: notes confirmed hits whose values were reported before. */
+void report_listed_note(const struct config *config, const struct featureset *features,
+                        const struct listset *lists, const struct list_hits *hits,
+                        const struct verdict *v);
+/* Writes what waits into the log, and takes back what lists no longer say. One thread. */
+void report_listed_take(void);
 
 #endif

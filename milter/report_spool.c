@@ -236,6 +236,7 @@ static void *run_spool(void *context)
     while (poll(&end, 1, is_taught ? REPORT_SPOOL_WAIT_MS : 1) <= 0) {
         look_into("spam");
         look_into("ham");
+        report_listed_take();
         is_taught = teach_model();
         age_reports();
     }

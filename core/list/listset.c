@@ -48,7 +48,6 @@ struct lookup {
     uint64_t slots;                  /* of `seen`, less one */
     unsigned origin_most;            /* hits that one origin may have */
     uint16_t *origin_hits;           /* that each has; NULL: no peers */
-    struct digest *digest;           /* of each hit */
     struct feature_classes *classes; /* that each list holds */
     struct feature_classes wanted;   /* that some list holds */
     unsigned which; /* bits of enum FEATURE_EXPRESSIONS... that some list needs */
@@ -100,20 +99,17 @@ static bool reserve_hit(struct lookup *l)
     }
     size_t size = l->size == 0 ? HITS_FIRST : l->size * 2;
     struct list_hit *v = arena_array(l->arena, size, sizeof(*v));
-    struct digest *digest = arena_array(l->arena, size, sizeof(*digest));
     if (!l->seen) {
         l->seen = arena_array(l->arena, l->slots + 1, sizeof(*l->seen));
     }
-    if (!v || !digest || !l->seen) {
+    if (!v || !l->seen) {
         l->failed = ERR_NOMEM;
         return false;
     }
     if (l->hits.n > 0) {
         memcpy(v, l->hits.v, l->hits.n * sizeof(*v));
-        memcpy(digest, l->digest, l->hits.n * sizeof(*digest));
     }
     l->hits.v = v;
-    l->digest = digest;
     l->size = size;
     return true;
 }
@@ -132,7 +128,7 @@ static uint16_t *seen_slot(struct lookup *l, size_t list, uint16_t report_type,
         }
         const struct list_hit *h = &l->hits.v[*slot - 1];
         if (h->list == list && h->report_type == report_type &&
-            digest_cmp(&l->digest[*slot - 1], d) == 0) {
+            digest_cmp(&h->digest, d) == 0) {
             return slot;
         }
     }
@@ -229,8 +225,8 @@ static void take_hit(struct lookup *l, size_t list, const struct batch *b, size_
                                              .is_explicit = is_own && a.is_explicit,
                                              .is_filtered = is_filtered,
                                              .feature = b->feature[i],
+                                             .digest = *d,
                                              .value = value};
-    l->digest[l->hits.n] = *d;
     *slot = (uint16_t)++l->hits.n;
     if (is_own) {
         l->own_hits[list]++;

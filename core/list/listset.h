@@ -43,11 +43,12 @@ struct list_hit {
     uint16_t list;        /* index for listset_reader, listset_config */
     uint16_t report_type; /* feature type as shown */
     enum list_answer answer;
-    bool is_explicit;   /* confirmed or revoked: a person here said so */
-    bool is_filtered;   /* possible: the filters of the local list itself say so */
-    uint8_t silence;    /* enum list_suppression */
-    uint32_t feature;   /* index of the feature, the first one with this value */
-    struct slice value; /* the listed value: "evil.example"; lives in the arena */
+    bool is_explicit;     /* confirmed or revoked: a person here said so */
+    bool is_filtered;     /* possible: the filters of the local list itself say so */
+    uint8_t silence;      /* enum list_suppression */
+    uint32_t feature;     /* index of the feature, the first one with this value */
+    struct digest digest; /* of the entry, under the list's key */
+    struct slice value;   /* the listed value: "evil.example"; lives in the arena */
 };
 struct list_hits {
     struct list_hit *v;

@@ -33,6 +33,10 @@ void report_print(const struct report *r, struct buf *ret)
     print_short_text(ret, r->queue_id, REPORT_NAME_MAX);
     print_short_text(ret, r->changed, REPORT_CHANGED_MAX);
     print_short_text(ret, r->vector, REPORT_VECTOR_MAX);
+    if (r->entry == REPORT_LISTED) {
+        buf_add_u64(ret, r->known_s);
+        buf_add(ret, slice_of((const char *)r->listed.b, DIGEST_BYTES));
+    }
 }
 
 static struct slice read_text(struct cursor *c, size_t most)
@@ -41,6 +45,20 @@ static struct slice read_text(struct cursor *c, size_t most)
 
     c->failed = c->failed || n > most;
     return cursor_bytes(c, c->failed ? 0 : n);
+}
+
+static void read_listed(struct cursor *c, struct report *ret)
+{
+    ret->known_s = 0;
+    ret->listed = (struct digest){{0}};
+    if (ret->entry != REPORT_LISTED) {
+        return;
+    }
+    ret->known_s = cursor_u64(c);
+    struct slice listed = cursor_bytes(c, DIGEST_BYTES);
+    if (listed.n == DIGEST_BYTES) {
+        memcpy(ret->listed.b, listed.p, DIGEST_BYTES);
+    }
 }
 
 bool report_parse(struct slice bytes, struct report *ret)
@@ -70,5 +88,6 @@ bool report_parse(struct slice bytes, struct report *ret)
     ret->queue_id = read_text(&c, REPORT_NAME_MAX);
     ret->changed = read_text(&c, REPORT_CHANGED_MAX);
     ret->vector = read_text(&c, REPORT_VECTOR_MAX);
-    return cursor_ok(&c) && ret->entry >= REPORT_GIVEN && ret->entry <= REPORT_CHANGED;
+    read_listed(&c, ret);
+    return cursor_ok(&c) && ret->entry >= REPORT_GIVEN && ret->entry <= REPORT_LISTED;
 }

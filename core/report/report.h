@@ -17,6 +17,7 @@
 #define CORE_REPORT_REPORT_H
 
 #include "core/base/buf.h"
+#include "core/base/digest.h"
 #include "core/base/err.h"
 #include "core/base/slice.h"
 
@@ -33,8 +34,10 @@ enum {
 
 enum report_entry {
     REPORT_GIVEN = 1,
-    REPORT_UNDONE = 2, /* the report with this id no longer holds */
-    REPORT_CHANGED = 3 /* entries of lists that were revoked for this report */
+    REPORT_UNDONE = 2,  /* the report with this id no longer holds */
+    REPORT_CHANGED = 3, /* entries of lists that were revoked for this report */
+    REPORT_LISTED = 4 /* a list has a value of reported messages, or (is_spam false) no
+                           longer: the items are the digests of the value, way is the list */
 };
 
 struct report_item {
@@ -57,6 +60,8 @@ struct report {
     struct slice queue_id;
     struct slice changed; /* JSON, of REPORT_CHANGED */
     struct slice vector;  /* of core/learn; may be empty */
+    uint64_t known_s;     /* REPORT_LISTED: since when the value is listed */
+    struct digest listed; /* and the name of its entry in the list */
     size_t nitems;
     struct report_item items[REPORT_ITEMS_MAX];
 };

@@ -67,6 +67,12 @@ bool report_may_revoke(uint16_t type)
     }
 }
 
+bool report_is_proved_by(uint16_t type)
+{
+    return report_may_revoke(type) || type == FEATURE_url_host ||
+           type == FEATURE_url_domain;
+}
+
 uint64_t report_digest(const struct digest *d)
 {
     return le_get(d->b, sizeof(uint64_t));

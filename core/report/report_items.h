@@ -24,6 +24,10 @@ enum report_proof report_proof(uint16_t type, struct slice value);
  * programs and habits occur in other mail, too. */
 bool report_may_revoke(uint16_t type);
 
+/* Whether a listed value of this type says what the messages are that have it: what
+ * report_may_revoke takes off lists, and where links lead. */
+bool report_is_proved_by(uint16_t type);
+
 /* The beginning of a digest, as votes keep it. */
 uint64_t report_digest(const struct digest *d);
 

@@ -55,11 +55,11 @@ json_t *report_outcome_json(const struct report *r, const struct reports_outcome
                                     json_pack("{s:s, s:I}", "status", "overruled",
                                               "reports", (json_int_t)o->overruled));
     }
-    return json_pack("{s:o, s:s, s:o, s:o, s:b, s:s, s:o, s:s*}", "id", id_json(o->id),
-                     "kind", kind_name(r->is_spam), "reporter", json_text(r->reporter),
-                     "way", json_text(r->way), "again", (int)o->is_again, "standing",
-                     standing_name(o->after), "changed", changed, "detail",
-                     detail_of(r, o));
+    return json_pack("{s:o, s:s, s:o, s:o, s:b, s:s, s:f, s:o, s:s*}", "id",
+                     id_json(o->id), "kind", kind_name(r->is_spam), "reporter",
+                     json_text(r->reporter), "way", json_text(r->way), "again",
+                     (int)o->is_again, "standing", standing_name(o->after), "trust",
+                     o->trust, "changed", changed, "detail", detail_of(r, o));
 }
 
 static bool has_row(const json_t *rows, const json_t *row)

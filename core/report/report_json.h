@@ -12,9 +12,9 @@
 #include "core/list/listset.h"
 #include "core/report/reports.h"
 
-/* {"id", "kind", "reporter", "way", "again", "standing", "changed": [{"status": "voted", "items"},
- * {"status": "taught"}, {"status": "replaced", "report"}, {"status": "overruled", "reports"}],
- * "detail"}. The process that revokes entries of lists adds them to "changed". */
+/* {"id", "kind", "reporter", "way", "again", "standing", "trust", "changed": [{"status": "voted",
+ * "items"}, {"status": "taught"}, {"status": "replaced", "report"}, {"status": "overruled",
+ * "reports"}], "detail"}. The process that revokes entries of lists adds them to "changed". */
 json_t *report_outcome_json(const struct report *r, const struct reports_outcome *o);
 
 /* The listed values that a report of this message as ham revokes: [{"list", "type", "value"}], each

@@ -358,6 +358,7 @@ enum err reports_give(struct reports *r, struct report *v, struct reports_outcom
     if (!is_again(r, v, ret)) {
         e = keep_report(r, v, ret, reterr);
     }
+    ret->trust = votes_trust(r->votes, v->reporter, v->time_s);
     pthread_mutex_unlock(&r->lock);
     return e;
 }
@@ -390,6 +391,35 @@ enum err reports_note_changed(struct reports *r, uint64_t id, struct slice chang
                      ? report_log_add(r->log, entry, 1, reterr)
                      : not_found(reterr);
     if (e == ERR_OK) {
+        teach_fresh(r, entry);
+    }
+    pthread_mutex_unlock(&r->lock);
+    free(entry);
+    return e;
+}
+
+enum err reports_note_listed(struct reports *r, struct votes_listing *l, bool is_listed,
+                             uint64_t known_s, struct errinfo *reterr)
+{
+    struct report *entry = calloc(1, sizeof(*entry));
+
+    if (entry == NULL) {
+        return errinfo_nomem(reterr, "report");
+    }
+    l->time_s = now_s();
+    entry->entry = REPORT_LISTED;
+    entry->is_spam = is_listed;
+    entry->time_s = l->time_s;
+    entry->known_s = known_s;
+    entry->listed = l->listed;
+    entry->way = slice_str(l->list);
+    for (unsigned k = 0; k < l->n; k++) {
+        entry->items[entry->nitems++] = (struct report_item){.digest = l->digest[k]};
+    }
+    pthread_mutex_lock(&r->lock);
+    enum err e = report_log_add(r->log, entry, 1, reterr);
+    if (e == ERR_OK) {
+        votes_note(r->votes, entry);
         teach_fresh(r, entry);
     }
     pthread_mutex_unlock(&r->lock);

@@ -39,6 +39,7 @@ struct reports_outcome {
     bool
         is_counted; /* false: above the reporter's limit of a day; kept without votes */
     size_t votes;   /* own items that it votes on */
+    double trust;   /* of the reporter, 0 to 1 (trust.h) */
     uint64_t replaced;  /* id of the reporter's opposite report; 0: none */
     unsigned overruled; /* reports of the opposite that no longer decide */
     enum standing before;
@@ -57,6 +58,11 @@ enum err reports_note_changed(struct reports *r, uint64_t id, struct slice chang
  * it was undone before. */
 enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
                       struct buf *retchanged, struct errinfo *reterr);
+
+/* Keeps that a list has, or no longer has, a value that reported messages have. l->time_s is set
+ * here. */
+enum err reports_note_listed(struct reports *r, struct votes_listing *l, bool is_listed,
+                             uint64_t known_s, struct errinfo *reterr);
 
 /* The votes that the log gives, for a process that only reads. ERR_NOMEM, ERR_DENIED. */
 enum err reports_view(const char *state_dir, const struct keyring *keys,

@@ -299,6 +299,22 @@ void trust_learn(struct trust *t, const struct trust_outcome *outcome, uint64_t 
     }
 }
 
+void trust_withdraw(struct trust *t, const struct trust_outcome *outcome,
+                    uint64_t now_s)
+{
+    struct reporter *r = find_reporter(t, outcome->reporter);
+
+    for (size_t i = 0; r != NULL && i < TRUST_REMEMBERED; i++) {
+        uint64_t mark = r->settled[i];
+        if (mark != 0 && mark >> MARK_REPORT == outcome->report &&
+            evidence_of(mark) == outcome->by) {
+            decay(r, now_s);
+            take_back(r, mark);
+            r->settled[i] = 0;
+        }
+    }
+}
+
 bool trust_look(const struct trust *t, uint64_t reporter, uint64_t now_s,
                 struct trust_numbers *ret)
 {

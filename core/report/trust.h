@@ -73,6 +73,10 @@ struct trust_outcome {
     enum trust_evidence by;
 };
 void trust_learn(struct trust *t, const struct trust_outcome *outcome, uint64_t now_s);
+/* The evidence no longer holds: takes back what it taught about this report, if the reporter's last
+ * TRUST_REMEMBERED outcomes have it and no stronger evidence followed. */
+void trust_withdraw(struct trust *t, const struct trust_outcome *outcome,
+                    uint64_t now_s);
 
 /* Numbers of one reporter, decayed to now, for people. */
 struct trust_numbers {

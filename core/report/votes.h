@@ -22,7 +22,10 @@ enum {
     VOTES_REPORTS_MAX = 1 << 17,
     VOTES_BANDS = 4,       /* of 12: a near replica */
     VOTES_CHAIN_MAX = 512, /* votes of one item that are looked at, the newest ones */
-    VOTES_MATCHES_MAX = 512
+    VOTES_MATCHES_MAX = 512,
+    VOTES_LISTINGS_MAX = 4096, /* the newest ones */
+    VOTES_LISTING_S = 30 * 86400,
+    VOTES_LIST_BYTES = 33 /* a list's name and NUL */
 };
 
 struct votes;
@@ -75,6 +78,24 @@ struct votes_called {
 };
 void votes_called(struct votes *v, const struct votes_item *item, uint64_t from_s,
                   uint64_t to_s, struct votes_called *ret);
+
+/* ---- lists that confirm reports ---- */
+
+/* Whether a listed value can teach trust: messages with the value were reported before known_s, and
+ * no list has settled these reports. Reports that learn nothing from it are not asked again. */
+bool votes_await_list(struct votes *v, const struct votes_item *item, uint64_t known_s,
+                      uint64_t now_s);
+
+/* A list that has settled reports. It is asked again as long as its entry may be taken back. */
+struct votes_listing {
+    uint64_t digest[KEYRING_MAX];
+    unsigned n; /* digests */
+    uint64_t time_s;
+    struct digest listed;
+    char list[VOTES_LIST_BYTES];
+};
+/* The i-th of those that hold. False: there are no more. */
+bool votes_listing_at(struct votes *v, size_t i, struct votes_listing *ret);
 
 /* How much the reporter's word weighs, 0 to 1. */
 double votes_trust(struct votes *v, struct slice reporter, uint64_t now_s);

@@ -92,6 +92,73 @@ class Reports(unittest.TestCase):
             self.assertEqual(a["standing"], "open")
         self.assertNotIn("REPORTED", symbols(judge(d, mail())))
 
+    # ---- lists that confirm ----
+
+    def trust(self, d, path, who="ann@here.example", kind="spam"):
+        return round(self.report(d, kind, "--reporter", who, path)[0]["trust"], 4)
+
+    def listed(self, d, value, other=False):
+        """Lists the value, and lets a message with it come: another text when the value alone is to match."""
+        gillnet("list", "add", "--create", "manual", value, "-c", d.conf)
+        words = other_words(7) if other else WORDS
+        d.wait_for(lambda: "LIST_MANUAL" in symbols(judge(d, mail(words, mid="l"))), "the list")
+
+    def test_list__that_names_later_what_was_reported__gives_the_reporter_trust_once(self):
+        d = self.daemon()
+        path = self.file(d, mail())
+        self.assertEqual(self.trust(d, path), 0.05)
+        time.sleep(1.1)  # the list is later
+        self.listed(d, "shop-evil.example", other=True)
+        d.wait_for(lambda: self.trust(d, path) == 0.0625, "the trust")
+        for _ in range(3):
+            judge(d, mail())
+        time.sleep(2.5)  # two looks of the thread
+        self.assertEqual(self.trust(d, path), 0.0625)
+        self.assertEqual(d.log().count("kind=listed"), 1)
+        # who reports now repeats what the list says
+        self.assertEqual(self.trust(d, path, "bob@here.example"), 0.05)
+        judge(d, mail())
+        time.sleep(2.5)
+        self.assertEqual(self.trust(d, path, "bob@here.example"), 0.05)
+        d.stop()
+        d.start()
+        self.assertEqual(self.trust(d, path), 0.0625)
+
+    def test_list__that_takes_its_entry_back__leaves_the_reporter_as_before(self):
+        d = self.daemon('lists = ( { name = "good"; category = "allow"; } );\n')
+        path = self.file(d, mail())
+        for list_again in (lambda: gillnet("list", "revoke", "manual", LINK, "-c", d.conf),
+                           lambda: gillnet("list", "add", "--create", "good", LINK, "-c", d.conf)):
+            self.assertEqual(self.trust(d, path), 0.05)
+            time.sleep(1.1)
+            self.listed(d, LINK)
+            d.wait_for(lambda: self.trust(d, path) == 0.0625, "the trust")
+            list_again()
+            d.wait_for(lambda: self.trust(d, path) == 0.05, "the end of the trust")
+            path = self.file(d, mail(other_words(3), LINK + "more"), "b.eml")
+
+    def test_list__whose_value_only_a_near_replica_has__gives_no_trust(self):
+        """Else a liar would send the reported newsletter with a link that was just listed."""
+        d = self.daemon()
+        path = self.file(d, mail(link="http://news.paper-fine.example/issue/12"))
+        self.assertEqual(self.trust(d, path), 0.05)
+        time.sleep(1.1)
+        self.listed(d, "shop-evil.example")
+        time.sleep(2.5)
+        self.assertEqual(self.trust(d, path), 0.05)
+        self.assertNotIn("kind=listed", d.log())
+
+    def test_list__that_names_what_the_administrator_called_ham__teaches_nothing(self):
+        d = self.daemon()
+        path = self.file(d, mail())
+        self.assertEqual(self.trust(d, path), 0.05)
+        self.report(d, "ham", path)
+        refuted = self.trust(d, path)
+        time.sleep(1.1)
+        self.listed(d, "shop-evil.example", other=True)
+        d.wait_for(lambda: "kind=listed" in d.log(), "the list")
+        self.assertEqual(self.trust(d, path), refuted)
+
     def test_ham__then_marks_end_and_undo_brings_them_back(self):
         d = self.daemon()
         path = self.file(d, mail())

@@ -74,6 +74,41 @@ static void undo(struct bench *b, uint64_t id)
     free(r);
 }
 
+/* A list has the value since known_s. */
+static void list_value(struct bench *b, uint64_t value, bool is_listed,
+                       uint64_t known_s, uint64_t now_s)
+{
+    struct report *r = report_by("", is_listed, 0);
+
+    r->entry = REPORT_LISTED;
+    r->reporter = SLICE_NONE;
+    r->way = SLICE_LIT("manual");
+    r->known_s = known_s;
+    r->time_s = now_s;
+    r->number = ++b->number;
+    memcpy(r->listed.b, &value, sizeof(value));
+    put(r, value, REPORT_NO_PROOF);
+    votes_note(b->votes, r);
+    free(r);
+}
+
+static double trust_of(struct bench *b, const char *who, uint64_t now_s)
+{
+    return votes_trust(b->votes, slice_str(who), now_s);
+}
+
+/* A report of a text with a value, such as a domain. */
+static uint64_t give_value(struct bench *b, const char *who, bool is_spam,
+                           uint64_t text, uint64_t value, uint64_t time_s)
+{
+    struct report *r = report_by(who, is_spam, text * 31);
+
+    r->time_s = time_s;
+    put(r, text, REPORT_EXACT);
+    put(r, value, REPORT_NO_PROOF);
+    return give(b, r);
+}
+
 /* A report of one text. */
 static uint64_t give_text(struct bench *b, const char *who, bool is_spam, uint64_t text)
 {
@@ -114,6 +149,91 @@ static void test_judge__the_administrator__decides_and_the_last_word_counts(
     assert_int_equal(standing_of(b, 5), STANDING_SPAM);
     undo(b, spam);
     assert_int_equal(standing_of(b, 5), STANDING_OPEN);
+}
+
+static void test_listed__before_and_after__teaches_who_knew_it_first(void **state)
+{
+    struct bench *b = *state;
+    const struct votes_item item = {.digest = {77}, .n = 1};
+    const struct votes_item other = {.digest = {78}, .n = 1};
+
+    (void)give_value(b, "early", true, 5, 77, NOW_S);
+    (void)give_value(b, "late", true, 5, 77, NOW_S + 100);
+    (void)give_value(b, "early", true, 6, 77, NOW_S + 100);
+    (void)give_value(b, "reader", false, 5, 77, NOW_S + 100);
+    (void)give_value(b, "elsewhere", true, 5, 78, NOW_S);
+    assert_true(votes_await_list(b->votes, &item, UINT64_MAX, NOW_S + 200));
+    list_value(b, 77, true, NOW_S + 50, NOW_S + 200);
+    assert_false(votes_await_list(b->votes, &item, UINT64_MAX, NOW_S + 200));
+    assert_true(votes_await_list(b->votes, &other, UINT64_MAX, NOW_S + 200));
+    assert_float_equal(trust_of(b, "early", NOW_S + 200), 0.0625, 1e-6);
+    assert_float_equal(trust_of(b, "late", NOW_S + 200), TRUST_NEW, 1e-6);
+    assert_float_equal(trust_of(b, "reader", NOW_S + 200), TRUST_NEW, 1e-6);
+    assert_float_equal(trust_of(b, "elsewhere", NOW_S + 200), TRUST_NEW, 1e-6);
+    list_value(b, 77, true, NOW_S + 50, NOW_S + 300); /* once */
+    assert_float_equal(trust_of(b, "early", NOW_S + 300), 0.0625, 1e-6);
+    list_value(b, 77, false, 0, NOW_S + 400);
+    assert_float_equal(trust_of(b, "early", NOW_S + 400), TRUST_NEW, 1e-6);
+}
+
+static void test_await_list__what_cannot_learn__is_not_asked_again(void **state)
+{
+    struct bench *b = *state;
+    const struct votes_item item = {.digest = {77}, .n = 1};
+
+    (void)give_value(b, "ann", true, 5, 77, NOW_S);
+    assert_false(votes_await_list(b->votes, &item, NOW_S - 1, NOW_S));
+    assert_false(votes_await_list(b->votes, &item, UINT64_MAX, NOW_S));
+    uint64_t id = give_value(b, "bob", true, 6, 77, NOW_S);
+    assert_true(votes_await_list(b->votes, &item, UINT64_MAX, NOW_S));
+    assert_false(votes_await_list(b->votes, &item, UINT64_MAX, NOW_S + BALLOT_OLD_S));
+    (void)give_value(b, REPORT_TRAP, true, 7, 77, NOW_S);
+    undo(b, id);
+    assert_false(votes_await_list(b->votes, &item, UINT64_MAX, NOW_S));
+}
+
+static void test_listed__on_four_days__establishes_reporters_without_an_administrator(
+    void **state)
+{
+    struct bench *b = *state;
+    static const char *const who[] = {"ann", "bob", "eve", "joe"};
+
+    for (uint64_t day = 0; day < 8; day++) {
+        uint64_t now_s = NOW_S + day * DAY_S;
+        for (unsigned i = 0; i < LENGTH(who); i++) {
+            (void)give_value(b, who[i], true, 100 + day, 200 + day, now_s);
+        }
+        list_value(b, 200 + day, true, now_s + 60, now_s + 60);
+    }
+    uint64_t end_s = NOW_S + 8 * DAY_S;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(trust_of(b, who[i], end_s) >= 2 * TRUST_ESTABLISHED - 0.01);
+        (void)give_value(b, who[i], true, 300, 301, end_s);
+    }
+    (void)give_value(b, who[3], true, 300, 301, end_s);
+    assert_int_equal(standing_of(b, 300), STANDING_SPAM);
+}
+
+static void test_listing_at__listed_and_taken_back__shows_those_that_hold(void **state)
+{
+    struct bench *b = *state;
+    struct votes_listing l;
+
+    for (uint64_t value = 1; value <= VOTES_LISTINGS_MAX + 1; value++) {
+        list_value(b, value, true, NOW_S, NOW_S);
+    }
+    size_t n = 0;
+    while (votes_listing_at(b->votes, n, &l)) {
+        n++;
+    }
+    assert_int_equal(n, VOTES_LISTINGS_MAX - VOTES_LISTINGS_MAX / 8 + 1);
+    assert_true(votes_listing_at(b->votes, n - 1, &l));
+    assert_int_equal(l.digest[0], VOTES_LISTINGS_MAX + 1);
+    assert_string_equal(l.list, "manual");
+    list_value(b, VOTES_LISTINGS_MAX + 1, false, 0, NOW_S);
+    assert_false(votes_listing_at(b->votes, n - 1, &l));
+    votes_age(b->votes, NOW_S + VOTES_LISTING_S, 0);
+    assert_false(votes_listing_at(b->votes, 0, &l));
 }
 
 static void test_judge__newcomers__decide_nothing_however_many(void **state)
@@ -285,6 +405,11 @@ int main(void)
         BENCH_TEST(test_judge__a_trap__is_a_hint),
         BENCH_TEST(test_standing__same_message_again__is_known),
         BENCH_TEST(test_called__one_reporter__counts_once_and_newcomers_do_not),
+        BENCH_TEST(test_listed__before_and_after__teaches_who_knew_it_first),
+        BENCH_TEST(test_await_list__what_cannot_learn__is_not_asked_again),
+        BENCH_TEST(
+            test_listed__on_four_days__establishes_reporters_without_an_administrator),
+        BENCH_TEST(test_listing_at__listed_and_taken_back__shows_those_that_hold),
         BENCH_TEST(test_age__old_reports__are_forgotten),
         BENCH_TEST(test_note__more_than_fit__forgets_the_oldest),
     };

@@ -335,7 +335,7 @@ enum err report_open(const struct config *config, const struct keyring *keys,
                      struct reports **ret, struct errinfo *reterr)
 {
     const struct reports_options options = {
-        .state_dir = config->state_dir, .keys = keys, .keep_s = config->reports.keep_s};
+        .state_dir = config->state_dir, .keys = keys, .keep_s = config->reports.keep_s, .config = config};
     enum err e = reports_open(&options, ret, reterr);
 
     for (unsigned i = 0; e == ERR_LOCKED && i < LOCKED_TRIES; i++) {

@@ -210,6 +210,19 @@ static bool teach_model(void)
     return reports == NULL || reports_teach(reports, learn_learner());
 }
 
+static void look_at_peers(void)
+{
+    const struct keyring *keys;
+    struct reports *reports = service_reports(&keys);
+    uint64_t generation;
+
+    if (reports != NULL) {
+        struct config *config = service_config(&generation);
+        reports_look_at_peers(reports, config);
+        config_release(&config);
+    }
+}
+
 static void age_reports(void)
 {
     static uint64_t next_s;
@@ -236,6 +249,7 @@ static void *run_spool(void *context)
     while (poll(&end, 1, is_taught ? REPORT_SPOOL_WAIT_MS : 1) <= 0) {
         look_into("spam");
         look_into("ham");
+        look_at_peers();
         report_listed_take();
         is_taught = teach_model();
         age_reports();

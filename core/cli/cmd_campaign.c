@@ -24,8 +24,13 @@ static int read_mailings(struct cli *cli, struct mailings *ret)
     *ret = (struct mailings){.votes = NULL};
     THEN(status,
          cli_status(campaigns_read(cli->config->state_dir, &ret->list, &why), &why));
-    if (status == 0 && ret->list.n > 0 && cli_keys(cli, false) == 0 &&
-        reports_view(cli->config->state_dir, &cli->keys, &ret->votes, &why) != ERR_OK) {
+    if (status != 0 || ret->list.n == 0 || cli_keys(cli, false) != 0) {
+        return status;
+    }
+    const struct reports_options options = {.state_dir = cli->config->state_dir,
+                                            .keys = &cli->keys,
+                                            .config = cli->config};
+    if (reports_view(&options, &ret->votes, &why) != ERR_OK) {
         (void)cli_fail(&why);
         cli_say("what people reported is not known to this command");
     }

@@ -311,8 +311,10 @@ static int open_to_read(struct count_publisher *c)
 static int open_votes(struct count_publisher *c)
 {
     struct errinfo why = {.code = ERR_OK};
-    enum err e =
-        reports_view(c->cli->config->state_dir, &c->cli->keys, &c->votes, &why);
+    const struct reports_options options = {.state_dir = c->cli->config->state_dir,
+                                            .keys = &c->cli->keys,
+                                            .config = c->cli->config};
+    enum err e = reports_view(&options, &c->votes, &why);
 
     c->port.called = c->votes != NULL ? reports_called : NULL;
     c->port.called_context = c->votes;

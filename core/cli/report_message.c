@@ -113,7 +113,8 @@ static enum err open_own(struct reporting *r, struct errinfo *reterr)
     const struct cli *cli = r->cli;
     const struct reports_options options = {.state_dir = cli->config->state_dir,
                                             .keys = &cli->keys,
-                                            .keep_s = cli->config->reports.keep_s};
+                                            .keep_s = cli->config->reports.keep_s,
+                                            .config = cli->config};
     enum err e = reports_open(&options, &r->own, reterr);
 
     for (unsigned i = 0; e == ERR_LOCKED && i < LOCK_TRIES; i++) {

@@ -38,6 +38,10 @@
 
 enum { LIST_NAME_MAX = 32, LIST_TEXT_MAX = 8192, LIST_SOURCE_MAX = 128 };
 
+/* Votes travel between the servers of a ring as a list of this name (core/report/vote_stream.h). No
+ * value is looked up in it, list_names leaves it out, and no other list may have the name. */
+#define LIST_VOTES "gillnet-votes"
+
 enum entry_status { ENTRY_LISTED = 1, ENTRY_REVOKED = 2 };
 
 /* Name is [a-z0-9][a-z0-9_-]{0,31}. */

@@ -340,6 +340,10 @@ enum err list_writer_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, bool create,
                           struct list_writer **ret, struct errinfo *reterr)
 {
+    if (slice_eq(name, SLICE_LIT(LIST_VOTES))) {
+        return errinfo_set(reterr, ERR_SYNTAX, LIST_VOTES, 0,
+                           "the votes of peers have this name; take another one");
+    }
     struct list_writer *w = writer_new(keys);
     if (!w) {
         return errinfo_nomem(reterr, state_dir);

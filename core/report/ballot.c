@@ -18,6 +18,9 @@ void ballot_fini(struct ballot *b)
 
 static double voice_weight(const struct trust *t, const struct vote *v, uint64_t now_s)
 {
+    if (v->voice == BALLOT_PEER) {
+        return TRUST_NEW;
+    }
     return v->voice == BALLOT_PERSON ? trust_weight(t, v->reporter, now_s) : 1.0;
 }
 

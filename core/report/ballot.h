@@ -47,7 +47,12 @@ enum {
 #define BALLOT_TRAPS   1.0
 #define BALLOT_SHARE   0.03
 
-enum ballot_voice { BALLOT_PERSON, BALLOT_TRAP, BALLOT_ADMIN };
+enum ballot_voice {
+    BALLOT_PERSON,
+    BALLOT_TRAP,
+    BALLOT_ADMIN,
+    BALLOT_PEER /* a server of another owner: always a newcomer, and only for spam */
+};
 
 struct vote {
     uint64_t reporter; /* trust_reporter */

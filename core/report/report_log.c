@@ -100,6 +100,7 @@ struct reading {
     report_log_fn *fn;
     void *context;
     struct report_log_numbers *numbers;
+    uint64_t after; /* files whose entries are not above it are left out */
     bool is_stopped;
     bool ends_whole; /* the last file ends with a whole entry */
     uint64_t base;   /* of the bytes at hand, in their file */
@@ -157,6 +158,9 @@ static enum err read_log(struct reading *r, const char *dir, struct errinfo *ret
     enum err e = list_files(dir, &files, reterr);
 
     for (size_t i = 0; e == ERR_OK && i < files.n && !r->is_stopped; i++) {
+        if (i + 1 < files.n && files.v[i + 1] <= r->after) {
+            continue;
+        }
         e = file_name(dir, files.v[i], path, reterr);
         THEN(e, read_file(r, path, reterr));
         if (files.v[i] > r->numbers->next) {
@@ -170,8 +174,16 @@ static enum err read_log(struct reading *r, const char *dir, struct errinfo *ret
 enum err report_log_each(const char *state_dir, report_log_fn *fn, void *context,
                          struct report_log_numbers *ret, struct errinfo *reterr)
 {
+    return report_log_after(state_dir, 0, fn, context, ret, reterr);
+}
+
+enum err report_log_after(const char *state_dir, uint64_t number, report_log_fn *fn,
+                          void *context, struct report_log_numbers *ret,
+                          struct errinfo *reterr)
+{
     struct report_log_numbers numbers = {.next = 1};
-    struct reading r = {.fn = fn, .context = context, .numbers = &numbers};
+    struct reading r = {
+        .fn = fn, .context = context, .numbers = &numbers, .after = number};
     char dir[FILE_PATH_MAX];
     enum err e = path_make(dir, reterr, "%s/" STATE_REPORTS_DIR, state_dir);
 
@@ -271,6 +283,26 @@ enum err report_log_follow(const char *state_dir, struct report_log_place *place
     THEN(e, read_behind(dir, &files, place, &r, reterr));
     free(files.v);
     return e;
+}
+
+uint64_t report_log_stamp(const char *state_dir)
+{
+    struct files files = {.v = NULL};
+    struct stat st = {.st_size = 0};
+    char dir[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    uint64_t last = 0;
+
+    if (path_make(dir, NULL, "%s/" STATE_REPORTS_DIR, state_dir) == ERR_OK &&
+        list_files(dir, &files, NULL) == ERR_OK && files.n > 0) {
+        last = files.v[files.n - 1];
+    }
+    free(files.v);
+    if (last == 0 || file_name(dir, last, path, NULL) != ERR_OK ||
+        lstat(path, &st) != 0) {
+        return 0;
+    }
+    return last * (2 * (uint64_t)REPORT_FILE_BYTES) + (uint64_t)st.st_size;
 }
 
 /* ---- writing ---- */

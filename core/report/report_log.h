@@ -65,8 +65,15 @@ struct report_log_place {
  * in the log, or are others; then nothing was read, and the place is the beginning. */
 enum err report_log_follow(const char *state_dir, struct report_log_place *place,
                            report_log_fn *fn, void *context, struct errinfo *reterr);
-/* Reads all entries, the oldest first; a missing log has none. */
+/* Another number when entries were added; 0: there is no log. */
+uint64_t report_log_stamp(const char *state_dir);
+
+/* Reads all entries, the oldest first; a missing log has none. report_log_after: those with higher
+ * numbers, and perhaps some before; ret->next - 1 is the last number that there is. */
 enum err report_log_each(const char *state_dir, report_log_fn *fn, void *context,
                          struct report_log_numbers *ret, struct errinfo *reterr);
+enum err report_log_after(const char *state_dir, uint64_t number, report_log_fn *fn,
+                          void *context, struct report_log_numbers *ret,
+                          struct errinfo *reterr);
 
 #endif

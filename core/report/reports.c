@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "core/base/clock.h"
+#include "core/report/report_peers.h"
 
 enum { US_PER_S = 1000000, TEACH_US = 50000 /* at once, with the lock */ };
 #define TEACH_WEIGHT ((double)LEARNER_REPORT) /* of a fully trusted report */
@@ -11,7 +12,8 @@ struct reports {
     pthread_mutex_t lock; /* of writing */
     struct report_log *log;
     struct votes *votes;
-    struct hashkey key;
+    struct report_peers *peers;
+    struct hashkey key; /* of reporters: the ring's */
     char state_dir[FILE_PATH_MAX];
     struct learner *learner; /* of the last reports_teach; NULL: none */
     uint64_t taught;         /* entries up to this number */
@@ -22,10 +24,41 @@ static uint64_t now_s(void)
     return clock_wall_us() / US_PER_S;
 }
 
+struct noting {
+    struct votes *votes;
+    struct report_peers *peers;
+};
+
 static bool note_entry(void *context, const struct report *r)
 {
-    votes_note(context, r);
+    struct noting *n = context;
+
+    report_peers_until(n->peers, r->time_s);
+    votes_note(n->votes, r);
     return true;
+}
+
+/* Makes the votes from the log and the other servers. *retpeers may be NULL. */
+static enum err read_votes(const struct reports_options *o, struct votes **ret,
+                           struct report_peers **retpeers, struct errinfo *reterr)
+{
+    struct noting n = {.votes = votes_new(&o->keys->ring[0])};
+    enum err e = ERR_OK;
+
+    *ret = n.votes;
+    n.peers = n.votes != NULL ? report_peers_new(o->state_dir, o->keys, n.votes) : NULL;
+    if (n.peers == NULL) {
+        return errinfo_nomem(reterr, o->state_dir);
+    }
+    report_peers_look(n.peers, o->config, now_s());
+    e = report_log_each(o->state_dir, note_entry, &n, NULL, reterr);
+    report_peers_until(n.peers, UINT64_MAX);
+    if (retpeers != NULL) {
+        *retpeers = n.peers;
+    } else {
+        report_peers_free(&n.peers);
+    }
+    return e;
 }
 
 enum err reports_open(const struct reports_options *options, struct reports **ret,
@@ -37,15 +70,11 @@ enum err reports_open(const struct reports_options *options, struct reports **re
     if (r == NULL) {
         return errinfo_nomem(reterr, options->state_dir);
     }
-    r->key = options->keys->node;
+    r->key = options->keys->ring[0];
     (void)pthread_mutex_init(&r->lock, NULL);
     enum err e = path_make(r->state_dir, reterr, "%s", options->state_dir);
     THEN(e, report_log_open(options->state_dir, &r->log, reterr));
-    r->votes = e == ERR_OK ? votes_new(&r->key) : NULL;
-    if (e == ERR_OK && r->votes == NULL) {
-        e = errinfo_nomem(reterr, options->state_dir);
-    }
-    THEN(e, report_log_each(options->state_dir, note_entry, r->votes, NULL, reterr));
+    THEN(e, read_votes(options, &r->votes, &r->peers, reterr));
     if (e != ERR_OK) {
         reports_close(&r);
         return e;
@@ -55,18 +84,17 @@ enum err reports_open(const struct reports_options *options, struct reports **re
     return ERR_OK;
 }
 
-enum err reports_view(const char *state_dir, const struct keyring *keys,
-                      struct votes **ret, struct errinfo *reterr)
+enum err reports_view(const struct reports_options *options, struct votes **ret,
+                      struct errinfo *reterr)
 {
-    *ret = votes_new(&keys->node);
-    return *ret == NULL ? errinfo_nomem(reterr, state_dir)
-                        : report_log_each(state_dir, note_entry, *ret, NULL, reterr);
+    return read_votes(options, ret, NULL, reterr);
 }
 
 struct reports_follower {
     pthread_mutex_t lock; /* guards: all below */
-    struct hashkey key;
+    struct keyring keys;  /* a copy */
     struct report_log_place place;
+    struct report_peers *peers;
     struct votes *votes; /* NULL: nothing was read */
     uint64_t entries;
 };
@@ -83,7 +111,9 @@ struct reports_follower *reports_follower_new(void)
 void reports_follower_free(struct reports_follower **f)
 {
     if (*f != NULL) {
+        report_peers_free(&(*f)->peers);
         votes_free(&(*f)->votes);
+        explicit_bzero(&(*f)->keys, sizeof((*f)->keys));
         (void)pthread_mutex_destroy(&(*f)->lock);
         free(*f);
         *f = NULL;
@@ -93,42 +123,56 @@ void reports_follower_free(struct reports_follower **f)
 static bool note_followed(void *context, const struct report *r)
 {
     struct reports_follower *f = context;
+    report_peers_until(f->peers, r->time_s);
     votes_note(f->votes, r);
     f->entries++;
     return true;
 }
 
 /* From the beginning, as with another key. */
-static enum err begin_again(struct reports_follower *f, const struct keyring *keys,
-                            const char *state_dir, struct errinfo *reterr)
+static enum err begin_again(struct reports_follower *f, const struct reports_options *o,
+                            struct errinfo *reterr)
 {
+    report_peers_free(&f->peers);
     votes_free(&f->votes);
     f->place = (struct report_log_place){.file = 0};
-    f->key = keys->node;
-    f->votes = votes_new(&f->key);
-    return f->votes != NULL ? ERR_OK : errinfo_nomem(reterr, state_dir);
+    f->keys = *o->keys;
+    f->votes = votes_new(&f->keys.ring[0]);
+    f->peers =
+        f->votes != NULL ? report_peers_new(o->state_dir, &f->keys, f->votes) : NULL;
+    if (f->peers == NULL) {
+        return errinfo_nomem(reterr, o->state_dir);
+    }
+    report_peers_look(f->peers, o->config, now_s());
+    return ERR_OK;
 }
 
-enum err reports_follower_votes(struct reports_follower *f, const char *state_dir,
-                                const struct keyring *keys, struct votes **ret,
-                                struct errinfo *reterr)
+enum err reports_follower_votes(struct reports_follower *f,
+                                const struct reports_options *options,
+                                struct votes **ret, struct errinfo *reterr)
 {
+    const char *dir = options->state_dir;
     enum err e = ERR_OK;
 
     (void)pthread_mutex_lock(&f->lock);
-    if (f->votes == NULL || memcmp(&f->key, &keys->node, sizeof(f->key)) != 0) {
-        e = begin_again(f, keys, state_dir, reterr);
+    if (f->votes == NULL || memcmp(&f->keys.ring[0], &options->keys->ring[0],
+                                   sizeof(f->keys.ring[0])) != 0) {
+        e = begin_again(f, options, reterr);
     }
-    THEN(e, report_log_follow(state_dir, &f->place, note_followed, f, reterr));
+    THEN(e, report_log_follow(dir, &f->place, note_followed, f, reterr));
     if (e == ERR_RANGE) {
-        e = begin_again(f, keys, state_dir, reterr);
-        THEN(e, report_log_follow(state_dir, &f->place, note_followed, f, reterr));
+        e = begin_again(f, options, reterr);
+        THEN(e, report_log_follow(dir, &f->place, note_followed, f, reterr));
     }
     if (e != ERR_OK) { /* what was read may have a gap */
+        report_peers_free(&f->peers);
         votes_free(&f->votes);
         (void)pthread_mutex_unlock(&f->lock);
         return e;
     }
+    report_peers_until(f->peers, UINT64_MAX);
+    report_peers_look(f->peers, options->config, now_s());
+    report_peers_until(f->peers, UINT64_MAX);
     *ret = f->votes;
     return ERR_OK;
 }
@@ -164,6 +208,7 @@ void reports_called(void *context, const struct digest digest[KEYRING_MAX],
 void reports_close(struct reports **r)
 {
     if (*r != NULL) {
+        report_peers_free(&(*r)->peers);
         votes_free(&(*r)->votes);
         report_log_close(&(*r)->log);
         (void)pthread_mutex_destroy(&(*r)->lock);
@@ -486,6 +531,14 @@ enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
     pthread_mutex_unlock(&r->lock);
     free(entry);
     return e;
+}
+
+void reports_look_at_peers(struct reports *r, const struct config *config)
+{
+    pthread_mutex_lock(&r->lock);
+    report_peers_look(r->peers, config, now_s());
+    report_peers_until(r->peers, UINT64_MAX);
+    pthread_mutex_unlock(&r->lock);
 }
 
 void reports_age(struct reports *r, uint64_t keep_s)

@@ -12,6 +12,7 @@
 #ifndef CORE_REPORT_REPORTS_H
 #define CORE_REPORT_REPORTS_H
 
+#include "core/config/config.h"
 #include "core/count/count.h"
 #include "core/learn/learner.h"
 #include "core/report/report_log.h"
@@ -23,6 +24,7 @@ struct reports_options {
     const char *state_dir;
     const struct keyring *keys;
     uint64_t keep_s;
+    const struct config *config; /* borrowed during the call */
 };
 /* ERR_LOCKED: another process writes reports. */
 enum err reports_open(const struct reports_options *options, struct reports **ret,
@@ -65,8 +67,8 @@ enum err reports_note_listed(struct reports *r, struct votes_listing *l, bool is
                              uint64_t known_s, struct errinfo *reterr);
 
 /* The votes that the log gives, for a process that only reads. ERR_NOMEM, ERR_DENIED. */
-enum err reports_view(const char *state_dir, const struct keyring *keys,
-                      struct votes **ret, struct errinfo *reterr);
+enum err reports_view(const struct reports_options *options, struct votes **ret,
+                      struct errinfo *reterr);
 /* The same for a process that asks often: the log is read once, then what comes behind it. If
  * old entries go, it is read again. */
 struct reports_follower;
@@ -74,9 +76,9 @@ struct reports_follower *reports_follower_new(void);     /* NULL: no memory */
 void reports_follower_free(struct reports_follower **f); /* accepts NULL */
 /* The votes of now, which are the caller's until reports_follower_release; others wait. After an
  * error there is nothing to release. */
-enum err reports_follower_votes(struct reports_follower *f, const char *state_dir,
-                                const struct keyring *keys, struct votes **ret,
-                                struct errinfo *reterr);
+enum err reports_follower_votes(struct reports_follower *f,
+                                const struct reports_options *options,
+                                struct votes **ret, struct errinfo *reterr);
 void reports_follower_release(struct reports_follower *f);
 /* Entries that were read since the beginning, for tests. */
 uint64_t reports_follower_entries(struct reports_follower *f);
@@ -89,6 +91,9 @@ void reports_called(void *context, const struct digest digest[KEYRING_MAX],
  * called with another one or NULL. Cheap when there is nothing. False: not all of it
  * was learnt, and a later call goes on. */
 bool reports_teach(struct reports *r, struct learner *learner);
+
+/* To be called each second: takes what other servers report (report_peers.h). */
+void reports_look_at_peers(struct reports *r, const struct config *config);
 
 /* To be called now and then: forgets what is older than keep_s. */
 void reports_age(struct reports *r, uint64_t keep_s);

@@ -68,6 +68,16 @@ static bool link_all(struct votes *v, size_t nheads)
     return true;
 }
 
+static void link_again(struct votes *v)
+{
+    for (unsigned i = 0; i < LENGTH(v->heads); i++) {
+        memset(v->heads[i], 0, v->nheads * sizeof(uint32_t));
+    }
+    for (size_t at = 0; at < v->nvotes; at++) {
+        link_vote(v, at);
+    }
+}
+
 /* Forgets the n oldest rows. */
 static void drop_rows(struct votes *v, size_t n)
 {
@@ -75,6 +85,10 @@ static void drop_rows(struct votes *v, size_t n)
         return;
     }
     size_t nvotes = n < v->nrows ? v->rows[n].first : v->nvotes;
+
+    for (size_t i = 0; i < n; i++) {
+        v->nforeign -= v->rows[i].is_foreign ? v->rows[i].nvotes : 0;
+    }
 
     memmove(v->rows, v->rows + n, (v->nrows - n) * sizeof(*v->rows));
     memmove(v->votes, v->votes + nvotes, (v->nvotes - nvotes) * sizeof(*v->votes));
@@ -87,11 +101,35 @@ static void drop_rows(struct votes *v, size_t n)
     for (size_t i = 0; i < v->nvotes; i++) {
         v->votes[i].row -= (uint32_t)n; /* the low bits alone: rows are at least n */
     }
-    memset(v->heads[0], 0, v->nheads * sizeof(uint32_t));
-    memset(v->heads[1], 0, v->nheads * sizeof(uint32_t));
-    for (size_t at = 0; at < v->nvotes; at++) {
-        link_vote(v, at);
+    link_again(v);
+}
+
+/* Forgets foreign rows that no longer hold. */
+static void drop_taken(struct votes *v)
+{
+    size_t nrows = 0;
+    size_t nvotes = 0;
+    size_t settled = v->settled;
+
+    for (size_t i = 0; i < v->nrows; i++) {
+        struct row row = v->rows[i];
+        if (row.is_foreign && row.is_undone) {
+            v->nforeign -= row.nvotes;
+            v->settled -= i < settled;
+            continue;
+        }
+        for (size_t k = 0; k < row.nvotes; k++) {
+            struct one_vote vote = v->votes[row.first + k];
+            vote.row = (vote.row & ~(uint32_t)VOTES_ROW_MASK) | (uint32_t)nrows;
+            v->votes[nvotes + k] = vote;
+        }
+        row.first = (uint32_t)nvotes;
+        nvotes += row.nvotes;
+        v->rows[nrows++] = row;
     }
+    v->nrows = nrows;
+    v->nvotes = nvotes;
+    link_again(v);
 }
 
 /* Room for a row and its votes. False: no memory. */
@@ -178,40 +216,92 @@ static void add_vote(struct votes *v, uint64_t digest, uint8_t proof, bool is_he
     row->nvotes++;
 }
 
+static bool is_admitted(struct votes *v, const struct row *row)
+{
+    return row->voice != BALLOT_PERSON ||
+           trust_admit(v->trust, row->reporter, row->time_s);
+}
+
+/* Whether its votes are found however many newcomers vote. */
+static bool is_heavy(const struct votes *v, const struct row *row)
+{
+    return row->voice == BALLOT_PERSON
+               ? trust_weight(v->trust, row->reporter, row->time_s) >= TRUST_ESTABLISHED
+               : row->voice != BALLOT_PEER;
+}
+
 static void note_given(struct votes *v, const struct report *r)
 {
-    uint64_t reporter = trust_reporter(&v->key, r->reporter);
-    enum ballot_voice voice = votes_voice(r->reporter);
+    struct row row = {.id = r->id,
+                      .number = r->number,
+                      .reporter = trust_reporter(&v->key, r->reporter),
+                      .time_s = r->time_s,
+                      .voice = (uint8_t)votes_voice(r->reporter),
+                      .is_spam = r->is_spam};
 
     settle_old(v, r->time_s);
     if (!make_vote_room(v, r->nitems + 1)) {
         return;
     }
-    v->rows[v->nrows++] =
-        (struct row){.id = r->id,
-                     .number = r->number,
-                     .reporter = reporter,
-                     .time_s = r->time_s,
-                     .first = (uint32_t)v->nvotes,
-                     .voice = (uint8_t)voice,
-                     .is_spam = r->is_spam,
-                     .is_counted = voice != BALLOT_PERSON ||
-                                   trust_admit(v->trust, reporter, r->time_s)};
-    bool is_heavy = voice != BALLOT_PERSON ||
-                    trust_weight(v->trust, reporter, r->time_s) >= TRUST_ESTABLISHED;
+    row.first = (uint32_t)v->nvotes;
+    row.is_counted = is_admitted(v, &row);
+    v->rows[v->nrows++] = row;
     if (r->message != 0) {
         add_vote(v, r->message, REPORT_NO_PROOF, true);
     }
     for (size_t i = 0; i < r->nitems; i++) {
-        add_vote(v, r->items[i].digest, r->items[i].proof, is_heavy);
+        add_vote(v, r->items[i].digest, r->items[i].proof, is_heavy(v, &row));
     }
     settle_row(v, v->nrows - 1, r->time_s);
+}
+
+bool votes_note_foreign(struct votes *v, const struct votes_foreign *f)
+{
+    struct row row = {.number = f->number,
+                      .reporter = f->reporter,
+                      .time_s = f->time_s,
+                      .voice = (uint8_t)f->voice,
+                      .is_spam = f->is_spam,
+                      .is_foreign = true};
+
+    pthread_mutex_lock(&v->lock);
+    if (v->nforeign + f->n > VOTES_FOREIGN_MAX) {
+        drop_taken(v);
+    }
+    bool has_room = v->nforeign + f->n <= VOTES_FOREIGN_MAX && make_vote_room(v, f->n);
+
+    if (has_room) {
+        settle_old(v, f->time_s);
+        row.first = (uint32_t)v->nvotes;
+        row.is_counted = is_admitted(v, &row);
+        v->rows[v->nrows++] = row;
+        for (size_t i = 0; i < f->n; i++) {
+            add_vote(v, f->items[i].digest, f->items[i].proof, is_heavy(v, &row));
+        }
+        v->nforeign += f->n;
+        settle_row(v, v->nrows - 1, f->time_s);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return has_room;
+}
+
+void votes_take_foreign(struct votes *v, const uint64_t *numbers, size_t n)
+{
+    pthread_mutex_lock(&v->lock);
+    for (size_t i = 0; n > 0 && i < v->nrows; i++) {
+        struct row *row = &v->rows[i];
+        if (row->is_foreign &&
+            bsearch(&row->number, numbers, n, sizeof(*numbers), array_u64_cmp) != NULL) {
+            row->is_undone = true;
+        }
+    }
+    pthread_mutex_unlock(&v->lock);
 }
 
 struct row *votes_row(const struct votes *v, uint64_t id)
 {
     for (size_t i = v->nrows; i-- > 0;) {
-        if (v->rows[i].id == id) {
+        if (v->rows[i].id == id && !v->rows[i].is_foreign) {
             return &v->rows[i];
         }
     }

@@ -6,6 +6,8 @@
  * last one counts, and an undone report gives none. A report matches a message by an exact item,
  * by a URL, or as a near replica: VOTES_BANDS bands of its text at once. All matching reports make
  * one ballot (ballot.h), and the standing of that ballot is the opinion about the message.
+ * Votes of other servers (report_peers.h) lie beside the own ones; BALLOT_ADMIN of a server of the
+ * same owner is the administrator.
  * The oldest reports go when there are VOTES_MAX votes, and when they are too old. Votes of
  * established reporters are found however many newcomers vote.
  * Depends: base, trust, ballot, report_items.   Threads: any, under its lock.   Owns: 16 bytes a
@@ -23,6 +25,7 @@ enum {
     VOTES_BANDS = 4,       /* of 12: a near replica */
     VOTES_CHAIN_MAX = 512, /* votes of one item that are looked at, the newest ones */
     VOTES_MATCHES_MAX = 512,
+    VOTES_FOREIGN_MAX = VOTES_MAX / 2, /* of other servers: they never displace all of ours */
     VOTES_LISTINGS_MAX = 4096, /* the newest ones */
     VOTES_LISTING_S = 30 * 86400,
     VOTES_LIST_BYTES = 33 /* a list's name and NUL */
@@ -37,6 +40,22 @@ void votes_free(struct votes **v);
 void votes_note(struct votes *v, const struct report *r);
 /* Forgets reports before oldest_s, and teaches trust by votes that stood for BALLOT_WAIT_S. */
 void votes_age(struct votes *v, uint64_t now_s, uint64_t oldest_s);
+
+/* A report of another server. */
+struct votes_foreign {
+    uint64_t number;   /* VOTES_FOREIGN and a name of the report, the same after each start */
+    uint64_t reporter; /* trust_reporter under the ring's key; of BALLOT_PEER, of the server */
+    uint64_t time_s;
+    enum ballot_voice voice;
+    bool is_spam;
+    size_t n;
+    const struct report_item *items;
+};
+#define VOTES_FOREIGN (UINT64_C(1) << 55) /* own numbers are below; 56 bits are kept */
+/* False: there is no room. */
+bool votes_note_foreign(struct votes *v, const struct votes_foreign *f);
+/* The n reports with these numbers, which rise, no longer hold. */
+void votes_take_foreign(struct votes *v, const uint64_t *numbers, size_t n);
 
 struct votes_report {
     uint64_t id;

@@ -42,6 +42,7 @@ struct row {
     bool is_spam;
     bool is_undone;
     bool is_counted;
+    bool is_foreign;
     bool is_listed; /* a list has settled it, or can teach nothing about it */
 };
 
@@ -58,6 +59,7 @@ struct votes {
     uint32_t *heads[2]; /* votes plus one: of established voices, of others */
     size_t nheads;
     uint32_t mark;
+    size_t nforeign; /* votes of foreign rows */
     size_t settled; /* rows that stood for BALLOT_WAIT_S */
     uint32_t matches[VOTES_MATCHES_MAX];
     size_t nmatches;
@@ -76,6 +78,8 @@ enum ballot_voice votes_voice(struct slice reporter);
 /* Begins a look-up; votes_match adds the reports with this item to the matches. */
 void votes_begin(struct votes *v);
 void votes_match(struct votes *v, const struct votes_item *item);
+/* Sorts the matches by time, the oldest first. */
+void votes_sort(struct votes *v);
 /* The ballot of all matches by at least this proof, the oldest first. */
 void votes_ballot(struct votes *v, uint8_t least, struct ballot *ret);
 

@@ -153,7 +153,9 @@ void votes_note_listed(struct votes *v, const struct report *r)
         ballot_settle(&ballot, v->trust, &end, r->time_s);
     }
     ballot_fini(&ballot);
-    keep_listing(v, r);
+    if (r->way.n > 0) { /* of a local list, which is watched */
+        keep_listing(v, r);
+    }
 }
 
 bool votes_listing_at(struct votes *v, size_t i, struct votes_listing *ret)

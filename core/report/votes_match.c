@@ -41,12 +41,22 @@ void votes_match(struct votes *v, const struct votes_item *item)
     }
 }
 
-static int by_row(const void *a, const void *b)
+/* Rows of other servers come later than their time. */
+static int by_time(const void *a, const void *b, void *context)
 {
+    const struct votes *v = context;
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
 
+    if (v->rows[x].time_s != v->rows[y].time_s) {
+        return v->rows[x].time_s < v->rows[y].time_s ? -1 : 1;
+    }
     return x < y ? -1 : x > y;
+}
+
+void votes_sort(struct votes *v)
+{
+    qsort_r(v->matches, v->nmatches, sizeof(v->matches[0]), by_time, v);
 }
 
 void votes_begin(struct votes *v)
@@ -62,7 +72,7 @@ void votes_begin(struct votes *v)
 
 void votes_ballot(struct votes *v, uint8_t least, struct ballot *ret)
 {
-    qsort(v->matches, v->nmatches, sizeof(v->matches[0]), by_row);
+    votes_sort(v);
     for (size_t i = 0; i < v->nmatches; i++) {
         const struct row *row = &v->rows[v->matches[i]];
         const struct vote vote = {.reporter = row->reporter,

@@ -130,26 +130,44 @@ static void call_row(struct calling *c, const struct row *row, uint64_t from_s,
     }
 }
 
-void votes_called(struct votes *v, const struct votes_item *item, uint64_t from_s,
-                  uint64_t to_s, struct votes_called *ret)
+/* The rows with one of the item's digests, of established voices alone. True: it is an own item. */
+static bool find_called(struct votes *v, const struct votes_item *item)
 {
-    struct calling c = {.n = 0};
     bool is_own = false;
 
-    *ret = (struct votes_called){.spam = 0};
-    pthread_mutex_lock(&v->lock);
+    votes_begin(v);
     for (unsigned k = 0; v->nvotes > 0 && k < item->n; k++) {
         unsigned left = VOTES_CHAIN_MAX;
         for (uint32_t at = *votes_head(v, false, item->digest[k]); at > 0 && left > 0;
              at = v->votes[at - 1].next) {
             const struct one_vote *vote = &v->votes[at - 1];
-            if (vote->digest == item->digest[k]) {
-                is_own =
-                    is_own || (vote->row >> VOTES_PROOF_SHIFT & VOTES_PROOF_MASK) != 0;
-                call_row(&c, &v->rows[vote->row & VOTES_ROW_MASK], from_s, to_s, ret);
-                left--;
+            struct row *row = &v->rows[vote->row & VOTES_ROW_MASK];
+            if (vote->digest != item->digest[k]) {
+                continue;
+            }
+            left--;
+            is_own =
+                is_own || (vote->row >> VOTES_PROOF_SHIFT & VOTES_PROOF_MASK) != 0;
+            if (row->mark != v->mark && v->nmatches < VOTES_MATCHES_MAX) {
+                row->mark = v->mark;
+                v->matches[v->nmatches++] = vote->row & VOTES_ROW_MASK;
             }
         }
+    }
+    return is_own;
+}
+
+void votes_called(struct votes *v, const struct votes_item *item, uint64_t from_s,
+                  uint64_t to_s, struct votes_called *ret)
+{
+    struct calling c = {.n = 0};
+
+    *ret = (struct votes_called){.spam = 0};
+    pthread_mutex_lock(&v->lock);
+    bool is_own = find_called(v, item);
+    votes_sort(v);
+    for (size_t i = v->nmatches; i-- > 0;) {
+        call_row(&c, &v->rows[v->matches[i]], from_s, to_s, ret);
     }
     ret->is_cleared =
         is_own && (c.decided != 0 ? c.decided < 0 : c.ham > 0 && c.spam == 0);

@@ -27,13 +27,15 @@ static void free_mailings(struct mailings *m)
     }
 }
 
-static void read_votes(struct mailings *m, const char *state_dir)
+static void read_votes(struct mailings *m, const struct config *config)
 {
     struct errinfo why = {.text = ""};
     struct keyring keys;
-    enum err e = keyring_load(state_dir, &keys, &why);
+    const struct reports_options options = {
+        .state_dir = config->state_dir, .keys = &keys, .config = config};
+    enum err e = keyring_load(config->state_dir, &keys, &why);
 
-    THEN(e, reports_follower_votes(m->reports, state_dir, &keys, &m->votes, &why));
+    THEN(e, reports_follower_votes(m->reports, &options, &m->votes, &why));
     if (e != ERR_OK) {
         log_errinfo("campaigns", &why);
     }
@@ -48,7 +50,7 @@ static bool read_mailings(struct api_call *call, struct mailings *ret)
     *ret = (struct mailings){.reports = call->api->reports};
 
     if (campaigns_read(call->config->state_dir, &ret->list, &why) == ERR_OK) {
-        read_votes(ret, call->config->state_dir);
+        read_votes(ret, call->config);
         return true;
     }
     api_refuse(call, 503, "the campaigns cannot be read: %s", why.text);

@@ -291,6 +291,7 @@ static void tear_down(struct hub *h)
     peer_server_free(&h->server);
     count_publisher_free(&h->counts);
     list_publisher_free(&h->share);
+    vote_publisher_free(&h->votes);
     node_close(&h->node);
     for (size_t i = 0; i < LENGTH(h->signals); i++) {
         if (h->signals[i] != NULL) {

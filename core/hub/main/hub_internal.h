@@ -12,6 +12,7 @@
 #include "core/hub/exchange/exchange.h"
 #include "core/hub/exchange/node.h"
 #include "core/hub/exchange/peer_server.h"
+#include "core/hub/exchange/vote_publisher.h"
 #include "core/hub/fetch/feeds.h"
 #include "core/hub/fetch/subscribe.h"
 #include "core/hub/main/hub.h"
@@ -48,6 +49,7 @@ struct hub {
     struct exchange *exchange; /* NULL: while the hub is paused */
     struct count_publisher *counts;
     struct list_publisher *share;
+    struct vote_publisher *votes;
     struct control *control;
     struct subscribe *subscribe; /* NULL: no subscriptions */
     struct feeds *feeds;

@@ -23,6 +23,7 @@ void hub_ring_close(struct hub *h)
 
     count_publisher_free(&h->counts);
     list_publisher_free(&h->share);
+    vote_publisher_free(&h->votes);
     node_close(&h->node);
     (void)exchange_renew(h->exchange, h->config, &why); /* nothing is made */
     peer_server_wake(h->server);
@@ -124,6 +125,7 @@ void hub_ring_open(struct hub *h)
                            &h->node.self.origin, &h->share, &why) != ERR_OK) {
         hub_trouble(h, "share", &why);
     }
+    h->votes = vote_publisher_new(&h->node);
     renew(h);
 }
 
@@ -188,6 +190,9 @@ static void publish_all(struct hub *h)
     }
     if (h->share != NULL && list_publisher_tick(h->share, h->config, &why) != ERR_OK) {
         hub_trouble(h, "share", &why);
+    }
+    if (vote_publisher_tick(h->votes, &why) != ERR_OK) {
+        hub_trouble(h, "votes", &why);
     }
     if (h->o.is_once) {
         h->has_published = h->ticks > ONCE_LEAST_S &&

@@ -4,6 +4,7 @@
 #include "core/base/base.h"
 #include "core/base/file.h"
 #include "core/base/prng.h"
+#include "core/config/config_internal.h"
 #include "core/report/report_cases.h"
 #include "core/report/report_log.h"
 #include "core/report/reports.h"
@@ -191,14 +192,17 @@ static void test_follower__asked_often__reads_each_entry_once_and_knows_the_same
     struct votes *followed = NULL;
     struct votes *all = NULL;
 
+    struct config *config = config_new();
+    const struct reports_options options = {
+        .state_dir = t->path, .keys = &keys, .config = config};
+
     assert_int_equal(keyring_load_or_create(t->path, &keys, &why), ERR_OK);
     for (uint64_t id = 1; id <= 100; id += 10) {
         struct votes_report a;
         struct votes_report b;
         add(t->path, id, id + 10);
-        assert_int_equal(reports_follower_votes(f, t->path, &keys, &followed, &why),
-                         ERR_OK);
-        assert_int_equal(reports_view(t->path, &keys, &all, &why), ERR_OK);
+        assert_int_equal(reports_follower_votes(f, &options, &followed, &why), ERR_OK);
+        assert_int_equal(reports_view(&options, &all, &why), ERR_OK);
         for (uint64_t k = 1; k < 120; k++) {
             bool is_there = votes_find(all, k, &a);
             assert_int_equal(votes_find(followed, k, &b), is_there);
@@ -209,12 +213,12 @@ static void test_follower__asked_often__reads_each_entry_once_and_knows_the_same
         votes_free(&all);
         assert_int_equal(reports_follower_entries(f), id + 9);
     }
-    keys.node.bytes[0] ^= 1; /* another key: reporters have other names */
-    assert_int_equal(reports_follower_votes(f, t->path, &keys, &followed, &why),
-                     ERR_OK);
+    keys.ring[0].bytes[0] ^= 1; /* another key: reporters have other names */
+    assert_int_equal(reports_follower_votes(f, &options, &followed, &why), ERR_OK);
     reports_follower_release(f);
     assert_int_equal(reports_follower_entries(f), 200);
     reports_follower_free(&f);
+    config_release(&config);
 }
 
 static void test_open__while_another_has_it__is_locked(void **state)

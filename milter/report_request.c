@@ -334,8 +334,10 @@ char *report_answer(const struct scan_request *line, struct slice bytes, int fd,
 enum err report_open(const struct config *config, const struct keyring *keys,
                      struct reports **ret, struct errinfo *reterr)
 {
-    const struct reports_options options = {
-        .state_dir = config->state_dir, .keys = keys, .keep_s = config->reports.keep_s, .config = config};
+    const struct reports_options options = {.state_dir = config->state_dir,
+                                            .keys = keys,
+                                            .keep_s = config->reports.keep_s,
+                                            .config = config};
     enum err e = reports_open(&options, ret, reterr);
 
     for (unsigned i = 0; e == ERR_LOCKED && i < LOCKED_TRIES; i++) {

@@ -27,9 +27,8 @@ static int read_mailings(struct cli *cli, struct mailings *ret)
     if (status != 0 || ret->list.n == 0 || cli_keys(cli, false) != 0) {
         return status;
     }
-    const struct reports_options options = {.state_dir = cli->config->state_dir,
-                                            .keys = &cli->keys,
-                                            .config = cli->config};
+    const struct reports_options options = {
+        .state_dir = cli->config->state_dir, .keys = &cli->keys, .config = cli->config};
     if (reports_view(&options, &ret->votes, &why) != ERR_OK) {
         (void)cli_fail(&why);
         cli_say("what people reported is not known to this command");

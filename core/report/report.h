@@ -7,8 +7,8 @@
  * when a process is killed. A report lists no domain, host or sender.
  * Files in reading order: report (one entry), report_log (the files), report_items (items of a
  * message), votes (what the entries of the log say about an item), reports (all of it, for the
- * process that writes), report_cases (what was said about the messages of the journal),
- * report_json.
+ * process that writes), vote_stream and report_peers (votes of other servers), report_cases (what
+ * was said about the messages of the journal), report_json.
  * Example of a change: a new field of a report is a field of struct report and a line in
  * report_print and report_parse; old entries end before it.
  * Depends: base, config, url, feature, extract, learn, list, count.   Threads: pure.   ADR 0071.

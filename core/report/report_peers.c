@@ -222,8 +222,8 @@ static void take_listed(struct walk *x, const struct vote_record *r)
 
     if (x->s->is_full && add_number(&x->listed, VOTE_LISTED_MAX, r->value) &&
         !has_number(&x->s->listed, r->value) && make_waiting(p)) {
-        p->waiting[p->nwaiting++] =
-            (struct waiting){.value = r->value, .report = {.time_s = in_the_past(x, r->id)}};
+        p->waiting[p->nwaiting++] = (struct waiting){
+            .value = r->value, .report = {.time_s = in_the_past(x, r->id)}};
     }
 }
 

@@ -10,7 +10,8 @@ void vote_record_print(const struct vote_record *r, struct mirror_entry *ret)
     uint64_t hours = (r->time_s + VOTE_TRAVEL_S + HOUR_S - 1) / HOUR_S;
     char bytes[DIGEST_BYTES];
 
-    *ret = (struct mirror_entry){.class_type = (uint16_t)(r->type | r->nitems << TYPE_BITS),
+    *ret = (struct mirror_entry){.class_type =
+                                     (uint16_t)(r->type | r->nitems << TYPE_BITS),
                                  .status = ENTRY_LISTED,
                                  .expiry_s = (uint32_t)(hours * HOUR_S)};
     le_put(bytes, r->id, HALF);
@@ -23,9 +24,8 @@ static bool is_kind(const struct vote_record *r)
     if (r->type >= VOTE_REPORT && r->type < VOTE_REPORT + KINDS) {
         return r->nitems > 0 && r->nitems <= VOTE_ITEMS_MAX;
     }
-    return r->nitems == 0 &&
-           (r->type == VOTE_LISTED || r->type == VOTE_TIME ||
-            (r->type >= VOTE_ITEM && r->type < VOTE_ITEM + PROOFS));
+    return r->nitems == 0 && (r->type == VOTE_LISTED || r->type == VOTE_TIME ||
+                              (r->type >= VOTE_ITEM && r->type < VOTE_ITEM + PROOFS));
 }
 
 bool vote_record_parse(const struct mirror_entry *e, struct vote_record *ret)

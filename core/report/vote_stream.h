@@ -12,7 +12,8 @@
  *   VOTE_TIME                    when it was given
  *   VOTE_LISTED                  the digest of a value that a list names; its id is since when
  *
- * The expiry is VOTE_TRAVEL_S later, in whole hours. A report whose items are not all there is being written, and is left out.
+ * The expiry is VOTE_TRAVEL_S later, in whole hours. A report whose items are not all there is
+ * being written, and is left out.
  * Own items travel, and values by which lists confirm reports; names of people do not.
  * Depends: base, list, report.   Threads: pure.   ADR 0077.
  */

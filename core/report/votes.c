@@ -290,8 +290,8 @@ void votes_take_foreign(struct votes *v, const uint64_t *numbers, size_t n)
     pthread_mutex_lock(&v->lock);
     for (size_t i = 0; n > 0 && i < v->nrows; i++) {
         struct row *row = &v->rows[i];
-        if (row->is_foreign &&
-            bsearch(&row->number, numbers, n, sizeof(*numbers), array_u64_cmp) != NULL) {
+        if (row->is_foreign && bsearch(&row->number, numbers, n, sizeof(*numbers),
+                                       array_u64_cmp) != NULL) {
             row->is_undone = true;
         }
     }

@@ -25,7 +25,8 @@ enum {
     VOTES_BANDS = 4,       /* of 12: a near replica */
     VOTES_CHAIN_MAX = 512, /* votes of one item that are looked at, the newest ones */
     VOTES_MATCHES_MAX = 512,
-    VOTES_FOREIGN_MAX = VOTES_MAX / 2, /* of other servers: they never displace all of ours */
+    VOTES_FOREIGN_MAX =
+        VOTES_MAX / 2,         /* of other servers: they never displace all of ours */
     VOTES_LISTINGS_MAX = 4096, /* the newest ones */
     VOTES_LISTING_S = 30 * 86400,
     VOTES_LIST_BYTES = 33 /* a list's name and NUL */
@@ -43,8 +44,10 @@ void votes_age(struct votes *v, uint64_t now_s, uint64_t oldest_s);
 
 /* A report of another server. */
 struct votes_foreign {
-    uint64_t number;   /* VOTES_FOREIGN and a name of the report, the same after each start */
-    uint64_t reporter; /* trust_reporter under the ring's key; of BALLOT_PEER, of the server */
+    uint64_t
+        number; /* VOTES_FOREIGN and a name of the report, the same after each start */
+    uint64_t
+        reporter; /* trust_reporter under the ring's key; of BALLOT_PEER, of the server */
     uint64_t time_s;
     enum ballot_voice voice;
     bool is_spam;

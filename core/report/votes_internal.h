@@ -60,7 +60,7 @@ struct votes {
     size_t nheads;
     uint32_t mark;
     size_t nforeign; /* votes of foreign rows */
-    size_t settled; /* rows that stood for BALLOT_WAIT_S */
+    size_t settled;  /* rows that stood for BALLOT_WAIT_S */
     uint32_t matches[VOTES_MATCHES_MAX];
     size_t nmatches;
     struct votes_listing *listings; /* by time */

@@ -146,8 +146,7 @@ static bool find_called(struct votes *v, const struct votes_item *item)
                 continue;
             }
             left--;
-            is_own =
-                is_own || (vote->row >> VOTES_PROOF_SHIFT & VOTES_PROOF_MASK) != 0;
+            is_own = is_own || (vote->row >> VOTES_PROOF_SHIFT & VOTES_PROOF_MASK) != 0;
             if (row->mark != v->mark && v->nmatches < VOTES_MATCHES_MAX) {
                 row->mark = v->mark;
                 v->matches[v->nmatches++] = vote->row & VOTES_ROW_MASK;

@@ -152,7 +152,7 @@ static void add_report(struct vote_publisher *x, const struct report *r)
     }
 }
 
-/* Its items stay, unused. */
+/* The items stay and are not sent. */
 static void take_report(struct vote_publisher *x, uint64_t id)
 {
     for (size_t i = x->n; i-- > 0;) {
@@ -163,7 +163,7 @@ static void take_report(struct vote_publisher *x, uint64_t id)
     }
 }
 
-static void take_value(struct vote_publisher *x, uint64_t digest)
+static void drop_value(struct vote_publisher *x, uint64_t digest)
 {
     size_t n = 0;
 
@@ -177,7 +177,7 @@ static void take_value(struct vote_publisher *x, uint64_t digest)
 
 static void set_value(struct vote_publisher *x, uint64_t digest, const struct report *r)
 {
-    take_value(x, digest);
+    drop_value(x, digest);
     if (x->nlisted == VOTE_LISTED_MAX) {
         x->nlisted -= VOTE_LISTED_MAX / DROPPED_OF;
         memmove(x->listed, x->listed + VOTE_LISTED_MAX / DROPPED_OF,
@@ -188,7 +188,7 @@ static void set_value(struct vote_publisher *x, uint64_t digest, const struct re
     }
 }
 
-static bool read_entry(void *context, const struct report *r)
+static bool note_entry(void *context, const struct report *r)
 {
     struct vote_publisher *x = context;
 
@@ -216,7 +216,7 @@ static enum err read_reports(struct vote_publisher *x, struct errinfo *reterr)
         return ERR_OK;
     }
     enum err e =
-        report_log_after(x->node->state_dir, x->number, read_entry, x, NULL, reterr);
+        report_log_after(x->node->state_dir, x->number, note_entry, x, NULL, reterr);
 
     if (e == ERR_OK) {
         x->stamp = stamp;
@@ -295,7 +295,8 @@ static void make_wanted(struct vote_publisher *x, uint64_t now_s)
 
 /* ---- the difference ---- */
 
-static void add_step(struct vote_publisher *x, const struct mirror_entry *e, bool is_gone)
+static void add_step(struct vote_publisher *x, const struct mirror_entry *e,
+                     bool is_gone)
 {
     struct list_record r = peerlist_record(e);
 
@@ -317,7 +318,7 @@ static void compare_entries(struct vote_publisher *x, const struct mirror_entry 
     }
 }
 
-static enum err compare(struct vote_publisher *x, struct mirror_iter *walk)
+static enum err compare_walk(struct vote_publisher *x, struct mirror_iter *walk)
 {
     struct mirror_entry held;
     enum err e = ERR_OK;
@@ -353,7 +354,7 @@ static enum err publish(struct vote_publisher *x, struct errinfo *reterr)
     } else if (x->nwanted == 0) { /* an older stream, if there is one, ends */
         return sync_publish_list(sync, LIST_VOTES, NULL, 0, reterr);
     }
-    THEN(e, compare(x, walk));
+    THEN(e, compare_walk(x, walk));
     mirror_iter_free(&walk);
     if (e == ERR_OK && x->nsteps > 0) {
         e = sync_publish_list(sync, LIST_VOTES, x->step, x->nsteps, reterr);
@@ -383,7 +384,8 @@ static enum err publish_changes(struct vote_publisher *x, uint64_t mono_s,
     x->compare_s = mono_s + VOTE_PUBLISHER_COMPARE_S;
     x->version = x->node->manifest.version;
     x->is_dirty = x->is_dirty || e != ERR_OK;
-    return e == ERR_EXISTS ? ERR_OK : e; /* an object that was signed before went first */
+    return e == ERR_EXISTS ? ERR_OK
+                           : e; /* an object that was signed before went first */
 }
 
 enum err vote_publisher_tick(struct vote_publisher *x, struct errinfo *reterr)

@@ -13,7 +13,9 @@
 
 #include "core/hub/exchange/node.h"
 
-enum { VOTE_PUBLISHER_COMPARE_S = 600 /* also when the log is as it was: votes expire */ };
+enum {
+    VOTE_PUBLISHER_COMPARE_S = 600 /* also when the log is as it was: votes expire */
+};
 
 struct vote_publisher;
 /* For an open node, which is borrowed. NULL: no memory. All functions accept NULL. */

@@ -426,6 +426,23 @@ static enum err restore(struct api_change *c, const json_t *rows,
     return e;
 }
 
+/* gillnetd's answer to a request that it refuses has no code. */
+static bool is_unknown(const struct api_call *call, struct slice id)
+{
+    json_t *rows = NULL;
+    uint64_t number = 0;
+
+    if (!case_id_read(id, &number)) {
+        return false;
+    }
+    enum err e =
+        report_list_json(call->config->state_dir, 0, number, 1, &rows, NULL);
+    bool is = e == ERR_OK && json_array_size(rows) == 0;
+
+    json_decref(rows);
+    return is;
+}
+
 void api_v1_reports_undo(struct api_call *call)
 {
     struct slice id = SLICE_NONE;
@@ -447,6 +464,10 @@ void api_v1_reports_undo(struct api_call *call)
         api_answer_json(call, json_pack("{s:O, s:b, s:O}", "id",
                                         json_object_get(r.answer, "id"), "undone", 1,
                                         "changed", c.rows));
+    } else if (!is_absent(e) && is_unknown(call, id)) {
+        api_refuse(call, 404,
+                   "there is no report with this id; GET /v1/reports shows those there "
+                   "are");
     } else {
         api_refuse_change(call, is_absent(e) ? ERR_LOCKED : e, &why);
     }

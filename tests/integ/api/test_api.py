@@ -385,6 +385,9 @@ class Api(unittest.TestCase):
         self.assertEqual(b.json()["reporter"], "administrator")
         self.assertEqual(self.hub.post("/v1/reports/undo", {"id": b.json()["id"]}, headers).status, 422)
         self.assertEqual(self.hub.post("/v1/reports/undo", {"id": "slip"}).status, 422)
+        unknown = self.hub.post("/v1/reports/undo", {"id": "1" * 12})
+        self.assertEqual(unknown.status, 404, unknown.body)
+        self.assertIn("no report with this id", unknown.json()["detail"])
 
     def test_report_of_a_message__then_its_name_alone_is_kept(self):
         a = self.report_message("spam")

@@ -12,6 +12,7 @@
 #include "core/report/report_json.h"
 #include "core/report/report_read.h"
 #include "core/report/report_seal.h"
+#include "core/verdict/journal/journal_items.h"
 #include "core/verdict/verdict.h"
 
 #include "milter/arenapool.h"
@@ -110,10 +111,11 @@ static enum err read_request(struct keeping *k, struct slice bytes,
     if (k->line->campaign.n > 0) {
         e = campaign_add_items(k->config->state_dir, k->line->campaign, k->report,
                                reterr);
+    } else if (bytes.n == 0 && k->line->nids == 0) {
+        e = errinfo_set(reterr, ERR_SYNTAX, "report", 0,
+                        "there is neither a message nor an id");
     } else if (bytes.n == 0) {
-        e = k->line->nids > 0 ? ERR_OK
-                              : errinfo_set(reterr, ERR_SYNTAX, "report", 0,
-                                            "there is neither a message nor an id");
+        journal_add_items(k->config->state_dir, &k->how.keys->ring[0], k->report);
     } else if (k->line->is_values) {
         e = read_values(k, bytes, reterr);
     } else if (read_message(k, bytes) != ERR_OK) {

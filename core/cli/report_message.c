@@ -13,6 +13,7 @@
 #include "core/report/report_json.h"
 #include "core/report/report_read.h"
 #include "core/telemetry/control_client.h"
+#include "core/verdict/journal/journal_items.h"
 #include "core/verdict/journal/journal_read.h"
 
 enum {
@@ -215,6 +216,9 @@ static enum err keep_here(struct reporting *r, const struct scan_request *line,
              campaign_add_items(r->cli->config->state_dir, line->campaign, v, reterr));
     }
     THEN(e, bytes.n > 0 ? read_here(r, bytes, v, arena, &listed) : ERR_OK);
+    if (e == ERR_OK && bytes.n == 0 && line->campaign.n == 0) {
+        journal_add_items(r->cli->config->state_dir, &r->cli->keys.ring[0], v);
+    }
     e = e == ERR_NOMEM ? errinfo_nomem(reterr, "report") : e;
     THEN(e, reports_give(r->own, v, &outcome, reterr));
     if (e == ERR_OK) {

@@ -96,8 +96,8 @@ bool report_add_item(const struct report_naming *how, uint16_t type, struct slic
     return true;
 }
 
-/* The present epoch: "epoch.band.value", the first in hexadecimal. */
-static uint64_t epoch_of(struct slice band)
+/* "epoch.band.value", the first in hexadecimal. */
+uint64_t report_epoch(struct slice band)
 {
     uint64_t epoch = 0;
 
@@ -111,7 +111,7 @@ static uint64_t newest_epoch(const struct featureset *features)
 
     for (size_t i = 0; i < featureset_count(features); i++) {
         const struct feature *f = featureset_at(features, i);
-        uint64_t epoch = f->type == FEATURE_text_band ? epoch_of(f->text) : 0;
+        uint64_t epoch = f->type == FEATURE_text_band ? report_epoch(f->text) : 0;
         newest = epoch > newest ? epoch : newest;
     }
     return newest;
@@ -127,7 +127,7 @@ void report_add_features(const struct report_naming *how,
             const struct feature *f = featureset_at(features, i);
             bool is_own = report_proof(f->type, f->text) != REPORT_NO_PROOF;
             if (is_own == (pass == 0) &&
-                (f->type != FEATURE_text_band || epoch_of(f->text) == newest)) {
+                (f->type != FEATURE_text_band || report_epoch(f->text) == newest)) {
                 (void)report_add_item(how, f->type, f->text, ret);
             }
         }

@@ -31,6 +31,9 @@ bool report_is_proved_by(uint16_t type);
 /* The beginning of a digest, as votes keep it. */
 uint64_t report_digest(const struct digest *d);
 
+/* The epoch of a near-duplicate key: only those of the newest one are items. */
+uint64_t report_epoch(struct slice band);
+
 struct report_naming {
     const struct keyring *keys;
     const struct config *config;

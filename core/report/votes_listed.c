@@ -92,6 +92,9 @@ static void withdraw_row(struct votes *v, struct row *row, uint64_t now_s)
 
 void votes_drop_listings(struct votes *v, size_t n)
 {
+    if (n == 0) {
+        return;
+    }
     memmove(v->listings, v->listings + n, (v->nlistings - n) * sizeof(*v->listings));
     v->nlistings -= n;
 }

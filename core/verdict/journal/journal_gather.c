@@ -1,5 +1,7 @@
 #include "core/verdict/journal/journal_gather.h"
 
+#include "core/verdict/journal/journal_items.h"
+
 enum { TYPES_MAX = 256 };
 _Static_assert((int)RECORD_WINDOWS == (int)COUNT_WINDOWS &&
                    (int)RECORD_DISTINCTS == (int)DISTINCT_KINDS &&
@@ -156,6 +158,7 @@ void journal_gather(const struct journal_case *c, struct arena *arena,
     gather_hits(c, arena, ret);
     if (context->counts != NULL) {
         gather_counts(context->counts, ret);
+        journal_gather_items(context->counts, ret);
     }
 }
 

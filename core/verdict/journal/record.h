@@ -36,7 +36,8 @@ enum {
     RECORD_THRESHOLDS = 6, /* as enum action */
     RECORD_HASHES = 256,
     RECORD_HASH_BITS = 20,
-    RECORD_RCPTS = 8
+    RECORD_RCPTS = 8,
+    RECORD_ITEMS = 24
 };
 #define RECORD_MAGIC UINT32_C(0x314e4a47) /* "GJN1" */
 
@@ -75,6 +76,13 @@ struct record_count {
     uint64_t w[RECORD_WINDOWS];
     bool has_distinct;
     uint64_t distinct[RECORD_DISTINCTS];
+};
+
+/* What a report votes on (journal_items.h). */
+struct record_item {
+    uint64_t digest; /* its first 64 bits */
+    uint16_t type;
+    uint8_t proof; /* enum report_proof */
 };
 
 struct record {
@@ -121,6 +129,8 @@ struct record {
     size_t nhashes;
     uint32_t hash
         [RECORD_HASHES]; /* RECORD_HASH_BITS of the keyed digests of counted features */
+    size_t nitems;
+    struct record_item item[RECORD_ITEMS];
     /* readable texts; empty: not kept, or erased */
     struct slice from;
     struct slice header_from;

@@ -15,7 +15,8 @@ enum {
     VARINT_MORE = 1 << VARINT_BITS,
     VARINT_MAX = 10, /* bytes of one */
     HASH_MASK = (1 << RECORD_HASH_BITS) - 1,
-    SCORE_UNIT = 1000
+    SCORE_UNIT = 1000,
+    PROOF_MASK = 3 /* of enum report_proof */
 };
 #define SCORE_WHOLE_MAX 1e12
 enum {
@@ -35,7 +36,8 @@ enum record_tag {
     TAG_COUNTS = 6,
     TAG_HASHES = 7,
     /* 8 was another */
-    TAG_CUT = 9 /* sections were left out */
+    TAG_CUT = 9, /* sections were left out */
+    TAG_ITEMS = 10
 };
 
 typedef void record_section_fn(const struct record *r, struct buf *b);

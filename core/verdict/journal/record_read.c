@@ -225,6 +225,17 @@ static void parse_hashes(struct cursor *c, struct record *r)
     }
 }
 
+static void parse_items(struct cursor *c, struct record *r)
+{
+    r->nitems = get_n(c, RECORD_ITEMS);
+    for (size_t i = 0; i < r->nitems; i++) {
+        r->item[i].type = (uint16_t)get_varint(c);
+        r->item[i].proof = cursor_u8(c) & PROOF_MASK;
+        r->item[i].digest = cursor_u64(c);
+    }
+    r->nitems = cursor_ok(c) ? r->nitems : 0;
+}
+
 static void parse_section(uint8_t tag, struct slice bytes, struct record *r,
                           bool *retok)
 {
@@ -233,7 +244,7 @@ static void parse_section(uint8_t tag, struct slice bytes, struct record *r,
         [TAG_MESSAGE] = parse_message, [TAG_VERDICT] = parse_verdict,
         [TAG_SYMBOLS] = parse_symbols, [TAG_HITS] = parse_hits,
         [TAG_TRAITS] = parse_traits,   [TAG_COUNTS] = parse_counts,
-        [TAG_HASHES] = parse_hashes};
+        [TAG_HASHES] = parse_hashes,   [TAG_ITEMS] = parse_items};
     struct cursor c = cursor_of(bytes);
 
     r->is_cut = r->is_cut || tag == TAG_CUT;

@@ -14,6 +14,7 @@ void record_init(struct record *r, enum record_kind kind)
     r->ntypes = 0;
     r->ncounts = 0;
     r->nhashes = 0;
+    r->nitems = 0;
     r->from = SLICE_NONE;
     r->header_from = SLICE_NONE;
     r->subject = SLICE_NONE;
@@ -182,6 +183,16 @@ static void print_hashes(const struct record *r, struct buf *b)
     }
 }
 
+static void print_items(const struct record *r, struct buf *b)
+{
+    put_varint(b, r->nitems);
+    for (size_t i = 0; i < r->nitems; i++) {
+        put_varint(b, r->item[i].type);
+        buf_add_u8(b, r->item[i].proof);
+        buf_add_u64(b, r->item[i].digest);
+    }
+}
+
 /* ---- the frame ---- */
 
 /* most: bytes of the frame up to here. A section that has no room is left out. */
@@ -244,6 +255,7 @@ static void add_evidence(const struct record *r, struct buf *b, size_t most)
                add_section(r, b, most, TAG_HITS, print_hits) && is_whole;
     is_whole = add_section(r, b, most, TAG_TRAITS, print_traits) && is_whole;
     is_whole = add_section(r, b, most, TAG_COUNTS, print_counts) && is_whole;
+    is_whole = add_section(r, b, most, TAG_ITEMS, print_items) && is_whole;
     is_whole = add_section(r, b, most, TAG_HASHES, print_hashes) && is_whole;
     if (!is_whole) {
         buf_add_u8(b, TAG_CUT);

@@ -205,12 +205,30 @@ class Reports(unittest.TestCase):
         d = self.daemon()
         case = judge(d, mail()).case()
         a = self.report(d, "ham", "--id", case)[0]
-        self.assertIn("without the message", a["detail"])
+        self.assertEqual([c["status"] for c in a["changed"]], ["voted"])
         p = gillnet("-c", d.conf, "--json", "explain", case)
         self.assertEqual(json.loads(p.stdout)["reported"], "ham")
         self.report(d, "undo", a["id"])
         p = gillnet("-c", d.conf, "--json", "explain", case)
         self.assertIsNone(json.loads(p.stdout).get("reported"))
+
+    def test_report__by_id__votes_as_one_with_the_message(self):
+        d = self.daemon()
+        case = judge(d, mail()).case()
+        a = self.report(d, "spam", "--id", case)[0]
+        self.assertEqual((a["standing"], a["again"]), ("spam", False))
+        near = mail(WORDS.replace("only this week", "just this very week"), LINK + "9", "eve@other.example", "look", "2")
+        self.assertIn("REPORTED_SPAM", symbols(judge(d, near)))
+        self.assertTrue(self.report(d, "spam", "--id", case)[0]["again"])
+        self.report(d, "undo", a["id"])
+        self.assertNotIn("REPORTED", symbols(judge(d, near)))
+        d.stop()  # the command reads the journal itself
+        b = self.report(d, "spam", "--id", case)[0]
+        self.assertEqual(b["standing"], "spam")
+        d.start()
+        self.assertIn("REPORTED_SPAM", symbols(judge(d, near)))
+        unknown = self.report(d, "spam", "--id", "0" * 12)[0]
+        self.assertIn("without the message", unknown["detail"])
 
     def test_report__of_a_delivered_message__is_of_its_case(self):
         d = self.daemon()

@@ -77,6 +77,10 @@ static inline void example_fill(struct example *e, uint64_t i)
     for (uint32_t k = 0; k < 30; k++) {
         r->hash[k] = (k * 34567 + (uint32_t)i) & 0xfffff;
     }
+    r->nitems = i % 3;
+    for (size_t k = 0; k < r->nitems; k++) {
+        r->item[k] = (struct record_item){i * 77777777777 + k, 61, (uint8_t)(1 + k)};
+    }
     r->from = slice_str(e->from);
     r->header_from = slice_str(e->from);
     r->subject = SLICE_LIT("hello");

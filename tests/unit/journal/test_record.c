@@ -50,6 +50,12 @@ static void assert_same(const struct record *a, const struct record *b)
                         sizeof(a->count[0].distinct));
     assert_int_equal(a->nhashes, b->nhashes);
     assert_memory_equal(a->hash, b->hash, a->nhashes * sizeof(a->hash[0]));
+    assert_int_equal(a->nitems, b->nitems);
+    for (size_t i = 0; i < a->nitems; i++) {
+        assert_int_equal(a->item[i].digest, b->item[i].digest);
+        assert_int_equal(a->item[i].type, b->item[i].type);
+        assert_int_equal(a->item[i].proof, b->item[i].proof);
+    }
     assert_slices(a->from, b->from);
     assert_slices(a->subject, b->subject);
     assert_slices(a->rcpt[0], b->rcpt[0]);

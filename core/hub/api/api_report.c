@@ -435,8 +435,7 @@ static bool is_unknown(const struct api_call *call, struct slice id)
     if (!case_id_read(id, &number)) {
         return false;
     }
-    enum err e =
-        report_list_json(call->config->state_dir, 0, number, 1, &rows, NULL);
+    enum err e = report_list_json(call->config->state_dir, 0, number, 1, &rows, NULL);
     bool is = e == ERR_OK && json_array_size(rows) == 0;
 
     json_decref(rows);

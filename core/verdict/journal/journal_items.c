@@ -59,8 +59,8 @@ static bool take_items(void *context, const struct record *r,
     s->is_found = true;
     v->case_id = r->case_id;
     for (size_t i = 0; i < r->nitems && v->nitems < REPORT_ITEMS_MAX; i++) {
-        v->items[v->nitems++] = (struct report_item){
-            r->item[i].digest, r->item[i].type, r->item[i].proof};
+        v->items[v->nitems++] =
+            (struct report_item){r->item[i].digest, r->item[i].type, r->item[i].proof};
     }
     return false;
 }
@@ -81,10 +81,8 @@ void journal_add_items(const char *state_dir, const struct hashkey *key,
 {
     struct search s = {.report = r, .left = JOURNAL_ITEMS_SEARCH};
     struct journal_numbers numbers;
-    struct journal_query q = {.state_dir = state_dir,
-                              .newest_first = true,
-                              .fn = take_items,
-                              .context = &s};
+    struct journal_query q = {
+        .state_dir = state_dir, .newest_first = true, .fn = take_items, .context = &s};
 
     if (r->case_id != 0) { /* the id tells the second */
         uint64_t at = case_id_time_s(r->case_id);

@@ -171,8 +171,8 @@ static void settle(struct reports *reports, const struct listset *lists,
     arena_reset(arena);
 }
 
-/* A person took the entry back, or an allow list has the value now. That an entry expires says
- * nothing about the mail. */
+/* A person took the entry back, or an allow list has the value now. An expired entry
+ * proves nothing. */
 static bool is_taken_back(const struct listset *lists, const struct votes_listing *l)
 {
     const struct list_reader *own_list = find_list(lists, l->list);

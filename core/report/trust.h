@@ -73,8 +73,8 @@ struct trust_outcome {
     enum trust_evidence by;
 };
 void trust_learn(struct trust *t, const struct trust_outcome *outcome, uint64_t now_s);
-/* The evidence no longer holds: takes back what it taught about this report, if the reporter's last
- * TRUST_REMEMBERED outcomes have it and no stronger evidence followed. */
+/* Takes an outcome back, because its evidence no longer holds. It must be among the reporter's last
+ * TRUST_REMEMBERED outcomes, and without stronger evidence since then. */
 void trust_withdraw(struct trust *t, const struct trust_outcome *outcome,
                     uint64_t now_s);
 

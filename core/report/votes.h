@@ -108,7 +108,7 @@ void votes_called(struct votes *v, const struct votes_item *item, uint64_t from_
 bool votes_await_list(struct votes *v, const struct votes_item *item, uint64_t known_s,
                       uint64_t now_s);
 
-/* A list that has settled reports. It is asked again as long as its entry may be taken back. */
+/* An entry of a list that has settled reports. A person may revoke it later. */
 struct votes_listing {
     uint64_t digest[KEYRING_MAX];
     unsigned n; /* digests */
@@ -116,7 +116,7 @@ struct votes_listing {
     struct digest listed;
     char list[VOTES_LIST_BYTES];
 };
-/* The i-th of those that hold. False: there are no more. */
+/* The i-th of those that hold. False: there are fewer. */
 bool votes_listing_at(struct votes *v, size_t i, struct votes_listing *ret);
 
 /* How much the reporter's word weighs, 0 to 1. */

@@ -1,8 +1,8 @@
 /*
  * votes_internal - the tables of votes, for the files of votes.
  *
- * votes: the tables and the entries of the log; votes_match: the reports that match a message;
- * votes_read: what is asked about votes; votes_listed: lists that confirm reports.
+ * Files in reading order: votes (the tables, and entries of the log), votes_match (reports that
+ * match a message), votes_read (answers about votes), votes_listed (lists that confirm reports).
  * All functions are called under the lock.   Depends: votes.
  */
 #ifndef CORE_REPORT_VOTES_INTERNAL_H

@@ -1,4 +1,4 @@
-/* votes_read - what is asked about votes. */
+/* votes_read - answers about votes. */
 #include "core/report/votes_internal.h"
 
 static void show_row(const struct row *row, struct votes_report *ret)

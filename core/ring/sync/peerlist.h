@@ -19,8 +19,8 @@
 
 enum {
     PEERLIST_ENTRIES_MAX = 8 * 1024 * 1024, /* of one list */
-    PEERLIST_LISTS_MAX = 16,                /* of one origin */
-    PEERLIST_OPEN_MAX = 64,                 /* lists held open at once */
+    PEERLIST_LISTS_MAX = 17, /* of one origin: 16 that it shares, and its votes */
+    PEERLIST_OPEN_MAX = 64,  /* lists held open at once */
     /* bytes of log beyond those of its entries; with more a list is rewritten */
     PEERLIST_LOG_SLACK = 64 << 20
 };

@@ -3,7 +3,7 @@
  *
  * A record keeps 64 bits of the digest of each own item (core/report/report_items.h), at most
  * RECORD_ITEMS: near-duplicate keys, text, body, attachments, links. So a report without the
- * message votes as one with it, but teaches the model nothing and takes nothing off lists.
+ * message votes as one with it. It cannot teach the model or revoke entries of lists.
  * Threads: any.   ADR 0064, 0071.
  */
 #ifndef CORE_VERDICT_JOURNAL_JOURNAL_ITEMS_H

@@ -255,7 +255,7 @@ static void teach_report(struct teaching *t, const struct report *v)
     const struct learner_example e = {
         .number = v->number,
         .is_spam = v->is_spam,
-        .weight = (float)(TEACH_WEIGHT * votes_trust(votes, v->reporter, v->time_s)),
+        .weight = (float)(TEACH_WEIGHT * votes_lesson(votes, v->reporter, v->time_s)),
         .source = is_trap ? LEARNER_TRAP : LEARNER_REPORTED,
         .vector = v->vector};
     enum err taught = learner_add(t->learner, &e);

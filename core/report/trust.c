@@ -3,11 +3,8 @@
 
 #include <math.h>
 
-#include "core/base/cursor.h"
-
 enum {
     DAY_S = 86400,
-    FILE_VERSION = 1,
     REPORTER_TYPE = 0xfe01, /* of digest_make: no feature has it */
     /* A mark: the number of the report, credit (4 bits), evidence (3 bits), confirmed or not. */
     MARK_CONFIRMED = 1,
@@ -18,7 +15,8 @@ enum {
 };
 #define DOUBT      3.0 /* what a reporter's good votes are measured against */
 #define BAD_TIMES  8.0
-#define COUNT_MOST 1e6 /* of a number in a file */
+#define COUNT_MOST 1e6 /* of good or bad outcomes */
+#define LESSONS    50.0 /* after so many reports without trust one teaches half as much */
 
 /* Kinds of evidence that confirms. */
 enum kind { KIND_AGREED, KIND_TRAPPED, KIND_PROVED, KINDS };
@@ -27,6 +25,7 @@ struct reporter {
     uint64_t id;
     double good[KINDS];
     double bad;
+    double given;                       /* reports, whatever became of them */
     uint64_t decayed_s;                 /* the time that these numbers stand for */
     uint64_t seen_s;                    /* of the last report */
     uint64_t day;                       /* of the two numbers below, since 1970 */
@@ -164,6 +163,18 @@ static void begin_day(struct reporter *r, uint64_t now_s)
     }
 }
 
+static void decay(struct reporter *r, uint64_t now_s)
+{
+    double left = left_of(r->decayed_s, now_s);
+
+    for (size_t k = 0; k < KINDS; k++) {
+        r->good[k] *= left;
+    }
+    r->bad *= left;
+    r->given *= left;
+    r->decayed_s = now_s > r->decayed_s ? now_s : r->decayed_s;
+}
+
 bool trust_admit(struct trust *t, uint64_t reporter, uint64_t now_s)
 {
     struct reporter *r = find_reporter(t, reporter);
@@ -177,6 +188,8 @@ bool trust_admit(struct trust *t, uint64_t reporter, uint64_t now_s)
         return false;
     }
     r->reports++;
+    decay(r, now_s);
+    r->given++;
     return true;
 }
 
@@ -184,6 +197,18 @@ double trust_weight(const struct trust *t, uint64_t reporter, uint64_t now_s)
 {
     const struct reporter *r = find_reporter(t, reporter);
     return r == NULL ? TRUST_NEW : weight_of(r, now_s);
+}
+
+double trust_lesson(const struct trust *t, uint64_t reporter, uint64_t now_s)
+{
+    const struct reporter *r = find_reporter(t, reporter);
+    double weight = trust_weight(t, reporter, now_s);
+
+    if (r == NULL || weight >= TRUST_ESTABLISHED) {
+        return weight;
+    }
+    double before = fmax(0, r->given * left_of(r->decayed_s, now_s) - 1);
+    return weight * LESSONS / (LESSONS + before);
 }
 
 /* ---- outcomes ---- */
@@ -267,17 +292,6 @@ static uint64_t *mark_place(struct reporter *r, const struct trust_outcome *o)
     return place;
 }
 
-static void decay(struct reporter *r, uint64_t now_s)
-{
-    double left = left_of(r->decayed_s, now_s);
-
-    for (size_t k = 0; k < KINDS; k++) {
-        r->good[k] *= left;
-    }
-    r->bad *= left;
-    r->decayed_s = now_s > r->decayed_s ? now_s : r->decayed_s;
-}
-
 void trust_learn(struct trust *t, const struct trust_outcome *outcome, uint64_t now_s)
 {
     struct reporter *r = find_reporter(t, outcome->reporter);
@@ -339,100 +353,4 @@ bool trust_look(const struct trust *t, uint64_t reporter, uint64_t now_s,
 size_t trust_count(const struct trust *t)
 {
     return t->n;
-}
-
-/* ---- bytes ---- */
-
-static void write_number(struct buf *ret, double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof(bits));
-    buf_add_u64(ret, bits);
-}
-
-void trust_write(const struct trust *t, struct buf *ret)
-{
-    buf_add_u32(ret, FILE_VERSION);
-    buf_add_u32(ret, (uint32_t)t->n);
-    for (size_t i = 0; i < t->n; i++) {
-        const struct reporter *r = &t->v[i];
-        buf_add_u64(ret, r->id);
-        for (size_t k = 0; k < KINDS; k++) {
-            write_number(ret, r->good[k]);
-        }
-        write_number(ret, r->bad);
-        buf_add_u64(ret, r->decayed_s);
-        buf_add_u64(ret, r->seen_s);
-        buf_add_u64(ret, r->day);
-        write_number(ret, r->credit);
-        buf_add_u32(ret, r->reports);
-        buf_add_u32(ret, r->next);
-        for (size_t k = 0; k < TRUST_REMEMBERED; k++) {
-            buf_add_u64(ret, r->settled[k]);
-        }
-    }
-}
-
-/* NaN is never within bounds. */
-static double read_count(struct cursor *c, double most)
-{
-    uint64_t bits = cursor_u64(c);
-    double v;
-
-    memcpy(&v, &bits, sizeof(v));
-    if (!(v >= 0 && v <= most)) {
-        c->failed = true;
-        return 0;
-    }
-    return v;
-}
-
-static void read_reporter(struct cursor *c, struct reporter *r)
-{
-    r->id = cursor_u64(c);
-    for (size_t k = 0; k < KINDS; k++) {
-        r->good[k] = read_count(c, k == KIND_PROVED ? COUNT_MOST : TRUST_KIND_MOST);
-    }
-    r->bad = read_count(c, COUNT_MOST);
-    r->decayed_s = cursor_u64(c);
-    r->seen_s = cursor_u64(c);
-    r->day = cursor_u64(c);
-    r->credit = read_count(c, TRUST_CREDIT_DAY);
-    r->reports = cursor_u32(c);
-    r->next = cursor_u32(c);
-    for (size_t k = 0; k < TRUST_REMEMBERED; k++) {
-        r->settled[k] = cursor_u64(c);
-        c->failed = c->failed || evidence_of(r->settled[k]) > TRUST_BY_ADMIN;
-    }
-    c->failed = c->failed || r->next >= TRUST_REMEMBERED;
-}
-
-enum err trust_read(struct trust *t, struct slice bytes)
-{
-    struct cursor c = cursor_of(bytes);
-    uint32_t version = cursor_u32(&c);
-    uint32_t n = cursor_u32(&c);
-
-    if (!cursor_ok(&c) || version != FILE_VERSION) {
-        return cursor_ok(&c) ? ERR_VERSION : ERR_CORRUPT;
-    }
-    if (n > t->most) {
-        return ERR_LIMIT;
-    }
-    struct reporter *v = calloc(t->most, sizeof(*v));
-    if (v == NULL) {
-        return ERR_NOMEM;
-    }
-    for (size_t i = 0; i < n && cursor_ok(&c); i++) {
-        read_reporter(&c, &v[i]);
-        c.failed = c.failed || (i > 0 && v[i].id <= v[i - 1].id);
-    }
-    if (!cursor_done(&c)) {
-        free(v);
-        return ERR_CORRUPT;
-    }
-    free(t->v);
-    t->v = v;
-    t->n = n;
-    return ERR_OK;
 }

@@ -16,7 +16,7 @@
  * The table holds at most `most` reporters. A new one takes the place of the least trusted, of
  * equals the one that was seen least recently; a liar whose entry is lost begins again as a
  * newcomer, whose weight is limited in any case.
- * The result depends on the calls and the times given alone; trust_write and trust_read keep it.
+ * The result depends on the calls and the times given alone.
  * Depends: base.   Threads: one at a time.   Owns: its table.   ADR 0075.
  * Source: Josang, Ismail 2002 (beta reputation); Prakash, O'Donnell 2005 (Razor's trust in
  * reporters); Zheleva, Kolcz, Getoor 2008 (trusting spam reporters).
@@ -63,6 +63,10 @@ bool trust_admit(struct trust *t, uint64_t reporter, uint64_t now_s);
 /* 0 to 1; TRUST_NEW of a reporter who is not in the table. */
 double trust_weight(const struct trust *t, uint64_t reporter, uint64_t now_s);
 
+/* What the reporter's newest report teaches the model, 0 to 1: the weight, and the less of it the
+ * more reports a reporter has given without being established, so that nobody drowns the others. */
+double trust_lesson(const struct trust *t, uint64_t reporter, uint64_t now_s);
+
 /* One report's vote was confirmed or refuted. The same outcome of the same report counts once, by
  * its strongest evidence; the opposite outcome takes the earlier one back first. A reporter who is
  * not in the table is left out: trust_admit comes first. */
@@ -92,11 +96,5 @@ struct trust_numbers {
 bool trust_look(const struct trust *t, uint64_t reporter, uint64_t now_s,
                 struct trust_numbers *ret);
 size_t trust_count(const struct trust *t);
-
-/* Appends the whole table; equal tables give equal bytes. */
-void trust_write(const struct trust *t, struct buf *ret);
-/* Replaces the table. ERR_VERSION, ERR_CORRUPT, ERR_LIMIT (more reporters than `most`): it stays as
- * it was. */
-enum err trust_read(struct trust *t, struct slice bytes);
 
 #endif

@@ -121,6 +121,8 @@ bool votes_listing_at(struct votes *v, size_t i, struct votes_listing *ret);
 
 /* How much the reporter's word weighs, 0 to 1. */
 double votes_trust(struct votes *v, struct slice reporter, uint64_t now_s);
+/* How much the reporter's newest report teaches the model, 0 to 1: trust_lesson. */
+double votes_lesson(struct votes *v, struct slice reporter, uint64_t now_s);
 size_t votes_count(struct votes *v);
 
 #endif

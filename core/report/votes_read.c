@@ -173,15 +173,26 @@ void votes_called(struct votes *v, const struct votes_item *item, uint64_t from_
     pthread_mutex_unlock(&v->lock);
 }
 
-double votes_trust(struct votes *v, struct slice reporter, uint64_t now_s)
+/* 1, or of a person what `ask` says. */
+static double ask_trust(struct votes *v, struct slice reporter, uint64_t now_s,
+                        double (*ask)(const struct trust *, uint64_t, uint64_t))
 {
     pthread_mutex_lock(&v->lock);
-    double weight =
-        votes_voice(reporter) != BALLOT_PERSON
-            ? 1
-            : trust_weight(v->trust, trust_reporter(&v->key, reporter), now_s);
+    double weight = votes_voice(reporter) != BALLOT_PERSON
+                        ? 1
+                        : ask(v->trust, trust_reporter(&v->key, reporter), now_s);
     pthread_mutex_unlock(&v->lock);
     return weight;
+}
+
+double votes_trust(struct votes *v, struct slice reporter, uint64_t now_s)
+{
+    return ask_trust(v, reporter, now_s, trust_weight);
+}
+
+double votes_lesson(struct votes *v, struct slice reporter, uint64_t now_s)
+{
+    return ask_trust(v, reporter, now_s, trust_lesson);
 }
 
 size_t votes_count(struct votes *v)

@@ -23,7 +23,8 @@ HEADER, REJECT = 5.0, 10.0
 SPAM = ("sa-spam", "glitchy-2023", "phishing", "other-spam")
 HAM = ("easy-ham", "hard-ham", "real", "synthetic")
 REPORT_WEIGHT = 6  # LEARNER_REPORT
-NEWCOMER_WEIGHT = 0.3  # REPORT_WEIGHT times the trust of a reporter without a history (core/report/trust.h)
+NEWCOMER_WEIGHT = 0.3  # REPORT_WEIGHT times TRUST_NEW (core/report/trust.h)
+LESSONS = 50  # as in core/report/trust.c
 LIES = 1000  # of one liar; 200 a day are taken
 
 
@@ -159,8 +160,8 @@ def add_half(rounds, messages):
         rounds.say("R")
         rounds.train(train)
         rounds.say("B")
-        for m in [m for m in train if m.spam == (lie == "ham")][:LIES]:
-            rounds.say("A %d %s %g" % (m.number, lie, NEWCOMER_WEIGHT))
+        for n, m in enumerate([m for m in train if m.spam == (lie == "ham")][:LIES]):
+            rounds.say("A %d %s %g" % (m.number, lie, NEWCOMER_WEIGHT * LESSONS / (LESSONS + n)))
         rounds.say("C")
         rounds.ask(test, ("%d lies of %s" % (LIES, lie), "", ""))
 

@@ -259,68 +259,28 @@ static void test_trust_reporter__of_two_keys_or_names__differs(void **state)
     assert_true(ann != trust_reporter(&a, SLICE_LIT("bob")));
 }
 
-/* ---- bytes ---- */
-
-static struct trust *example(void)
+static void test_trust_lesson__many_reports__teach_less_until_trust_is_earned(
+    void **state)
 {
+    (void)state;
     struct trust *t = table_of(10);
-    uint64_t now = prove(t, ANN, 12, START);
-    (void)prove(t, BOB, 3, START);
-    learn(t, BOB, 77, false, TRUST_BY_RELEASE, now);
-    learn(t, ANN, 78, true, TRUST_BY_MAJORITY, now);
-    return t;
-}
-
-static void test_trust_read__what_was_written__is_the_same_table(void **state)
-{
-    (void)state;
-    struct trust *t = example();
-    struct trust *u = table_of(10);
-    struct buf a;
-    struct buf b;
-    buf_init(&a, 1 << 20);
-    buf_init(&b, 1 << 20);
-    trust_write(t, &a);
-    assert_int_equal(trust_read(u, buf_slice(&a)), ERR_OK);
-    trust_write(u, &b);
-    assert_true(slice_eq(buf_slice(&a), buf_slice(&b)));
-    assert_float_equal(trust_weight(t, ANN, START + 20 * DAY),
-                       trust_weight(u, ANN, START + 20 * DAY), 1e-15);
-    learn(u, BOB, 77, false, TRUST_BY_RELEASE, START + 12 * DAY); /* remembered */
-    buf_clear(&b);
-    trust_write(u, &b);
-    assert_true(slice_eq(buf_slice(&a), buf_slice(&b)));
-    buf_fini(&a);
-    buf_fini(&b);
-    trust_free(&t);
-    trust_free(&u);
-}
-
-static void test_trust_read__damaged_bytes__are_refused_and_change_nothing(void **state)
-{
-    (void)state;
-    struct trust *t = example();
-    struct trust *u = table_of(1);
-    struct buf a;
-    buf_init(&a, 1 << 20);
-    trust_write(t, &a);
-    assert_int_equal(trust_read(u, buf_slice(&a)), ERR_LIMIT);
-    for (size_t n = 0; n < a.n; n++) { /* every cut */
-        assert_int_equal(trust_read(t, slice_head(buf_slice(&a), n)), ERR_CORRUPT);
+    double sum = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t now = START + i / TRUST_REPORTS_DAY * DAY;
+        assert_true(trust_admit(t, BOB, now));
+        double lesson = trust_lesson(t, BOB, now);
+        assert_true(i > 0 || lesson >= TRUST_NEW);
+        sum += lesson;
     }
-    assert_int_equal(trust_count(t), 2);
-    a.p[0] = 9;
-    assert_int_equal(trust_read(t, buf_slice(&a)), ERR_VERSION);
-    a.p[0] = 1;
-    memset(a.p + 16, 0xff, 8); /* NaN of the first number */
-    assert_int_equal(trust_read(t, buf_slice(&a)), ERR_CORRUPT);
-    memset(a.p + 16, 0, 8);
-    memset(a.p + 8, 0xff, 8); /* the first id is above the second */
-    assert_int_equal(trust_read(t, buf_slice(&a)), ERR_CORRUPT);
-    assert_int_equal(trust_count(t), 2);
-    buf_fini(&a);
+    assert_true(sum < 200 * TRUST_NEW);
+    assert_float_equal(trust_weight(t, BOB, START + 5 * DAY), TRUST_NEW, 1e-9);
+    /* forgotten after some years */
+    assert_true(trust_lesson(t, BOB, START + 1500 * DAY) > 0.9 * TRUST_NEW);
+    uint64_t now = prove(t, ANN, 12, START);
+    assert_true(trust_weight(t, ANN, now) >= TRUST_ESTABLISHED);
+    assert_float_equal(trust_lesson(t, ANN, now), trust_weight(t, ANN, now), 1e-9);
+    assert_float_equal(trust_lesson(t, 77, now), TRUST_NEW, 1e-9);
     trust_free(&t);
-    trust_free(&u);
 }
 
 int main(void)
@@ -344,9 +304,8 @@ int main(void)
         cmocka_unit_test(test_trust_admit__the_table_is_full__the_least_trusted_yields),
         cmocka_unit_test(test_trust_new__sizes_out_of_bounds__are_refused),
         cmocka_unit_test(test_trust_reporter__of_two_keys_or_names__differs),
-        cmocka_unit_test(test_trust_read__what_was_written__is_the_same_table),
         cmocka_unit_test(
-            test_trust_read__damaged_bytes__are_refused_and_change_nothing),
+            test_trust_lesson__many_reports__teach_less_until_trust_is_earned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

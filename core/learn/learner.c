@@ -9,11 +9,12 @@
 #include "core/base/file.h"
 #include "core/base/prng.h"
 #include "core/learn/build.h"
-#include "core/learn/odds.h"
 #include "core/learn/prior.h"
 #include "core/learn/vector_store.h"
 
 enum { FOLDER_MODE = 02750, SCRATCH = 64 << 10, US_PER_S = 1000000 };
+
+#define RATED_SHARE 0.001 /* model.url_false_positives, of the term of an example */
 
 struct learner {
     struct filelock lock;
@@ -24,7 +25,7 @@ struct learner {
         writing; /* guards: store, weights, random, since, is_dirty, has_prior;
                                 taken before reading */
     struct store store;
-    struct ftrl weights;
+    struct weights weights;
     struct prng random;
     bool has_prior;          /* the prior is in data, or the model does without one */
     unsigned since;          /* examples since the thresholds were measured */
@@ -43,13 +44,17 @@ const char *learner_source_name(enum learner_source source)
 /* The writing lock is held, or nobody else has l. */
 static enum err calibrate(struct learner *l)
 {
-    struct model_kind *fresh = calloc(VECTOR_KINDS, sizeof(*fresh));
+    struct model_kind *fresh = calloc(VECTOR_KINDS + 1, sizeof(*fresh));
     enum err e = fresh != NULL ? build_windows(l->data, &l->store, fresh) : ERR_NOMEM;
     l->since = 0;
     (void)pthread_mutex_lock(&l->reading);
     for (unsigned k = 0; e == ERR_OK && k < VECTOR_KINDS; k++) {
         l->data->head.kind[k].window = fresh[k].window;
         l->data->head.kind[k].odds = fresh[k].odds;
+    }
+    if (e == ERR_OK) {
+        l->data->head.urls.window = fresh[VECTOR_KINDS].window;
+        l->data->head.urls.odds = fresh[VECTOR_KINDS].odds;
     }
     (void)pthread_mutex_unlock(&l->reading);
     free(fresh);
@@ -160,7 +165,7 @@ enum err learner_open(const char *state_dir, const struct learner_options *optio
     (void)pthread_mutex_init(&l->reading, NULL);
     l->data = calloc(1, sizeof(*l->data));
     enum err e = l->data != NULL ? ERR_OK : errinfo_nomem(reterr, state_dir);
-    THEN(e, ftrl_init(&l->weights));
+    THEN(e, weights_init(&l->weights));
     l->has_prior = options->prior == NULL || *options->prior == '\0';
     if (!l->has_prior) {
         THEN(e, prior_path(l->prior_path, options->prior, reterr));
@@ -192,7 +197,7 @@ void learner_close(struct learner **l)
         (void)learner_tick(o, NULL);
     }
     store_close(&o->store);
-    ftrl_fini(&o->weights);
+    weights_fini(&o->weights);
     free(o->data);
     filelock_drop(&o->lock);
     (void)pthread_mutex_destroy(&o->writing);
@@ -202,6 +207,24 @@ void learner_close(struct learner **l)
 }
 
 /* ---- examples ---- */
+
+/* The example with the rating of its URLs as a term, by the model before it. The bytes are in to,
+ * or as they were. The writing lock is held. */
+static struct slice rate_urls(struct learner *l, struct slice vector,
+                              struct arena *scratch, struct buf *to)
+{
+    static const struct model_options options = {.url_false_positives = RATED_SHARE};
+    struct model_answer answer = {.nurls = 0};
+    uint32_t room[VECTOR_TERMS];
+    struct vector v;
+
+    if (vector_decode(scratch, vector, &v) != ERR_OK || v.nurls == 0) {
+        return vector;
+    }
+    size_t n = v.n;
+    model_judge_urls(l->data, &options, &v, room, &answer);
+    return v.n > n && vector_encode(&v, to) ? buf_slice(to) : vector;
+}
 
 /* The writing lock is held. */
 static enum err keep_example(struct learner *l, const struct learner_example *e,
@@ -231,7 +254,7 @@ static void replay(struct learner *l, struct arena *scratch)
         }
         struct vector v;
         if (vector_decode(scratch, slice_of(k->bytes, k->n), &v) == ERR_OK) {
-            (void)ftrl_learn(&l->weights, &v, k->is_spam, fminf(k->weight, 1));
+            weights_learn(&l->weights, &v, k->is_spam, fminf(k->weight, 1));
             (void)pthread_mutex_lock(&l->reading);
             build_publish_terms(&l->weights, &v, l->data);
             (void)pthread_mutex_unlock(&l->reading);
@@ -245,11 +268,10 @@ static void learn_example(struct learner *l, const struct learner_example *e,
                           const struct vector *v, struct arena *scratch)
 {
     struct vector again;
-    (void)ftrl_learn(&l->weights, v, e->is_spam, e->weight);
+    weights_learn(&l->weights, v, e->is_spam, e->weight);
     (void)pthread_mutex_lock(&l->reading);
     build_publish_terms(&l->weights, v, l->data);
-    odds_count(l->data->seen, l->data->head.counted, v, e->is_spam,
-               build_odds_weight(e->weight));
+    build_count(l->data, v, e->is_spam, e->weight);
     struct model_kind *k = &l->data->head.kind[v->kind];
     *(e->is_spam ? &k->nspam : &k->nham) += 1;
     *(e->is_spam ? &l->data->head.nspam : &l->data->head.nham) += 1;
@@ -258,7 +280,7 @@ static void learn_example(struct learner *l, const struct learner_example *e,
     arena_reset(scratch);
     replay(l, scratch);
     if (vector_decode(scratch, e->vector, &again) == ERR_OK) {
-        (void)ftrl_learn(&l->weights, &again, e->is_spam, e->weight);
+        weights_learn(&l->weights, &again, e->is_spam, e->weight);
         (void)pthread_mutex_lock(&l->reading);
         build_publish_terms(&l->weights, &again, l->data);
         (void)pthread_mutex_unlock(&l->reading);
@@ -270,16 +292,22 @@ static void learn_example(struct learner *l, const struct learner_example *e,
 enum err learner_add(struct learner *l, const struct learner_example *example)
 {
     struct arena *scratch = arena_new(SCRATCH);
+    struct learner_example rated = *example;
+    struct buf bytes;
     struct vector v;
     if (scratch == NULL) {
         return ERR_NOMEM;
     }
+    buf_init(&bytes, VECTOR_BYTES);
     (void)pthread_mutex_lock(&l->writing);
-    enum err e = keep_example(l, example, scratch, &v);
+    rated.vector = rate_urls(l, example->vector, scratch, &bytes);
+    arena_reset(scratch);
+    enum err e = keep_example(l, &rated, scratch, &v);
     if (e == ERR_OK) {
-        learn_example(l, example, &v, scratch);
+        learn_example(l, &rated, &v, scratch);
     }
     (void)pthread_mutex_unlock(&l->writing);
+    buf_fini(&bytes);
     arena_free(&scratch);
     return e;
 }

@@ -85,10 +85,14 @@ static void judge_local(const struct model_data *m, const struct model_options *
 }
 
 void model_judge(const struct model_data *m, const struct model_options *options,
-                 const struct vector *v, struct model_answer *ret)
+                 const struct vector *message, struct model_answer *ret)
 {
-    const struct model_kind *k = &m->head.kind[v->kind];
+    const struct model_kind *k = &m->head.kind[message->kind];
+    struct vector own = *message; /* and the term of its URLs */
+    const struct vector *v = &own;
+    uint32_t term[VECTOR_TERMS];
     *ret = (struct model_answer){.kind = v->kind};
+    model_judge_urls(m, options, &own, term, ret);
     ret->is_local = k->nspam >= MODEL_LEAST && k->nham >= MODEL_LEAST;
     ret->margin = margin_of(m, v, ret->is_local, ret->block);
     if (ret->is_local) {
@@ -145,15 +149,16 @@ static enum err check_file(const struct filemap *map, const char *path,
                            struct errinfo *reterr)
 {
     const struct model_data *data = (const void *)map->p;
-    bool is_whole =
-        map->n == sizeof(*data) && memcmp(data->head.magic, magic, sizeof(magic)) == 0;
-    if (is_whole && (data->head.version != MODEL_VERSION ||
+    bool is_model = map->n >= sizeof(data->head) &&
+                    memcmp(data->head.magic, magic, sizeof(magic)) == 0;
+    if (is_model && (data->head.version != MODEL_VERSION ||
                      data->head.vector_version != VECTOR_VERSION)) {
         return errinfo_set(
             reterr, ERR_VERSION, path, 0,
             "of another version; gillnetd or gillnet train makes it again");
     }
-    if (!is_whole || data->head.checksum != checksum_of(data)) {
+    if (!is_model || map->n != sizeof(*data) ||
+        data->head.checksum != checksum_of(data)) {
         return errinfo_set(reterr, ERR_CORRUPT, path, 0,
                            "damaged; gillnetd or gillnet train makes it again");
     }

@@ -9,6 +9,10 @@
  * learnt here, only the prior speaks, up to MODEL_PRIOR_SCORE.
  * The second opinion (core/learn/odds.h) counts in how many spam and ham messages each term stood,
  * and has windows of its own. The score is the geometric mean of both: each can veto the other.
+ * URLs have a model of their own (model_url.c, ADR 0076); the label of a message is that of its
+ * URLs. The score of a URL, from 0 to 1, is MODEL_URL_MALICIOUS where the share of local ham URLs
+ * with such a margin is url_false_positives. There is no prior for URLs, so without MODEL_LEAST of
+ * each class every URL is CLEAN. The worst rating is a term of the message.
  * Files in reading order: vector, ftrl, model, odds, prior, vector_store, build, learner.
  * Threads: any may read one model.   Owns: the mapping.   Depends: base, feature, extract.
  * To change the score: model_judge and its test; the figures are in ADR 0070.
@@ -17,13 +21,14 @@
 #define CORE_LEARN_MODEL_H
 
 #include "core/learn/ftrl.h"
+#include "core/learn/url_vector.h"
 
 /* In the state folder. */
 #define STATE_MODEL_DIR  "model"
 #define STATE_MODEL_FILE "model/model"
 
 enum {
-    MODEL_VERSION = 1,
+    MODEL_VERSION = 2,
     MODEL_SEEN = 1 << 19, /* counters of the second opinion; two terms share one */
     MODEL_LEAST = 20,     /* spam, and ham, of a kind that must be learnt here */
     MODEL_TAIL = 512,     /* highest ham margins that are kept of a window */
@@ -60,7 +65,9 @@ struct model_head {
     uint32_t nham;
     float counted[2]; /* messages behind seen: ham, spam, by weight */
     struct model_kind kind[VECTOR_KINDS];
-    uint64_t checksum; /* of the rest of the file, then of the head with 0 here */
+    struct model_kind urls; /* of URLs, with the same counts and windows; no prior */
+    float urls_counted[2];  /* URLs behind urls_seen */
+    uint64_t checksum;      /* of the rest of the file, then of the head with 0 here */
 };
 
 /* In how many learnt messages a term stood, in units of 1 / ODDS_UNIT: ham, spam. The numbers stop
@@ -76,13 +83,27 @@ struct model_data {
     int8_t prior[FTRL_WEIGHTS]; /* in units of prior_unit */
     float prior_unit;
     struct model_seen seen[MODEL_SEEN];
+    int16_t url_weight[URL_VECTOR_HASHES]; /* of the model of URLs */
+    struct model_seen url_seen[URL_VECTOR_HASHES];
 };
 
 /* How messages are judged; from the configuration. */
 struct model_options {
-    double false_positives;   /* share of ham at which the score is full */
-    double cap[VECTOR_KINDS]; /* of the score */
+    double false_positives;     /* share of ham at which the score is full */
+    double cap[VECTOR_KINDS];   /* of the score */
+    double url_false_positives; /* share of ham URLs that may be MALICIOUS */
 };
+
+/* Rating of a URL that no list knows, from its text alone. */
+enum model_rating { MODEL_CLEAN, MODEL_SUSPICIOUS, MODEL_MALICIOUS };
+#define MODEL_URL_SUSPICIOUS 0.3
+#define MODEL_URL_MALICIOUS  0.8
+struct model_url {
+    struct slice text; /* empty if the vector was decoded */
+    double score;      /* 0 to 1 */
+    double margin;     /* as of a message */
+};
+enum model_rating model_url_rating(double score);
 
 struct model_answer {
     double score;  /* of the symbol; may be 0 */
@@ -95,10 +116,16 @@ struct model_answer {
     bool is_local; /* enough was learnt of this kind */
     /* share of each block in the margin; the strongest explain the score */
     float block[VECTOR_BLOCKS];
+    size_t nurls;
+    struct model_url url[VECTOR_URLS];
 };
 
 void model_judge(const struct model_data *m, const struct model_options *options,
-                 const struct vector *v, struct model_answer *ret);
+                 const struct vector *message, struct model_answer *ret);
+/* The ratings of the URLs of v; adds their worst one as a term to *v, from room for v->n + 1 terms
+ * at `room`. */
+void model_judge_urls(const struct model_data *m, const struct model_options *options,
+                      struct vector *v, uint32_t *room, struct model_answer *ret);
 /* The share of ham with this margin or a higher one. */
 double model_share(const struct model_window *w, double margin);
 /* The score of a margin, or of odds, from 0 to MODEL_FULL_SCORE; `full` is the lowest one of a full

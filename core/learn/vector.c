@@ -1,6 +1,7 @@
 #include "core/learn/vector.h"
 
 #include "core/base/le.h"
+#include "core/learn/url_vector.h"
 #include "core/learn/vector_internal.h"
 
 enum { NAME_MAX_BYTES = 80 };
@@ -218,5 +219,8 @@ bool vector_reader_finish(struct vector_reader *r, const struct extract *x,
         }
     }
     ret->group = vector_group_of(set, ret);
+    struct vector *url = arena_array(r->arena, VECTOR_URLS, sizeof(*url));
+    ret->nurls = url != NULL ? url_vectors(r->arena, set, url) : 0;
+    ret->url = url;
     return true;
 }

@@ -6,10 +6,11 @@
  * that tells one collection of mail from another: traces, filters' fields, names of recipients
  * and lists, tags in subjects, footers, signatures, attribution lines and quote marks.
  * Files in reading order: vector.c (the terms, bytes), vector_text.c (words), vector_part.c
- * (fields, parts, tags), vector_link.c (links, sender, signs), vector_kind.c.
+ * (fields, parts, tags), vector_link.c (links, sender, signs), vector_kind.c; url_vector.c (the
+ * URLs, each for the model of URLs).
  * To add a term: a call of vector_add in the reader that sees the property. Raise VECTOR_VERSION
  * if an existing term changes its hash or meaning: the model then starts again from its prior.
- * Threads: one at a time.   Allocates: from the arena given.   Depends: base, text,
+ * Threads: one at a time.   Allocates: from the arena given.   Depends: base, text, url,
  * feature, extract.
  */
 #ifndef CORE_LEARN_VECTOR_H
@@ -24,6 +25,7 @@ enum {
     VECTOR_HASH_MASK = (1 << VECTOR_HASH_BITS) - 1,
     VECTOR_WORDS = 700,  /* different words of the text that are kept */
     VECTOR_TERMS = 2048, /* in all */
+    VECTOR_URLS = 4,     /* of a message that have a vector of their own */
     VECTOR_BYTES = 8192  /* of an encoded vector, at most */
 };
 
@@ -61,6 +63,10 @@ struct vector {
     size_t n;
     const uint32_t *term;          /* block << VECTOR_HASH_BITS | hash; none twice */
     uint16_t count[VECTOR_BLOCKS]; /* terms of each block */
+    size_t nurls;
+    const struct vector
+        *url;          /* of a message: its URLs (url_vector.h), which have none */
+    struct slice text; /* of a URL that was not decoded: the URL */
 };
 
 struct vector_reader;

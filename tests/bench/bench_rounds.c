@@ -2,13 +2,16 @@
  * bench_rounds - rounds of learning and judging, as lines of standard input say, for figures.
  *
  *   P PATH[TAB FOLDER]  a message, numbered from 0 in this order; FOLDER: scored without its folder
+ *   U URL         a message of nothing but a URL, numbered with the others
  *   R [PRIOR]     a fresh learner in a folder of its own
  *   T N spam|ham  puts a message into the store      A N spam|ham WEIGHT  learns it now
  *   B             rebuilds                           C  measures thresholds again
  *   W FILE        writes the model as a prior
  *   K             finds the PADDING words that the model holds most hamlike
  *   X N           as Q, for the message with these words added
- *   Q N           prints: N score margin threshold is_local is_vetoed odds kind
+ *   Q N           prints: N score margin threshold is_local is_vetoed odds kind share urls, and
+ *                 score and margin of the first URL
+ *   M SHARE       of ham URLs that may be malicious
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #include "core/base/file.h"
 #include "core/learn/learner.h"
 #include "core/learn/prior.h"
+#include "core/learn/url_vector.h"
 
 enum { MESSAGES_MAX = 40000, PADDING = 200 };
 
@@ -61,6 +65,20 @@ static void read_message(char *path)
     nmessages++;
     extract_drop(x);
     buf_fini(&bytes);
+    arena_reset(arena);
+}
+
+static void read_url(struct slice url)
+{
+    struct vector own;
+    buf_init(&vectors[nmessages], VECTOR_BYTES);
+    if (url_vector(arena, url, &own)) {
+        bool is_known = url_vector_is_known(url_vector_host(url));
+        const struct vector v = {
+            .group = own.group, .term = own.term, .nurls = !is_known, .url = &own};
+        (void)vector_encode(&v, &vectors[nmessages]);
+    }
+    nmessages++;
     arena_reset(arena);
 }
 
@@ -134,9 +152,13 @@ static void pad(struct vector *v)
     v->n = n;
 }
 
+static double url_share = 0.001;
+
 static void judge(size_t i, bool is_padded)
 {
-    struct model_options options = {.false_positives = 0.001, .cap = {4.5, 4.5, 1, 2}};
+    struct model_options options = {.false_positives = 0.001,
+                                    .cap = {4.5, 4.5, 1, 2},
+                                    .url_false_positives = url_share};
     struct model_answer a;
     struct vector v;
     if (vector_decode(arena, buf_slice(&vectors[i]), &v) == ERR_OK) {
@@ -145,11 +167,15 @@ static void judge(size_t i, bool is_padded)
         }
         learner_judge(learner, &options, &v, &a);
         const struct model_kind *k = &learner_model(learner)->head.kind[a.kind];
-        printf("%zu %.2f %.4f %.6f %d %d %.4f %s %.6f\n", i, a.score, a.margin, a.share,
-               a.is_local, a.second < a.first, a.odds, vector_kind_name(a.kind),
-               model_share(&k->odds, a.odds));
+        printf("%zu %.2f %.4f %.6f %d %d %.4f %s %.6f %zu %.4f %.4f\n", i, a.score,
+               a.margin, a.share, a.is_local,
+               a.second<a.first, a.odds, vector_kind_name(a.kind),
+                        model_share(&k->odds, a.odds), a.nurls, a.nurls> 0
+                   ? a.url[0].score
+                   : 0,
+               a.nurls > 0 ? a.url[0].margin : 0);
     } else {
-        printf("%zu 0 0 1 0 0 0 none 1\n", i);
+        printf("%zu 0 0 1 0 0 0 none 1 0 0 0\n", i);
     }
     arena_reset(arena);
 }
@@ -173,6 +199,9 @@ static void obey(char *line)
     case 'P':
         read_message(line + 2);
         break;
+    case 'U':
+        read_url(slice_str(line + 2));
+        break;
     case 'R':
         start(line[1] != '\0' ? line + 2 : "");
         break;
@@ -188,6 +217,9 @@ static void obey(char *line)
         break;
     case 'W':
         (void)prior_write(line + 2, m, NULL);
+        break;
+    case 'M':
+        url_share = strtod(line + 2, NULL);
         break;
     case 'K':
         find_padding();

@@ -63,6 +63,7 @@ struct config_list {
     bool enabled;
     bool shadow;    /* hits are shown and counted, and score nothing */
     bool is_allow;  /* category "allow": a confirmed hit accepts the message */
+    bool is_learnt; /* category "ml": a model made the entries; they mark at most */
     char *category; /* phish, malware, spam, scam, promo, allow, ... */
     double weight;  /* score of a confirmed hit */
     struct config_strings
@@ -73,9 +74,8 @@ struct config_list {
     enum filter_layout filter_layout; /* of filters built from now on */
     double filter_error; /* share of false "perhaps" that they are sized for */
     uint64_t
-        period_s; /* length of the periods by which entries are kept and dropped; 0: none */
-    uint64_t
-        inactive_after_s; /* a period without a hit for this long is dropped; 0: never */
+        period_s; /* of the periods by which entries are kept and dropped; 0: none */
+    uint64_t inactive_after_s; /* without a hit a period is dropped; 0: never */
     enum list_share share;
     enum list_url_match url_match;
 };

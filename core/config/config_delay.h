@@ -39,7 +39,11 @@ struct config_model {
     bool learn_known;
     bool learn_newsletters;
     bool learn_listed;
-    char *prior; /* file; empty: none */
+    bool urls;                  /* URLs that no list knows are judged by their text */
+    double url_false_positives; /* share of ham URLs that may be called malicious */
+    double url_score;           /* of ML_DETECTED_MALICIOUS */
+    uint64_t url_keep_s;        /* that such a URL is an entry for the list ml */
+    char *prior;                /* file; empty: none */
 };
 
 #endif

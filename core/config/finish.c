@@ -153,6 +153,7 @@ void config_finish(struct config *c, const struct config_types *types,
         return; /* without memory not even the defaults are there */
     }
     d->is_allow = strcmp(d->category, "allow") == 0;
+    d->is_learnt = strcmp(d->category, "ml") == 0;
     for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
         if (!family_inherit(c, i)) {
             config_errors_add(errors, ERR_NOMEM, "", 0, "out of memory");
@@ -160,6 +161,7 @@ void config_finish(struct config *c, const struct config_types *types,
     }
     for (size_t i = 0; i < c->nlists; i++) {
         c->lists[i].is_allow = strcmp(c->lists[i].category, "allow") == 0;
+        c->lists[i].is_learnt = strcmp(c->lists[i].category, "ml") == 0;
     }
     finish_socket(c, &c->control_socket, "gillnetd.ctl", errors);
     finish_socket(c, &c->hub.control_socket, "peers/hub.ctl", errors);

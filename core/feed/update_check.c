@@ -79,13 +79,13 @@ static bool check_lines(const struct feed_update *s, const struct intake *in,
                       "%" PRIu64 " of %" PRIu64 " lines cannot be read as %s; name the "
                       "right `format`, or raise `bad_lines` of the feed",
                       c->bad, all, feed_format_name(c->format));
-    } else if (c->entries == 0) {
+    } else if (c->entries == 0 && s->feed->entries_min > 0) {
         update_refuse(ret, UPDATE_REASON_empty,
                       "no entry in %" PRIu64
                       " lines (%s): an error of the feed, not the "
                       "end of its entries",
                       c->lines, feed_format_name(c->format));
-    } else if (in->taken == 0) {
+    } else if (in->taken == 0 && c->entries > 0) {
         update_refuse(ret, UPDATE_REASON_excluded,
                       "none of its %" PRIu64
                       " entries may be taken; `gillnet feed test "

@@ -84,6 +84,9 @@ void rating_add(struct rating_sum *s, const struct rating_input *v)
     } else if (v->is_shadow) {
         raise(s, RATING_SUSPICIOUS,
               v->is_explicit ? 1.0 : succession(v->listed, v->revoked));
+    } else if (v->is_learnt && !v->is_explicit) {
+        double own = succession(v->listed, v->revoked);
+        s->learnt = own > s->learnt ? own : s->learnt;
     } else {
         add_confirmed(s, v);
     }
@@ -97,9 +100,11 @@ void rating_allow(struct rating_sum *s)
 struct rating_result rating_end(const struct rating_sum *s, const struct config *config)
 {
     double score = s->score + s->last_score;
+    bool is_learnt = s->learnt > 0 && s->lists == 0;
     bool is_enough = config_action(config, score) != ACTION_ACCEPT;
 
-    return (struct rating_result){.rating = s->now,
+    return (struct rating_result){.rating =
+                                      is_learnt ? RATING_ML_DETECTED_MALICIOUS : s->now,
                                   .requires_blocking = is_enough && !s->is_allowed,
-                                  .confidence = s->confidence};
+                                  .confidence = is_learnt ? s->learnt : s->confidence};
 }

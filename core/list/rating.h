@@ -11,6 +11,7 @@
  *                           of its filters confirmed so far and f not
  *   MALICIOUS               (e + 1) / (e + r + 2), with e entries of the list that stand and r
  *                           that were revoked
+ *   ML_DETECTED_MALICIOUS   as MALICIOUS; such a list is no second one for KNOWN_MALICIOUS
  *   KNOWN_MALICIOUS         1 for a person's own entry, else 1 - the product of (1 - confidence)
  *                           over the lists that confirm it
  * Depends: base, config, list.h.   Threads: pure.   Allocates: nothing.
@@ -40,6 +41,7 @@ struct rating_input {
     enum list_answer answer;
     bool is_explicit; /* a person's own entry */
     bool is_allow;    /* category allow: never makes anything worse */
+    bool is_learnt;   /* category ml */
     bool is_shadow;
     double weight;   /* what a confirmed hit of it scores here */
     uint64_t listed; /* of the list: entries that stand, and that were revoked */
@@ -58,6 +60,8 @@ struct rating_sum {
     size_t list;  /* the last one */
     double score; /* weights of the lists that confirm, but the last */
     double last_score;
+    double
+        learnt; /* the highest confidence of lists of category ml; 0: none confirms it */
     bool is_allowed;
 };
 

@@ -22,8 +22,10 @@ struct rating_input rating_input_of(const struct rating_sources *v,
     struct slice name = slice_str(list_reader_name(r));
     const struct config_list *list = config_list_find(v->config, name);
     struct lookup_stats_counts counts = {.since_s = 0};
-    struct rating_input ret = {
-        .is_allow = list->is_allow, .is_shadow = list->shadow, .weight = list->weight};
+    struct rating_input ret = {.is_allow = list->is_allow,
+                               .is_learnt = list->is_learnt,
+                               .is_shadow = list->shadow,
+                               .weight = list->weight};
 
     list_reader_totals(r, &ret.listed, &ret.revoked);
     if (read_counts(v, name, &counts)) {

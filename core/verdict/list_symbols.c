@@ -91,6 +91,21 @@ void list_symbols_allow(struct judging *j)
     j->v->unproved = allow_unproved(&j->facts);
 }
 
+/* Adds the score of a list. What a model listed marks at most, as the model does. */
+static void add_list_symbol(struct judging *j, const char *name, bool is_sure,
+                            double score, struct slice detail)
+{
+    bool is_last = j->v->nsymbols == VERDICT_SYMBOLS_MAX;
+
+    verdict_add_symbol(j->v, "LIST_", name, score, detail);
+    if (!is_sure) {
+        j->unsure += score;
+        if (!is_last) {
+            j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_UNSURE;
+        }
+    }
+}
+
 /* A hit that conditions of rules see: it has the effect that it should have. */
 static void keep_list_hit(struct judging *j, const struct list_hit *hit)
 {
@@ -166,12 +181,13 @@ static struct found find_hits(const struct judging *j, size_t list)
 /* A hit of the filter alone: it scores, but no rule sees it. */
 static void judge_unverified(struct judging *j, size_t i, const struct found *f)
 {
-    double score = j->v->allow == NULL ? listset_config(j->lists, i)->weight : 0;
+    const struct config_list *list = listset_config(j->lists, i);
+    double score = j->v->allow == NULL ? list->weight : 0;
 
-    verdict_add_symbol(j->v, "LIST_", list_reader_name(listset_reader(j->lists, i)),
-                       score,
-                       make_detail(j->arena, "unverified, ", f->unverified, f->n - 1));
-    j->unverified += score;
+    add_list_symbol(j, list_reader_name(listset_reader(j->lists, i)), !list->is_learnt,
+                    score,
+                    make_detail(j->arena, "unverified, ", f->unverified, f->n - 1));
+    j->unverified += list->is_learnt ? 0 : score;
     j->v->limits |= LIMIT_FLAG(unverified);
 }
 
@@ -196,8 +212,9 @@ static void judge_list(struct judging *j, size_t i)
         judge_unverified(j, i, &f);
     } else if (!list->is_allow) {
         keep_list_hit(j, first);
-        verdict_add_symbol(j->v, "LIST_", name, j->v->allow == NULL ? list->weight : 0,
-                           make_detail(j->arena, "", first, f.n - 1));
+        add_list_symbol(j, name, !list->is_learnt,
+                        j->v->allow == NULL ? list->weight : 0,
+                        make_detail(j->arena, "", first, f.n - 1));
     } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
         keep_list_hit(j, first);
         verdict_add_symbol(j->v, "LIST_", name, 0,
@@ -213,12 +230,11 @@ static void on_peers_symbol(void *context, const struct peers_symbol *s)
 {
     struct judging *j = context;
     double score = j->v->allow == NULL ? s->score : 0;
-    verdict_add_symbol(j->v, "LIST_", s->name, score,
-                       make_detail(j->arena, s->note, s->hit, 0));
-    if (!s->has_quorum) {
-        j->v->symbols[j->v->nsymbols - 1].kind = SYMBOL_UNSURE;
-        j->unsure += score;
-    } else if (score > 0) {
+    bool is_learnt = config_list_find(j->facts.config, slice_str(s->name))->is_learnt;
+
+    add_list_symbol(j, s->name, s->has_quorum && !is_learnt, score,
+                    make_detail(j->arena, s->note, s->hit, 0));
+    if (s->has_quorum && score > 0) {
         keep_list_hit(j, s->hit);
     }
 }

@@ -188,6 +188,7 @@ void verdict_make(const struct config *config, const struct featureset *features
         credit_judge(&j);
         reported_judge(&j);
         judge_model(&j);
+        unknown_url_judge(&j);
         judge_rules(&j);
     }
     ret->firm = ret->score - j.unsure - j.of_judgements - j.unverified;

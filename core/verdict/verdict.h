@@ -16,14 +16,16 @@
  * for each list name, by the strongest origin. A value that was revoked here, or that an allow list
  * or `protected` covers, gives no symbol. A known correspondent or an answer then takes score away
  * (credit, ADR 0062). What people reported adds REPORTED_SPAM, which leads to a header at most, or
- * takes score away as REPORTED_HAM (ADR 0071). The rules come last, for messages that no allow
- * rule accepts (core/verdict/rule): a rule that holds becomes RULE_NAME with its score; BULK_NAME
- * and TRAIT_NAME are those written in short. Rules that read only counts lead to bulk_alone at
+ * takes score away as REPORTED_HAM (ADR 0071). The text of a URL that no list knows adds
+ * ML_SUSPICIOUS or ML_DETECTED_MALICIOUS (ADR 0076), and lists of category ml lead to a header at
+ * most, too. The rules come last, for messages that no allow rule accepts (core/verdict/rule): a
+ * rule that holds becomes RULE_NAME with its score; BULK_NAME and TRAIT_NAME are those written in
+ * short. Rules that read only counts lead to bulk_alone at
  * most; a harsher action needs a score that reaches it without them.
  * Files in reading order: verdict (limits, score), list_symbols, allow (senders with proof), credit
- * (known senders), reported (what people reported), peers (quorum and weight), verdict_shown (what
- * headers and log lines show), rule/ (rules), identity/ (words about the sender),
- * explain (the result as JSON), verdict_config.
+ * (known senders), reported (what people reported), unknown_url (what the model says of URLs),
+ * peers (quorum and weight), verdict_shown (what headers and log lines show), rule/ (rules),
+ * identity/ (words about the sender), explain (the result as JSON), verdict_config.
  * Example of a change: a new source of evidence is one file with NAME_judge, which reports symbols
  * to a callback as peers_judge does, and one call in verdict_make; allow rules are applied before
  * it.
@@ -90,9 +92,12 @@ struct verdict {
     struct slice
         unproved;    /* a sender in allow without proof, or empty; of the features */
     unsigned limits; /* LIMIT_FLAG bits met by extraction or look-up */
-    enum list_fault fault; /* of the lists that were looked up */
-    uint64_t lookup_us;    /* verdict_evaluate: time of the look-up in lists */
-    uint64_t judge_us;     /* and of all that came after it */
+    size_t nmalicious;
+    struct slice
+        malicious[VECTOR_URLS]; /* URLs of ML_DETECTED_MALICIOUS; of the features */
+    enum list_fault fault;      /* of the lists that were looked up */
+    uint64_t lookup_us;         /* verdict_evaluate: time of the look-up in lists */
+    uint64_t judge_us;          /* and of all that came after it */
 };
 
 /* Evidence of another room: adds symbols, which count like those of lists. */

@@ -39,7 +39,8 @@ void verdict_model_options(const struct config *config, struct model_options *re
                                   .cap = {[VECTOR_PERSON] = c->cap,
                                           [VECTOR_LIST] = c->cap,
                                           [VECTOR_LANGUAGE] = c->cap_language,
-                                          [VECTOR_NOTICE] = c->cap_notice}};
+                                          [VECTOR_NOTICE] = c->cap_notice},
+                                  .url_false_positives = c->url_false_positives};
 }
 
 struct rule_text *verdict_read_text(const struct config *config, struct arena *arena,

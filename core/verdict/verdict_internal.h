@@ -1,5 +1,6 @@
 /*
- * verdict_internal - one judgement; shared by verdict.c, list_symbols.c, credit.c and reported.c.
+ * verdict_internal - one judgement; shared by verdict.c, list_symbols.c, credit.c, reported.c and
+ * unknown_url.c.
  */
 #ifndef CORE_VERDICT_VERDICT_INTERNAL_H
 #define CORE_VERDICT_VERDICT_INTERNAL_H
@@ -44,6 +45,9 @@ void credit_judge(struct judging *j);
  * answer in a stolen conversation, is as likely as the known sender, and nothing lowers the score.
  * */
 bool credit_has_grave_hit(const struct judging *j);
+
+/* unknown_url.c: what the model of URLs says of those that no list knows. */
+void unknown_url_judge(struct judging *j);
 
 /* reported.c: what people reported about such messages. */
 void reported_judge(struct judging *j);

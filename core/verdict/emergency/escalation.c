@@ -198,7 +198,7 @@ static bool is_evidence(const struct escalation_case *c, const struct list_hit *
 
     return list != NULL && listset_origin(c->lists, hit->list) == NULL &&
            hit->answer == LIST_CONFIRMED && hit->silence == LIST_NOT_SUPPRESSED &&
-           !list->is_allow && !list->shadow && list->weight > 0 &&
+           !list->is_allow && !list->is_learnt && !list->shadow && list->weight > 0 &&
            slice_find(hit->value, '/') < hit->value.n &&
            slice_has_prefix(slice_str(feature_type_name(hit->report_type)),
                             SLICE_LIT("url"));

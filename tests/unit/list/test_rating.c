@@ -209,6 +209,31 @@ static void test_rating__for_all_answers__then_confidence_is_a_share(void **stat
     }
 }
 
+static void test_rating__of_a_learnt_list__then_its_own_word_and_no_second_opinion(
+    void **state)
+{
+    struct rating_input ml = {.list = 0,
+                              .answer = LIST_CONFIRMED,
+                              .is_learnt = true,
+                              .weight = 9,
+                              .listed = 8};
+    const struct rating_input phish = {
+        .list = 1, .answer = LIST_CONFIRMED, .weight = 1, .listed = 8};
+    struct rating_sum s = rating_begin(2, 2);
+    (void)state;
+    rating_add(&s, &ml);
+    struct rating_result r = rating_end(&s, &config);
+    assert_int_equal(r.rating, RATING_ML_DETECTED_MALICIOUS);
+    assert_false(r.requires_blocking);
+    rating_add(&s, &phish);
+    r = rating_end(&s, &config);
+    assert_int_equal(r.rating, RATING_MALICIOUS);
+    ml.is_explicit = true;
+    s = rating_begin(2, 2);
+    rating_add(&s, &ml);
+    assert_int_equal(rating_end(&s, &config).rating, RATING_KNOWN_MALICIOUS);
+}
+
 /* Requirement 31 names them; the manual has every one. */
 static void test_rating__for_words__then_those_of_the_manual(void **state)
 {
@@ -236,6 +261,8 @@ int main(void)
         cmocka_unit_test(
             test_rating__for_weights__then_blocked_from_the_lowest_threshold),
         cmocka_unit_test(test_rating__for_all_answers__then_confidence_is_a_share),
+        cmocka_unit_test(
+            test_rating__of_a_learnt_list__then_its_own_word_and_no_second_opinion),
         cmocka_unit_test(test_rating__for_words__then_those_of_the_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,6 +281,128 @@ static void test_make__rule_with_a_trait__then_the_trait_decides(void **state)
     has_symbol(b, 0, "TRAIT_CUT", 0, "shadow, trait=limit_cpu");
 }
 
+/* ---- URLs that no list knows ---- */
+
+static struct model_answer answer_of(const char *url, double score)
+{
+    return (struct model_answer){.nurls = 1, .url = {{slice_str(url), score, 0}}};
+}
+
+static void judge_url(struct bench *b, const char *url, double score)
+{
+    static struct model_answer a;
+    a = answer_of(url, score);
+    b->context.model = &a;
+    b->config.model.urls = true;
+    b->config.model.url_score = 9;
+    judge(b);
+}
+
+static void test_unknown_url__by_score__then_clean_suspicious_or_malicious(void **state)
+{
+    struct bench *b = *state;
+    judge_url(b, "a.example/x", 0.3);
+    assert_int_equal(b->v.nsymbols, 0);
+    judge_url(b, "a.example/x", 0.31);
+    has_symbol(b, 0, "ML_SUSPICIOUS", 0, "0.31, url=a.example/x");
+    assert_int_equal(b->v.nmalicious, 0);
+    judge_url(b, "a.example/x", 0.8);
+    has_symbol(b, 0, "ML_DETECTED_MALICIOUS", 9, "0.80, url=a.example/x");
+    assert_int_equal(b->v.nmalicious, 1);
+    assert_int_equal(b->v.symbols[0].kind, SYMBOL_UNSURE);
+    assert_true(b->v.firm == 0);
+    b->config.model.urls = false;
+    judge(b);
+    assert_int_equal(b->v.nsymbols, 0);
+}
+
+static void test_unknown_url__however_high__then_marks_at_most(void **state)
+{
+    struct bench *b = *state;
+    b->config.model.urls = true;
+    add_list("other", 4);
+    add_hit(b, 0, FEATURE_from_domain, "b.example");
+    judge_url(b, "a.example/x", 1);
+    b->config.model.url_score = 100;
+    judge(b);
+    assert_true(b->v.score == 104);
+    assert_int_equal(b->v.action, ACTION_HEADER);
+    assert_true(b->v.firm == 4);
+}
+
+static void test_unknown_url__a_list_has_an_opinion__then_says_nothing(void **state)
+{
+    static const struct {
+        uint16_t type;
+        const char *value;
+        enum list_answer answer;
+        bool is_known;
+    } cases[] = {{FEATURE_url, "a.example/x", LIST_CONFIRMED, true},
+                 {FEATURE_url, "a.example/x", LIST_REVOKED, true},
+                 {FEATURE_url, "a.example/x", LIST_POSSIBLE, true},
+                 {FEATURE_url_domain, "a.example", LIST_CONFIRMED, true},
+                 {FEATURE_url, "a.example/x", LIST_FALSE_POSITIVE, false},
+                 {FEATURE_url, "a.example/y", LIST_CONFIRMED, false},
+                 {FEATURE_from_domain, "a.example", LIST_CONFIRMED, false},
+                 {FEATURE_url_domain, "b.example", LIST_CONFIRMED, false}};
+    struct bench *b = *state;
+    add_list("phish", 0);
+    add_hit(b, 0, FEATURE_url, "");
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        b->hits[0].report_type = cases[i].type;
+        b->hits[0].value = slice_str(cases[i].value);
+        b->hits[0].answer = cases[i].answer;
+        judge_url(b, "a.example/x", 0.9);
+        assert_int_equal(b->v.nmalicious, cases[i].is_known ? 0 : 1);
+    }
+}
+
+static void test_unknown_url__protected_name__then_says_nothing(void **state)
+{
+    static char name[] = "a.example";
+    static char *names[] = {name};
+    struct bench *b = *state;
+    b->config.protected_domains.v = names;
+    b->config.protected_domains.n = 1;
+    judge_url(b, "www.a.example/x", 0.9);
+    assert_int_equal(b->v.nsymbols, 0);
+    judge_url(b, "aa.example/x", 0.9);
+    assert_int_equal(b->v.nmalicious, 1);
+}
+
+static void test_unknown_url__of_the_proved_sender__then_at_most_suspicious(
+    void **state)
+{
+    const struct extract_auth auth = {.dmarc_pass = true,
+                                      .dmarc_domain = SLICE_LIT("mail.a.example")};
+    struct bench *b = *state;
+    featureset_add(b->features, FEATURE_from, SLICE_LIT("x@mail.a.example"));
+    judge_url(b, "www.a.example/x", 0.9);
+    assert_int_equal(b->v.nmalicious, 1); /* nothing proves the sender */
+    b->context.auth = &auth;
+    judge(b);
+    assert_int_equal(b->v.nmalicious, 0);
+    has_symbol(b, 0, "ML_SUSPICIOUS", 0, "0.90, url=www.a.example/x");
+    judge_url(b, "b.example/x", 0.9);
+    assert_int_equal(b->v.nmalicious, 1);
+}
+
+static void test_learnt_list__however_heavy__then_marks_at_most(void **state)
+{
+    struct bench *b = *state;
+    struct config_list *list = add_list("ml", 100);
+    list->is_learnt = true;
+    add_hit(b, 0, FEATURE_url, "a.example/x");
+    judge(b);
+    has_symbol(b, 0, "LIST_ML", 100, "url=a.example/x");
+    assert_int_equal(b->v.symbols[0].kind, SYMBOL_UNSURE);
+    assert_int_equal(b->v.action, ACTION_HEADER);
+    assert_true(b->v.firm == 0);
+    list->is_learnt = false;
+    judge(b);
+    assert_int_equal(b->v.action, ACTION_REJECT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +423,12 @@ int main(void)
         TEST(test_evaluate__possible_hits__then_nothing),
         TEST(test_evaluate__possible_hits_and_trust__then_filters_count_and_say_so),
         TEST(test_extract_limits__config__then_all_are_taken),
+        TEST(test_unknown_url__by_score__then_clean_suspicious_or_malicious),
+        TEST(test_unknown_url__however_high__then_marks_at_most),
+        TEST(test_unknown_url__a_list_has_an_opinion__then_says_nothing),
+        TEST(test_unknown_url__protected_name__then_says_nothing),
+        TEST(test_unknown_url__of_the_proved_sender__then_at_most_suspicious),
+        TEST(test_learnt_list__however_heavy__then_marks_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

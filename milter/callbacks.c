@@ -10,6 +10,7 @@
 #include "milter/connection.h"
 #include "milter/learn.h"
 #include "milter/learn_self.h"
+#include "milter/learn_url.h"
 #include "milter/mail_report.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
@@ -198,6 +199,9 @@ static void judge_message(struct message *m, struct featureset *features,
                      deadline_after(begin_us, m->config->deadline_us), m->arena, ret,
                      &hits);
     message_log_add_hits(&hits);
+    if (!context->is_outgoing) {
+        learn_url_note(m->config, ret);
+    }
     emergency_note(service_emergency(), m->config, features, lists, &hits,
                    clock_wall_us() / US_PER_S);
     history_record_evidence(m, features, lists, &hits, context->counts, ret);

@@ -8,6 +8,7 @@
 #include "core/verdict/verdict.h"
 
 #include "milter/learn_self.h"
+#include "milter/learn_url.h"
 
 #define MODEL_FAULT "model"
 #define PRIOR_FAULT "prior"
@@ -86,6 +87,7 @@ void learn_open(const struct config *config)
     own.prior_why = ERR_OK;
     if (config->model.enabled) {
         try_open();
+        learn_url_open(own.state_dir);
     }
 }
 
@@ -117,6 +119,7 @@ static void *learn_in_time(void *context)
     (void)context;
     while (wait_a_second()) {
         struct learner *l = learn_learner();
+        learn_url_tick();
         if (l == NULL) {
             try_open();
             continue;
@@ -156,6 +159,7 @@ void learn_stop(void)
 void learn_close(void)
 {
     learn_self_end();
+    learn_url_close();
     learner_close(&own.learner);
 }
 

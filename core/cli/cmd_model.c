@@ -30,22 +30,23 @@ static bool is_local(const struct model_kind *k)
     return k->nspam >= MODEL_LEAST && k->nham >= MODEL_LEAST;
 }
 
-static int show_kind(const struct cli *cli, enum vector_kind kind,
-                     const struct model_kind *k)
+/* name: of a kind of mail, or "url". */
+static int show_kind(const struct cli *cli, const char *name,
+                     const struct model_kind *k, const char *otherwise)
 {
     double least = model_share(&k->window, HUGE_VAL); /* that the window can prove */
     if (cli->json) {
         return json_status(json_pack(
-            "{s:s, s:I, s:I, s:b, s:I, s:f}", "kind", vector_kind_name(kind), "spam",
+            "{s:s, s:I, s:I, s:b, s:I, s:f}", "kind", name, "spam",
             (json_int_t)k->nspam, "ham", (json_int_t)k->nham, "speaks", is_local(k),
             "window", (json_int_t)k->window.n, "least_share", least));
     }
-    printf("%-9s %6u spam %6u ham  ", vector_kind_name(kind), k->nspam, k->nham);
+    printf("%-9s %6u spam %6u ham  ", name, k->nspam, k->nham);
     if (is_local(k)) {
         printf("%u ham scored before it was learnt: sure up to 1 in %.0f\n",
                k->window.n, 1 / least);
     } else {
-        printf("only the prior speaks until %d of each are learnt\n", MODEL_LEAST);
+        printf("%s until %d of each are learnt\n", otherwise, MODEL_LEAST);
     }
     return 0;
 }
@@ -74,7 +75,11 @@ static int model_show(struct cli *cli, int argc, char **argv)
                m->prior_unit > 0 ? "there" : "missing");
     }
     for (unsigned k = 0; k < VECTOR_KINDS && status == 0; k++) {
-        status = show_kind(cli, (enum vector_kind)k, &m->head.kind[k]);
+        status = show_kind(cli, vector_kind_name((enum vector_kind)k), &m->head.kind[k],
+                           "only the prior speaks");
+    }
+    if (status == 0) {
+        status = show_kind(cli, "url", &m->head.urls, "no URL is judged");
     }
     model_close(&model);
     return status;

@@ -15,7 +15,7 @@ WORDS = "the meeting of our group is on %s in room %d, please bring the figures 
 def learnt(d):
     """(spam, ham) that were learnt."""
     out = gillnet("-c", d.conf, "--json", "model", "show", check=False).stdout
-    rows = [json.loads(line) for line in out.splitlines()]
+    rows = [r for r in map(json.loads, out.splitlines()) if r["kind"] != "url"]
     return sum(r["spam"] for r in rows), sum(r["ham"] for r in rows)
 
 

@@ -1,8 +1,8 @@
 /* totals - the sketch: how often each key was counted in the last hour, day and fortnight. */
 #include <sys/mman.h>
 
-#include "core/base/prng.h"
 #include "core/base/pages.h"
+#include "core/base/prng.h"
 #include "core/count/totals_internal.h"
 
 enum { SHARDS_MAX = 65536, HOT_ALIGN = 64 };

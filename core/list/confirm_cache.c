@@ -3,7 +3,6 @@
  */
 #include "core/list/confirm_cache.h"
 
-
 #include "core/base/checksum.h"
 #include "core/base/pages.h"
 #include "core/list/entry.h"

@@ -184,7 +184,8 @@ static void learn(char what, size_t i, bool is_spam, float weight)
 {
     struct learner_example e = {.is_spam = is_spam,
                                 .weight = weight,
-                                .source = what == 'T' ? LEARNER_TRAINED : LEARNER_REPORTED,
+                                .source =
+                                    what == 'T' ? LEARNER_TRAINED : LEARNER_REPORTED,
                                 .vector = buf_slice(&vectors[i])};
     (void)(what == 'T' ? learner_put(learner, &e) : learner_add(learner, &e));
 }

@@ -29,7 +29,7 @@
 
 enum {
     MODEL_VERSION = 2,
-    MODEL_SEEN = 1 << 19, /* counters of the second opinion; two terms share one */
+    MODEL_SEEN = 1 << 18, /* counters of the second opinion; four terms share one */
     MODEL_LEAST = 20,     /* spam, and ham, of a kind that must be learnt here */
     MODEL_TAIL = 512,     /* highest ham margins that are kept of a window */
     MODEL_UNIT = 1024,    /* weights are in units of 1 / MODEL_UNIT */

@@ -16,7 +16,7 @@ enum {
 #define DOUBT      3.0 /* what a reporter's good votes are measured against */
 #define BAD_TIMES  8.0
 #define COUNT_MOST 1e6 /* of good or bad outcomes */
-#define LESSONS    50.0 /* after so many reports without trust one teaches half as much */
+#define LESSONS    20.0 /* after so many reports without trust one teaches half as much */
 
 /* Kinds of evidence that confirms. */
 enum kind { KIND_AGREED, KIND_TRAPPED, KIND_PROVED, KINDS };

@@ -24,7 +24,7 @@ SPAM = ("sa-spam", "glitchy-2023", "phishing", "other-spam")
 HAM = ("easy-ham", "hard-ham", "real", "synthetic")
 REPORT_WEIGHT = 6  # LEARNER_REPORT
 NEWCOMER_WEIGHT = 0.3  # REPORT_WEIGHT times TRUST_NEW (core/report/trust.h)
-LESSONS = 50  # as in core/report/trust.c
+LESSONS = 20  # as in core/report/trust.c
 LIES = 1000  # of one liar; 200 a day are taken
 
 

@@ -14,10 +14,10 @@ enum { MARGIN_MAX = 30 };
 unsigned ftrl_group(enum vector_block block)
 {
     static const uint8_t groups[VECTOR_BLOCKS] = {
-        [VECTOR_SUBJECT] = 0, [VECTOR_TEXT] = 0,  [VECTOR_NAME] = 1,
-        [VECTOR_FIELD] = 1,   [VECTOR_PART] = 1,  [VECTOR_HTML] = 1,
-        [VECTOR_LOOK] = 1,    [VECTOR_LINK] = 1,  [VECTOR_LINK_WORD] = 1,
-        [VECTOR_SIGN] = 2,    [VECTOR_SENDER] = 3};
+        [VECTOR_SUBJECT] = 0, [VECTOR_TEXT] = 0,   [VECTOR_NAME] = 1,
+        [VECTOR_FIELD] = 1,   [VECTOR_PART] = 1,   [VECTOR_HTML] = 1,
+        [VECTOR_LOOK] = 1,    [VECTOR_LINK] = 1,   [VECTOR_LINK_WORD] = 1,
+        [VECTOR_SIGN] = 2,    [VECTOR_SENDER] = 3, [VECTOR_RELATION] = 3};
     return groups[block];
 }
 

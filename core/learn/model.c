@@ -84,6 +84,21 @@ static void judge_local(const struct model_data *m, const struct model_options *
                             options->false_positives);
 }
 
+/* A sender from whom spam alone was learnt here, of more than one newcomer's word. Terms share
+ * counters, so the weight of the term must say the same. */
+static const float known_spam = 2.0F;
+static const float known_weight = 0.05F;
+static bool is_known_spammer(const struct model_data *m, const struct vector *v)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        if (v->term[i] >> VECTOR_HASH_BITS == VECTOR_SENDER) {
+            return odds_only_spam(m->seen, v->term[i], known_spam) &&
+                   model_weight(m, v->term[i] & VECTOR_HASH_MASK) >= known_weight;
+        }
+    }
+    return false;
+}
+
 void model_judge(const struct model_data *m, const struct model_options *options,
                  const struct vector *message, struct model_answer *ret)
 {
@@ -104,8 +119,12 @@ void model_judge(const struct model_data *m, const struct model_options *options
                                                 options->false_positives));
         ret->second = ret->first;
     }
+    double cap = options->cap[v->kind];
+    if (is_known_spammer(m, v)) {
+        cap = fmax(cap, options->cap[VECTOR_PERSON]); /* no riddle, whatever its kind */
+    }
     /* Either at 0 vetoes. */
-    ret->score = fmin(sqrt(ret->first * ret->second), options->cap[v->kind]);
+    ret->score = fmin(sqrt(ret->first * ret->second), cap);
     ret->score = round(ret->score * 10) / 10;
 }
 

@@ -47,6 +47,12 @@ double odds_of(const struct model_seen *seen, const float counted[2],
     return (double)(ftrl_sum(group, words_floor) * natural);
 }
 
+bool odds_only_spam(const struct model_seen *seen, uint32_t term, float weight)
+{
+    const uint16_t *both = counter(seen, term);
+    return both[0] == 0 && (float)both[1] >= weight * ODDS_UNIT;
+}
+
 void odds_count(struct model_seen *seen, float counted[2], const struct vector *v,
                 bool is_spam, float weight)
 {

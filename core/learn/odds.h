@@ -14,6 +14,8 @@ enum { ODDS_UNIT = 4 /* a counter's units of one message */ };
 /* Above 0: rather spam. seen: counters of ham and spam by hash; counted: how many were counted. */
 double odds_of(const struct model_seen *seen, const float counted[2],
                const struct vector *v);
+/* Whether a term stood in spam of this weight at least, and in no ham. */
+bool odds_only_spam(const struct model_seen *seen, uint32_t term, float weight);
 /* Adds a message of this weight, or takes it out. */
 void odds_count(struct model_seen *seen, float counted[2], const struct vector *v,
                 bool is_spam, float weight);

@@ -7,8 +7,8 @@
 enum { NAME_MAX_BYTES = 80 };
 
 static const char *const block_names[VECTOR_BLOCKS] = {
-    "subject", "text", "name",      "field", "part",  "html",
-    "look",    "link", "link-word", "sign",  "sender"};
+    "subject", "text", "name",      "field", "part",   "html",
+    "look",    "link", "link-word", "sign",  "sender", "relation"};
 static const char *const kind_names[VECTOR_KINDS] = {"person", "list", "notice",
                                                      "language"};
 

@@ -40,7 +40,8 @@ enum vector_block {
     VECTOR_LINK,      /* form of links */
     VECTOR_LINK_WORD, /* words in links */
     VECTOR_SIGN,      /* traits (core/message/feature/trait.def) */
-    VECTOR_SENDER,    /* who wrote, and whether links and answers lead there */
+    VECTOR_SENDER,    /* domain of the sender, proved or not */
+    VECTOR_RELATION,  /* whether links and answers lead to that domain */
     VECTOR_BLOCKS
 };
 /* A word for people: "text". */

@@ -155,7 +155,7 @@ static void add_link_owner(struct vector_reader *r, const struct featureset *set
         }
     }
     if (n > 0) {
-        vector_add_pair(r, VECTOR_SENDER, "links=",
+        vector_add_pair(r, VECTOR_RELATION, "links=",
                         nown == 0   ? SLICE_LIT("away")
                         : nown == n ? SLICE_LIT("own")
                                     : SLICE_LIT("mixed"));
@@ -176,7 +176,7 @@ static void add_domain(struct vector_reader *r, const struct featureset *set)
     vector_add_pair(r, VECTOR_SENDER, is_proved ? "proved=" : "from=", from->text);
     add_link_owner(r, set, from->text);
     if (reply != NULL) {
-        vector_add_pair(r, VECTOR_SENDER, "reply=",
+        vector_add_pair(r, VECTOR_RELATION, "reply=",
                         slice_eq(reply->text, from->text) ? SLICE_LIT("own")
                                                           : SLICE_LIT("away"));
     }

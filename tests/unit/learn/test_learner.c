@@ -160,6 +160,75 @@ static void test_learner__of_many__tells_unseen_mail_apart(void **state)
     learner_close(&l);
 }
 
+/* A newsletter of a sender; the term of the sender is its number. */
+static struct slice newsletter_of(bool is_spam, uint64_t seed, uint32_t sender,
+                                  struct buf *to)
+{
+    uint32_t term[WORDS + 1];
+    struct buf bytes;
+    struct vector v;
+    assert_int_equal(vector_decode(arena, message_of(is_spam, seed, &bytes), &v),
+                     ERR_OK);
+    memcpy(term, v.term, v.n * sizeof(*term));
+    term[v.n++] = (uint32_t)VECTOR_SENDER << VECTOR_HASH_BITS | sender;
+    v.term = term;
+    v.count[VECTOR_SENDER] = 1;
+    v.kind = VECTOR_NOTICE;
+    buf_fini(&bytes);
+    buf_init(to, VECTOR_BYTES);
+    assert_true(vector_encode(&v, to));
+    return buf_slice(to);
+}
+
+static void add_newsletter(struct learner *l, bool is_spam, uint64_t seed,
+                           uint32_t sender)
+{
+    struct buf bytes;
+    const struct learner_example e = {.is_spam = is_spam,
+                                      .weight = 1,
+                                      .source = LEARNER_TRAINED,
+                                      .vector =
+                                          newsletter_of(is_spam, seed, sender, &bytes)};
+    assert_int_equal(learner_add(l, &e), ERR_OK);
+    buf_fini(&bytes);
+}
+
+static double score_newsletter(struct learner *l, uint64_t seed, uint32_t sender)
+{
+    const struct model_options cautious = {.false_positives = 0.001,
+                                           .cap = {5, 5, 1, 2}};
+    struct model_answer a;
+    struct buf bytes;
+    struct vector v;
+    assert_int_equal(
+        vector_decode(arena, newsletter_of(true, seed, sender, &bytes), &v), ERR_OK);
+    learner_judge(l, &cautious, &v, &a);
+    buf_fini(&bytes);
+    return a.score;
+}
+
+static void test_learner__a_sender_of_spam_alone__ends_the_caution_of_notices(
+    void **state)
+{
+    (void)state;
+    enum { SPAMMER = 5000, SHOP = 6000, STRANGER = 7000 };
+    struct learner *l = open_learner(NULL);
+    for (uint32_t i = 0; i < MANY; i++) {
+        add_newsletter(l, true, i, 8000 + i);
+        add_newsletter(l, false, i, 9000 + i);
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        add_newsletter(l, true, 1000 + i, SPAMMER);
+        add_newsletter(l, true, 1100 + i, SHOP);
+    }
+    add_newsletter(l, false, 1200, SHOP);
+    assert_int_equal(learner_calibrate(l), ERR_OK);
+    assert_true(score_newsletter(l, 2000, SPAMMER) > 2);
+    assert_true(score_newsletter(l, 2000, SHOP) <= 1);
+    assert_true(score_newsletter(l, 2000, STRANGER) <= 1);
+    learner_close(&l);
+}
+
 /* Of one without trust, who calls spam ham. */
 static void add_lies(struct learner *l, uint64_t number, uint64_t n)
 {
@@ -465,6 +534,7 @@ int main(void)
         TEST(test_learner__below_twenty_of_each__says_nothing),
         TEST(test_learner__without_examples__writes_no_model),
         TEST(test_learner__of_many__tells_unseen_mail_apart),
+        TEST(test_learner__a_sender_of_spam_alone__ends_the_caution_of_notices),
         TEST(test_learner__lies_of_one_without_trust__change_no_verdict),
         TEST(test_learner__many_reports_without_trust__displace_few_others),
         TEST(test_learner__few_ham__cannot_be_sure),

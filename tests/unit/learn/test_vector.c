@@ -147,7 +147,7 @@ static const char *sender_terms(const char *message)
     struct featureset *set = extract_finish(x);
     assert_true(vector_reader_finish(r, x, set, &v));
     for (size_t i = 0; i < v.n; i++) {
-        if (v.term[i] >> VECTOR_HASH_BITS == VECTOR_SENDER) {
+        if (v.term[i] >> VECTOR_HASH_BITS >= VECTOR_SENDER) {
             struct slice name = vector_reader_name(r, v.term[i]);
             n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s ", (int)name.n,
                                   name.p);

@@ -13,6 +13,7 @@ export const STANDING = {
   SUSPICIOUS: ["warning", "possible: the index cannot be asked, or only filters of peers know it; or confirmed by shadow lists alone"],
   MALICIOUS: ["critical", "confirmed by one list, from an import"],
   BLOCKED_PATTERN: ["warning", "in emergency mode, from the HTTP API alone: no list confirms the URL, and a rule for the mode fits it"],
+  ML_DETECTED_MALICIOUS: ["warning", "confirmed by lists of category ml alone: a model judged it by its text, and nobody confirmed that"],
   KNOWN_MALICIOUS: ["critical", "confirmed as a person's own entry, or by two lists or more"],
 };
 const ACTION = { accept: "well", header: "warning", quarantine: "warning", defer: "warning", reject: "critical", discard: "critical" };

@@ -51,7 +51,7 @@ class History(unittest.TestCase):
             self.assertGreater(day["bytes"], 12 * len(TEXT))
             urls = {r["rating"]: r["count"] for r in self.rows(d) if r["type"] == "urls"}
             self.assertEqual(urls, {"CLEAN": 4, "FALSE_POSITIVE": 0, "SUSPICIOUS": 0,
-                                    "BLOCKED_PATTERN": 0, "MALICIOUS": 0, "KNOWN_MALICIOUS": 3})
+                                    "BLOCKED_PATTERN": 0, "MALICIOUS": 0, "ML_DETECTED_MALICIOUS": 0, "KNOWN_MALICIOUS": 3})
             times = {r["stage"]: r for r in self.rows(d) if r["type"] == "time"}
             self.assertEqual({s: r["count"] for s, r in times.items()},
                              {"parse": 15, "lookup": 15, "count": 15, "verdict": 15, "message": 16,

@@ -3,58 +3,7 @@
 #include <curl/curl.h>
 #include <openssl/crypto.h>
 
-#include "core/base/file.h"
-#include "core/hub/fetch/feed_fetch.h"
-
-enum { OTHERS = 0007 };
-
-static enum err read_secret(const char *path, struct buf *ret, struct errinfo *reterr)
-{
-    struct stat st;
-
-    if (stat(path, &st) != 0) {
-        return errinfo_errno(reterr, path, "cannot be read");
-    }
-    if ((st.st_mode & OTHERS) != 0) {
-        return errinfo_set(reterr, ERR_DENIED, path, 0,
-                           "everybody may read or change this secret (mode %04o): "
-                           "chmod 640, and give it to the group of gillnet-hub",
-                           (unsigned)st.st_mode & 07777);
-    }
-    enum err e = file_read(path, ret, reterr);
-    if (e == ERR_OK && ret->n > 0 && memchr(ret->p, '\0', ret->n) != NULL) {
-        e = errinfo_set(reterr, ERR_SYNTAX, path, 0, "it is no text");
-    }
-    return e;
-}
-
-/* The first line of the file. */
-static enum err read_password(const char *path, struct feed_credentials *ret,
-                              struct errinfo *reterr)
-{
-    struct buf text;
-    enum err e = ERR_OK;
-
-    buf_init(&text, FEED_SECRET_BYTES);
-    e = read_secret(path, &text, reterr);
-    if (e == ERR_OK) {
-        struct slice all = buf_slice(&text);
-        struct slice line = slice_trim(slice_cut(&all, '\n'));
-
-        if (line.n == 0 || line.n >= sizeof(ret->password)) {
-            e = errinfo_set(reterr, ERR_SYNTAX, path, 0,
-                            "the first line must be the password");
-        } else {
-            memcpy(ret->password, line.p, line.n);
-            ret->password[line.n] = '\0';
-        }
-    }
-    if (text.p != NULL) {
-        OPENSSL_cleanse(text.p, text.size);
-    }
-    buf_fini(&text);
-    return e;
-}
+#include "core/base/secret_file.h"
 
 static bool is_field(const char *line)
 {
@@ -66,7 +15,7 @@ static bool is_field(const char *line)
 static enum err read_headers(const char *path, struct feed_credentials *ret,
                              struct errinfo *reterr)
 {
-    enum err e = read_secret(path, &ret->text, reterr);
+    enum err e = secret_read(path, &ret->text, reterr);
     char *at = ret->text.p;
     unsigned number = 0;
 
@@ -138,10 +87,11 @@ enum err feed_credentials_read(const struct config_feed *feed,
                                struct feed_credentials *ret, struct errinfo *reterr)
 {
     *ret = (struct feed_credentials){.nheaders = 0};
-    buf_init(&ret->text, FEED_SECRET_BYTES);
+    buf_init(&ret->text, SECRET_FILE_MAX);
     enum err e = take_names(feed, ret, reterr);
     if (e == ERR_OK && *feed->password_file != '\0') {
-        e = read_password(feed->password_file, ret, reterr);
+        e = secret_read_line(feed->password_file, ret->password, sizeof(ret->password),
+                             reterr);
     }
     if (e == ERR_OK && *feed->headers_file != '\0') {
         e = read_headers(feed->headers_file, ret, reterr);
@@ -153,8 +103,5 @@ void feed_credentials_forget(struct feed_credentials *s)
 {
     OPENSSL_cleanse(s->user, sizeof(s->user));
     OPENSSL_cleanse(s->password, sizeof(s->password));
-    if (s->text.p != NULL) {
-        OPENSSL_cleanse(s->text.p, s->text.size);
-    }
-    buf_fini(&s->text);
+    secret_forget(&s->text);
 }

@@ -14,12 +14,7 @@
 #include "core/config/config.h"
 #include "core/hub/fetch/fetch.h"
 
-enum {
-    FEED_REDIRECTS = 3,
-    FEED_CONNECT_S = 20,
-    FEED_RETRY_AFTER_MOST_S = 86400,
-    FEED_SECRET_BYTES = 64 * 1024 /* of headers_file and password_file */
-};
+enum { FEED_REDIRECTS = 3, FEED_CONNECT_S = 20, FEED_RETRY_AFTER_MOST_S = 86400 };
 
 struct feed_request {
     const struct config_feed *feed;

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "core/base/secret_file.h"
 #include "core/hub/fetch/feed_credentials.h"
-#include "core/hub/fetch/feed_fetch.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
-enum { TEXT_MAX = FEED_SECRET_BYTES + 1024 };
+enum { TEXT_MAX = SECRET_FILE_MAX + 1024 };
 
 struct fixture {
     struct tempdir *dir;
@@ -217,7 +217,7 @@ static void test_password__of_more_than_fits__then_refused(void **state)
     add_chars(&b, 'x', 1);
     put_password(f, buf_slice(&b));
     assert_int_equal(read_secret(f), ERR_SYNTAX);
-    add_chars(&b, '\n', FEED_SECRET_BYTES);
+    add_chars(&b, '\n', SECRET_FILE_MAX);
     put_password(f, buf_slice(&b));
     assert_int_not_equal(read_secret(f), ERR_OK);
     buf_fini(&b);
@@ -287,7 +287,7 @@ static void test_headers__of_more_than_fit__then_refused(void **state)
     assert_int_equal(f->why.line, FEED_HEADERS_MAX + 2);
     buf_clear(&b);
     buf_add_str(&b, "X: ");
-    add_chars(&b, 'y', FEED_SECRET_BYTES - b.n);
+    add_chars(&b, 'y', SECRET_FILE_MAX - b.n);
     put_headers(f, buf_slice(&b));
     assert_int_equal(read_secret(f), ERR_OK);
     add_chars(&b, 'y', 1);

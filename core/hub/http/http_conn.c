@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/hub/http/http_internal.h"
 #include "core/hub/http/http_syntax.h"
+#include "core/hub/socket/socket_io.h"
 
 enum {
     READ_STEP = 16 * 1024, /* bytes asked of the kernel at once, at least */
@@ -16,64 +17,13 @@ enum {
     DRAIN_MAX = 4 << 20     /* bytes thrown away after a refusal */
 };
 
-/* ---- bytes, plain or through TLS ---- */
-
-/* IO_WAIT: nothing now, the connection's events say when. */
-enum io { IO_OK, IO_WAIT, IO_END };
-
-/* Of a step of TLS that returned r. The thread's queue of errors was empty before it: others leave
- * theirs there, and OpenSSL would take them for errors of this step. */
-static enum io tls_result(struct http_conn *c, int r)
+/* Takes care that the writes event comes when the step needs it; reads always come. */
+static enum socket_result watch_writes(struct http_conn *c, enum socket_result r)
 {
-    int error = r == 1 ? SSL_ERROR_NONE : SSL_get_error(c->ssl, r);
-
-    if (error == SSL_ERROR_NONE) {
-        return IO_OK;
-    }
-    ERR_clear_error();
-    if (error == SSL_ERROR_WANT_WRITE) {
+    if (r == SOCKET_WRITES) {
         (void)event_add(&c->writes, NULL);
     }
-    return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? IO_WAIT
-                                                                         : IO_END;
-}
-
-static enum io handshake(struct http_conn *c)
-{
-    ERR_clear_error();
-    return tls_result(c, SSL_do_handshake(c->ssl));
-}
-
-static enum io receive(struct http_conn *c, char *p, size_t size, size_t *retn)
-{
-    ssize_t n;
-
-    *retn = 0;
-    if (c->ssl != NULL) {
-        ERR_clear_error();
-        return tls_result(c, SSL_read_ex(c->ssl, p, size, retn));
-    }
-    do {
-        n = recv(c->fd, p, size, 0);
-    } while (n < 0 && errno == EINTR);
-    *retn = n > 0 ? (size_t)n : 0;
-    return n > 0 ? IO_OK : n < 0 && errno == EAGAIN ? IO_WAIT : IO_END;
-}
-
-static enum io transmit(struct http_conn *c, struct slice bytes, size_t *retn)
-{
-    ssize_t n;
-
-    *retn = 0;
-    if (c->ssl != NULL) {
-        ERR_clear_error();
-        return tls_result(c, SSL_write_ex(c->ssl, bytes.p, bytes.n, retn));
-    }
-    do {
-        n = send(c->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-    *retn = n > 0 ? (size_t)n : 0;
-    return n >= 0 ? IO_OK : errno == EAGAIN ? IO_WAIT : IO_END;
+    return r;
 }
 
 /* ---- memory, time ---- */
@@ -136,20 +86,20 @@ void http_conn_close(struct http_conn *c)
 static void send_waiting(struct http_conn *c)
 {
     size_t all = c->out.n + c->body.n;
-    enum io r = IO_OK;
+    enum socket_result r = SOCKET_OK;
 
-    while (c->sent < all && r == IO_OK) {
+    while (c->sent < all && r == SOCKET_OK) {
         struct slice next = c->sent < c->out.n
                                 ? slice_from(buf_slice(&c->out), c->sent)
                                 : slice_from(buf_slice(&c->body), c->sent - c->out.n);
         size_t n = 0;
 
-        r = transmit(c, next, &n);
+        r = socket_transmit(c->fd, c->ssl, next, &n);
         c->sent += n;
     }
-    if (r == IO_END) {
+    if (r == SOCKET_END) {
         c->is_dead = true;
-    } else if (r == IO_WAIT) {
+    } else if (r != SOCKET_OK) {
         (void)event_add(&c->writes, NULL);
     } else {
         c->server->pending -= c->pending;
@@ -414,12 +364,12 @@ static void settle_conn(struct http_conn *c)
 static void shake(struct http_conn *c)
 {
     const struct http_hooks *hooks = c->server->o.hooks;
-    enum io r = handshake(c);
+    enum socket_result r = watch_writes(c, socket_handshake(c->ssl));
 
-    if (r == IO_OK) {
+    if (r == SOCKET_OK) {
         c->state = HTTP_CONN_HEAD;
         c->is_dead = hooks->greet != NULL && !hooks->greet(c);
-    } else if (r == IO_END) {
+    } else if (r == SOCKET_END) {
         c->is_dead = true;
         if (hooks->handshake_failed != NULL) {
             hooks->handshake_failed(c->server->o.context);
@@ -431,19 +381,20 @@ static void throw_away(struct http_conn *c)
 {
     char p[READ_STEP];
     size_t n = 0;
-    enum io r = receive(c, p, sizeof(p), &n);
+    enum socket_result r =
+        watch_writes(c, socket_receive(c->fd, c->ssl, p, sizeof(p), &n));
 
     c->drained += n;
-    c->is_dead = c->is_dead || r == IO_END || c->drained > DRAIN_MAX;
+    c->is_dead = c->is_dead || r == SOCKET_END || c->drained > DRAIN_MAX;
 }
 
 /* Reads the bytes that somebody asks for; the kernel keeps the others. */
 static void read_bytes(struct http_conn *c)
 {
-    enum io r = IO_OK;
+    enum socket_result r = SOCKET_OK;
 
     compact(c);
-    while (r == IO_OK) {
+    while (r == SOCKET_OK) {
         size_t before = c->in.n;
         size_t left = c->needed > before ? c->needed - before : 0;
         size_t step = left < READ_STEP ? READ_STEP : left < STEP_MAX ? left : STEP_MAX;
@@ -454,14 +405,14 @@ static void read_bytes(struct http_conn *c)
             c->is_dead = buf_failed(&c->in);
             break;
         }
-        r = receive(c, p, step, &n);
+        r = watch_writes(c, socket_receive(c->fd, c->ssl, p, step, &n));
         c->in.n = before + n;
         http_count(&c->server->bytes_in, n);
         if (n < step && c->ssl == NULL) {
             break; /* that was all */
         }
     }
-    c->has_ended = c->has_ended || r == IO_END;
+    c->has_ended = c->has_ended || r == SOCKET_END;
     if (c->in.size > KEPT_BYTES) {
         count_memory(c);
     }

@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/hub/http/http_internal.h"
 #include "core/hub/http/http_syntax.h"
+#include "core/hub/socket/socket_io.h"
 
 enum { BACKLOG = 1024 };
 
@@ -168,17 +169,11 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 
 SSL_CTX *http_tls_new(int version)
 {
-    SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
+    SSL_CTX *tls = socket_tls_new(TLS_server_method(), version);
 
-    if (tls == NULL || SSL_CTX_set_min_proto_version(tls, version) != 1) {
-        SSL_CTX_free(tls);
-        return NULL;
+    if (tls != NULL) {
+        SSL_CTX_set_alpn_select_cb(tls, choose_protocol, NULL);
     }
-    (void)SSL_CTX_set_options(tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    (void)SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                    SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_alpn_select_cb(tls, choose_protocol, NULL);
     return tls;
 }
 

@@ -67,8 +67,9 @@ class Grow(unittest.TestCase):
                     until(lambda: s.connected() == {"delta"}, "delta alone", log=s.logs)
                     self.assertEqual(len(s.hub_lines("event=connect", "state=known")), 1, s.logs())
                 # gone again: told again, and nobody is cut off
-                a.run("peer", "drop", "delta")
                 c.stop()  # whom it calls does not say so; those that it does not call are looked at after a start
+                a.run("peer", "drop", "delta")
+                until(lambda: a.hub_lines("event=ring", "manifest=5"), "the drop", log=a.logs)
                 c.hub()
                 until(lambda: c.connected() == {"alpha", "beta"}, "both again", log=c.logs)
                 self.assertEqual(len(c.hub_lines("event=connect", "state=unknown")), 2, c.logs())

@@ -43,8 +43,8 @@ static double score_of(const struct model_data *m, const struct model_options *o
     const struct model_kind *k = &m->head.urls;
     double rare = full_share(options->url_false_positives);
 
-    if (k->nspam < MODEL_LEAST || k->nham < MODEL_LEAST) {
-        return 0;
+    if (!(margin > 0) || k->nspam < MODEL_LEAST || k->nham < MODEL_LEAST) {
+        return 0; /* the second opinion can only take away */
     }
     double odds = odds_of(m->url_seen, m->head.urls_counted, url);
     double first =

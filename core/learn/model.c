@@ -87,7 +87,7 @@ static void judge_local(const struct model_data *m, const struct model_options *
 /* A sender from whom spam alone was learnt here, of more than one newcomer's word. Terms share
  * counters, so the weight of the term must say the same. */
 static const float known_spam = 2.0F;
-static const float known_weight = 0.05F;
+static const float known_weight = 0.1F;
 static bool is_known_spammer(const struct model_data *m, const struct vector *v)
 {
     for (size_t i = 0; i < v->n; i++) {

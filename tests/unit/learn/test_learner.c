@@ -217,7 +217,7 @@ static void test_learner__a_sender_of_spam_alone__ends_the_caution_of_notices(
         add_newsletter(l, true, i, 8000 + i);
         add_newsletter(l, false, i, 9000 + i);
     }
-    for (uint64_t i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < 12; i++) {
         add_newsletter(l, true, 1000 + i, SPAMMER);
         add_newsletter(l, true, 1100 + i, SHOP);
     }

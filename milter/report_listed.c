@@ -9,7 +9,7 @@
 #include "milter/report_request.h"
 #include "milter/service.h"
 
-enum { US_PER_S = 1000000, ARENA_BYTES = 65536 };
+enum { US_PER_S = 1000000, ARENA_BYTES = 65536, CHANGE_AGAIN_S = 5 };
 
 static struct {
     pthread_mutex_t lock; /* guards: n, queue */
@@ -206,10 +206,12 @@ static bool is_time_to_review(const struct listset *lists)
     for (size_t i = 0; i < listset_count(lists); i++) {
         changed_s += list_reader_changed_s(listset_reader(lists, i));
     }
-    if (mono_s < own.next_s && changed_s == own.changed_s) {
+    bool has_changed = changed_s != own.changed_s;
+    if (mono_s < own.next_s && !has_changed) {
         return false;
     }
-    own.next_s = mono_s + REPORT_LISTED_EVERY_S;
+    /* changes have whole seconds: a second one may hide in the same */
+    own.next_s = mono_s + (has_changed ? CHANGE_AGAIN_S : REPORT_LISTED_EVERY_S);
     own.changed_s = changed_s;
     return true;
 }

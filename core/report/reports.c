@@ -443,6 +443,19 @@ enum err reports_note_changed(struct reports *r, uint64_t id, struct slice chang
     return e;
 }
 
+/* Writes the entry, then tells votes and model. The lock is held. */
+static enum err add_entry(struct reports *r, struct report *entry,
+                          struct errinfo *reterr)
+{
+    enum err e = report_log_add(r->log, entry, 1, reterr);
+
+    if (e == ERR_OK) {
+        votes_note(r->votes, entry);
+        teach_fresh(r, entry);
+    }
+    return e;
+}
+
 enum err reports_note_listed(struct reports *r, struct votes_listing *l, bool is_listed,
                              uint64_t known_s, struct errinfo *reterr)
 {
@@ -462,11 +475,7 @@ enum err reports_note_listed(struct reports *r, struct votes_listing *l, bool is
         entry->items[entry->nitems++] = (struct report_item){.digest = l->digest[k]};
     }
     pthread_mutex_lock(&r->lock);
-    enum err e = report_log_add(r->log, entry, 1, reterr);
-    if (e == ERR_OK) {
-        votes_note(r->votes, entry);
-        teach_fresh(r, entry);
-    }
+    enum err e = add_entry(r, entry, reterr);
     pthread_mutex_unlock(&r->lock);
     free(entry);
     return e;
@@ -523,11 +532,7 @@ enum err reports_undo(struct reports *r, uint64_t id, struct slice by,
     pthread_mutex_lock(&r->lock);
     enum err e = may_undo(r, id, by, reterr);
     THEN(e, report_log_each(r->state_dir, find_changed, &f, NULL, reterr));
-    THEN(e, report_log_add(r->log, entry, 1, reterr));
-    if (e == ERR_OK) {
-        votes_note(r->votes, entry);
-        teach_fresh(r, entry);
-    }
+    THEN(e, add_entry(r, entry, reterr));
     pthread_mutex_unlock(&r->lock);
     free(entry);
     return e;

@@ -20,6 +20,7 @@ enum {
     SPOOL_MODE = 03770, /* everybody of the group drops, only the owner removes */
     FAILED_MODE = 02750,
     AGE_EVERY_S = 3600,
+    TEMPS_OLD_S = 3600, /* a report is written in seconds */
     LINE_MAX_BYTES = SCAN_REQUEST_MAX + 16
 };
 #define SPOOL_DIR STATE_REPORTS_DIR "/spool"
@@ -194,10 +195,13 @@ static void make_spool(void)
     }
     for (size_t i = 0; i < LENGTH(names); i++) {
         mode_t mode = i == 3 ? FAILED_MODE : SPOOL_MODE;
-        if (path_make(path, NULL, "%s%s", spool.dir, names[i]) == ERR_OK &&
-            lstat(path, &st) != 0 && mkdir(path, 0700) == 0) {
+        if (path_make(path, NULL, "%s%s", spool.dir, names[i]) != ERR_OK) {
+            continue;
+        }
+        if (lstat(path, &st) != 0 && mkdir(path, 0700) == 0) {
             (void)chmod(path, mode); /* despite the umask */
         }
+        (void)file_sweep_old_temps(path, TEMPS_OLD_S, NULL); /* of killed writers */
     }
 }
 

@@ -243,6 +243,18 @@ class Reports(unittest.TestCase):
         self.assertEqual(len(self.report(d, "spam", self.file(d, box, "box"))), 20)
         self.assertEqual(len({r["id"] for r in self.report(d, "list")}), 20)
 
+    def test_spool__temporaries_of_killed_writers__go_at_the_next_start(self):
+        d = self.daemon()
+        spool = pathlib.Path(d.state) / "reports/spool/ham"
+        d.wait_for(spool.is_dir, "the spool")
+        d.stop()
+        for name, age in (("old.tmp", 7200), ("new.tmp", 0)):
+            (spool / name).write_bytes(b"half")
+            os.utime(spool / name, (time.time() - age,) * 2)
+        d.start()
+        d.wait_for(lambda: not (spool / "old.tmp").exists(), "the old one")
+        self.assertTrue((spool / "new.tmp").exists())
+
     def test_spool__files__become_reports_and_go(self):
         d = self.daemon()
         spool = pathlib.Path(d.state) / "reports/spool"

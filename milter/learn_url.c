@@ -32,7 +32,7 @@ void learn_url_open(const char *state_dir)
     }
     own.is_dirty = true;
     buf_fini(&file);
-    learn_url_tick(); /* a feed that is not there would be an error of the hub */
+    learn_url_tick(); /* without the file the hub would report an error of the feed */
 }
 
 void learn_url_close(void)

@@ -84,8 +84,8 @@ static void judge_local(const struct model_data *m, const struct model_options *
                             options->false_positives);
 }
 
-/* A sender from whom spam alone was learnt here, of more than one newcomer's word. Terms share
- * counters, so the weight of the term must say the same. */
+/* Spam of the sender was learnt here, and no ham; a single newcomer's report is not enough. Terms
+ * share counters, so the weight of the term must say the same. */
 static const float known_spam = 2.0F;
 static const float known_weight = 0.1F;
 static bool is_known_spammer(const struct model_data *m, const struct vector *v)
@@ -121,7 +121,7 @@ void model_judge(const struct model_data *m, const struct model_options *options
     }
     double cap = options->cap[v->kind];
     if (is_known_spammer(m, v)) {
-        cap = fmax(cap, options->cap[VECTOR_PERSON]); /* no riddle, whatever its kind */
+        cap = fmax(cap, options->cap[VECTOR_PERSON]); /* whatever its kind */
     }
     /* Either at 0 vetoes. */
     ret->score = fmin(sqrt(ret->first * ret->second), cap);

@@ -8,7 +8,7 @@
 #include "core/report/vote_stream.h"
 #include "core/store/origins.h"
 
-/* What is noted of a server, by rising name. */
+/* Notes about a server, by rising name. */
 struct noted {
     uint64_t *v;
     size_t n;

@@ -30,7 +30,7 @@ struct report_peers *report_peers_new(const char *state_dir, const struct keyrin
 /* Accepts NULL. */
 void report_peers_free(struct report_peers **p);
 
-/* Finds what is new, and takes what is gone. What is new waits for report_peers_until. Cheap when
+/* Finds what is new, and takes what is gone. New records wait for report_peers_until. Cheap when
  * nothing changed. A list that cannot be read keeps its votes. */
 void report_peers_look(struct report_peers *p, const struct config *config,
                        uint64_t now_s);

@@ -25,7 +25,7 @@ struct reporter {
     uint64_t id;
     double good[KINDS];
     double bad;
-    double given;                       /* reports, whatever became of them */
+    double given;                       /* reports, confirmed or not */
     uint64_t decayed_s;                 /* the time that these numbers stand for */
     uint64_t seen_s;                    /* of the last report */
     uint64_t day;                       /* of the two numbers below, since 1970 */

@@ -63,8 +63,8 @@ bool trust_admit(struct trust *t, uint64_t reporter, uint64_t now_s);
 /* 0 to 1; TRUST_NEW of a reporter who is not in the table. */
 double trust_weight(const struct trust *t, uint64_t reporter, uint64_t now_s);
 
-/* What the reporter's newest report teaches the model, 0 to 1: the weight, and the less of it the
- * more reports a reporter has given without being established, so that nobody drowns the others. */
+/* The weight of the reporter's newest report for the model, 0 to 1: trust_weight, less of it with
+ * each report of a reporter who is not established. So nobody drowns the others. */
 double trust_lesson(const struct trust *t, uint64_t reporter, uint64_t now_s);
 
 /* One report's vote was confirmed or refuted. The same outcome of the same report counts once, by

@@ -26,7 +26,7 @@ enum {
     VOTES_CHAIN_MAX = 512, /* votes of one item that are looked at, the newest ones */
     VOTES_MATCHES_MAX = 512,
     VOTES_FOREIGN_MAX =
-        VOTES_MAX / 2,         /* of other servers: they never displace all of ours */
+        VOTES_MAX / 2, /* of other servers: they never displace all of this one's */
     VOTES_LISTINGS_MAX = 4096, /* the newest ones */
     VOTES_LISTING_S = 30 * 86400,
     VOTES_LIST_BYTES = 33 /* a list's name and NUL */

@@ -91,7 +91,7 @@ void list_symbols_allow(struct judging *j)
     j->v->unproved = allow_unproved(&j->facts);
 }
 
-/* Adds the score of a list. What a model listed marks at most, as the model does. */
+/* Adds the score of a list. An entry of a model marks at most, as the model itself does. */
 static void add_list_symbol(struct judging *j, const char *name, bool is_sure,
                             double score, struct slice detail)
 {

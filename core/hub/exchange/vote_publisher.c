@@ -305,7 +305,7 @@ static void add_step(struct vote_publisher *x, const struct mirror_entry *e,
     x->step[x->nsteps++] = r;
 }
 
-/* What differs only in type or time is removed now and added by the next look. */
+/* A record that differs in type or time alone is removed now; the next look adds it. */
 static void compare_entries(struct vote_publisher *x, const struct mirror_entry *want,
                             const struct mirror_entry *held)
 {

@@ -203,7 +203,7 @@ static enum resp_status read_resp_line(struct resp *r)
     case ',':
     case '(':
         return is_number_text(line) ? add_text_node(r, RESP_TEXT, r->line_at)
-                                    : resp_fail(r, "a number that is none");
+                                    : resp_fail(r, "a malformed number");
     default:
         break;
     }
@@ -211,12 +211,12 @@ static enum resp_status read_resp_line(struct resp *r)
     switch (r->type) {
     case ':':
         return to_integer(line, &number) ? add_value_node(r, RESP_INTEGER, number)
-                                         : resp_fail(r, "an integer that is none");
+                                         : resp_fail(r, "a malformed integer");
     case '#':
         return slice_eq(line, SLICE_LIT("t")) ? add_value_node(r, RESP_BOOL, 1)
                : slice_eq(line, SLICE_LIT("f"))
                    ? add_value_node(r, RESP_BOOL, 0)
-                   : resp_fail(r, "a truth value that is none");
+                   : resp_fail(r, "a malformed truth value");
     case '_':
         return line.n == 0 ? add_value_node(r, RESP_NULL, 0)
                            : resp_fail(r, "a null with a value");

@@ -229,7 +229,7 @@ static void test_learner__a_sender_of_spam_alone__ends_the_caution_of_notices(
     learner_close(&l);
 }
 
-/* Of one without trust, who calls spam ham. */
+/* A reporter without trust calls spam ham. */
 static void add_lies(struct learner *l, uint64_t number, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {

@@ -60,7 +60,8 @@ struct list_hits;
 void report_listed_note(const struct config *config, const struct featureset *features,
                         const struct listset *lists, const struct list_hits *hits,
                         const struct verdict *v);
-/* Writes the waiting entries into the log, and takes back those whose list dropped the value. One thread. */
+/* Writes the waiting entries into the log, and takes back those whose list dropped the value.
+ * One thread. */
 void report_listed_take(void);
 
 #endif

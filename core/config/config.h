@@ -133,6 +133,7 @@ struct config {
     struct config_quarantine quarantine;
 
     struct config_hub hub;
+    struct config_store store;
     struct config_peers peers;
     struct config_api api;
     struct config_alerts alerts;

@@ -59,6 +59,29 @@ struct config_hub {
         connect;          /* members to call; empty: all that have an address */
     uint64_t bytes_per_s; /* of answers to one peer */
 };
+/* The store that the servers of one owner share: core/hub/shared. */
+enum { STORE_PREFIX_MAX = 32 };
+enum store_kind { STORE_OFF, STORE_REDIS };
+enum store_mode { STORE_SINGLE, STORE_SENTINEL, STORE_CLUSTER };
+struct config_store {
+    enum store_kind kind;
+    enum store_mode mode;
+    struct config_strings servers; /* HOST:PORT, [IPV6]:PORT or unix:/PATH */
+    char *master;                  /* the name that the Sentinels know */
+    char *user;                    /* "": the server's default user */
+    char *password_file;           /* path, or "": no login */
+    char *sentinel_user;
+    char *sentinel_password_file;
+    bool tls;
+    char *tls_ca;   /* path, or "": the system's */
+    char *tls_name; /* that all certificates must have; "": the host as addressed */
+    char *tls_cert; /* path, or "": none is shown */
+    char *tls_key;
+    char *prefix;         /* of all keys there */
+    uint64_t spool;       /* bytes of counts that wait for the store */
+    uint64_t deadline_us; /* for the filter lines of a message */
+    uint64_t fresh_s;     /* age up to which the store's counts may do harm */
+};
 /* Limits on the influence of peers; they never exceed those of the ring's manifest. */
 struct config_peers {
     unsigned cap;          /* of one peer's counts in a verdict; 0: the manifest's */

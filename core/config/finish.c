@@ -144,6 +144,42 @@ static void check_types(const struct config *c, config_is_type_fn *is_type,
     }
 }
 
+/* What the store lacks; NULL: nothing. */
+static const char *store_fault(const struct config_store *s)
+{
+    size_t length = strlen(s->prefix);
+
+    if (length == 0 || length > STORE_PREFIX_MAX ||
+        strspn(s->prefix, "abcdefghijklmnopqrstuvwxyz0123456789_:.-") != length) {
+        return "prefix: write 1 to 32 characters of a-z, 0-9, _, :, . and -";
+    }
+    if (s->servers.n == 0) {
+        return "servers: name at least one, such as [ \"redis1:6379\" ]";
+    }
+    if (s->mode == STORE_SENTINEL && *s->master == '\0') {
+        return "master: write the name that the Sentinels watch, such as \"mymaster\"";
+    }
+    if ((*s->tls_cert == '\0') != (*s->tls_key == '\0')) {
+        return "tls_cert and tls_key belong together: set both or none";
+    }
+    if (!s->tls &&
+        (*s->tls_ca != '\0' || *s->tls_name != '\0' || *s->tls_cert != '\0')) {
+        return "tls: set it to true, or remove tls_ca, tls_name, tls_cert and tls_key";
+    }
+    return NULL;
+}
+
+static void check_store(const struct config *c, struct config_errors *errors)
+{
+    struct config_source at = config_key_source(c, offsetof(struct config, store.kind));
+    const char *why = c->store.kind == STORE_OFF ? NULL : store_fault(&c->store);
+
+    if (why != NULL) {
+        config_errors_add(errors, ERR_RANGE, c->origin->files[at.file], at.line,
+                          "store.%s", why);
+    }
+}
+
 void config_finish(struct config *c, const struct config_types *types,
                    struct config_errors *errors)
 {
@@ -167,6 +203,9 @@ void config_finish(struct config *c, const struct config_types *types,
     finish_socket(c, &c->hub.control_socket, "peers/hub.ctl", errors);
     check_thresholds(c, errors);
     check_embargo(c, errors);
+    if (errors->n == 0) {
+        check_store(c, errors);
+    }
     if (errors->n == 0 || c->rule_default.type != NULL) {
         config_finish_rules(c, types, errors);
     }

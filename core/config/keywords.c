@@ -77,6 +77,16 @@ static const char *const user_releases[] = {
     [QUARANTINE_USERS_ANY] = "any",
 };
 
+static const char *const store_kinds[] = {
+    [STORE_OFF] = "off",
+    [STORE_REDIS] = "redis",
+};
+static const char *const store_modes[] = {
+    [STORE_SINGLE] = "single",
+    [STORE_SENTINEL] = "sentinel",
+    [STORE_CLUSTER] = "cluster",
+};
+
 /* The words of a kind, by their value. Below `first`, and where NULL is, there is no word. */
 struct keyword_set {
     const char *const *names;
@@ -105,6 +115,8 @@ static const struct keyword_set sets[] = {
     [SCHEMA_ROLE] = WORDS(roles, 0, "\"read\""),
     [SCHEMA_MTA] = WORDS(mtas, 0, "\"auto\""),
     [SCHEMA_USER_RELEASE] = WORDS(user_releases, 0, "\"own\""),
+    [SCHEMA_STORE_KIND] = WORDS(store_kinds, 0, "\"redis\""),
+    [SCHEMA_STORE_MODE] = WORDS(store_modes, 0, "\"cluster\""),
 };
 
 const char *action_name(enum action a)

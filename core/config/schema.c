@@ -113,7 +113,7 @@ _Static_assert(offsetof(struct config_list, name) == 0 &&
 
 const char *schema_kind_name(enum schema_kind kind)
 {
-    static const char *const names[SCHEMA_USER_RELEASE + 1] = {
+    static const char *const names[SCHEMA_STORE_MODE + 1] = {
         [SCHEMA_PATH] = "path",
         [SCHEMA_SOCKET] = "socket",
         [SCHEMA_CONTROL] = "path",
@@ -259,7 +259,7 @@ const char *schema_nearest(const char *group, const char *name)
         "subscribe",  "subscribe.name",  "feeds",       "feeds.name",
         "api",        "alerts",          "rule_groups", "rule_groups.name",
         "value_sets", "value_sets.name", "users",       "users.name",
-        "quarantine",
+        "quarantine", "store",
 #define CONFIG_RULE_GROUP_KEY(path, kind, field, min, max, def, help) \
     "rule_groups." path,
 #define CONFIG_VALUE_SET_KEY(path, kind, field, min, max, def, help) "value_sets." path,

@@ -41,22 +41,24 @@ enum schema_kind {
     SCHEMA_DIRECTION,  /* enum condition_direction */
     SCHEMA_CONDITIONS, /* struct config_conditions */
     SCHEMA_BULK_ALONE,
-    SCHEMA_SHARE,       /* double, a part of one */
-    SCHEMA_NETWORKS,    /* n and struct ipnet * */
-    SCHEMA_TOKENS,      /* struct config_strings, lower case */
-    SCHEMA_ADDRESSES,   /* struct config_strings */
-    SCHEMA_DOMAINS,     /* struct config_strings */
-    SCHEMA_RECIPIENTS,  /* struct config_strings, USER@DOMAIN or @DOMAIN */
-    SCHEMA_URLS,        /* struct config_strings, http:// or https:// */
-    SCHEMA_WEIGHTS,     /* struct config_strings, "NAME=NUMBER" */
-    SCHEMA_FILE,        /* absolute path, or "" */
-    SCHEMA_SHIPPED,     /* path that may be relative, or "" */
-    SCHEMA_FEED_URL,    /* http://, https:// or file:///PATH, or "" */
-    SCHEMA_TEXTS,       /* struct config_strings, as written */
-    SCHEMA_LISTENS,     /* struct config_strings, HOST:PORT or unix:/PATH */
-    SCHEMA_ROLE,        /* enum api_role */
-    SCHEMA_MTA,         /* enum quarantine_mta */
-    SCHEMA_USER_RELEASE /* enum quarantine_users */
+    SCHEMA_SHARE,        /* double, a part of one */
+    SCHEMA_NETWORKS,     /* n and struct ipnet * */
+    SCHEMA_TOKENS,       /* struct config_strings, lower case */
+    SCHEMA_ADDRESSES,    /* struct config_strings */
+    SCHEMA_DOMAINS,      /* struct config_strings */
+    SCHEMA_RECIPIENTS,   /* struct config_strings, USER@DOMAIN or @DOMAIN */
+    SCHEMA_URLS,         /* struct config_strings, http:// or https:// */
+    SCHEMA_WEIGHTS,      /* struct config_strings, "NAME=NUMBER" */
+    SCHEMA_FILE,         /* absolute path, or "" */
+    SCHEMA_SHIPPED,      /* path that may be relative, or "" */
+    SCHEMA_FEED_URL,     /* http://, https:// or file:///PATH, or "" */
+    SCHEMA_TEXTS,        /* struct config_strings, as written */
+    SCHEMA_LISTENS,      /* struct config_strings, HOST:PORT or unix:/PATH */
+    SCHEMA_ROLE,         /* enum api_role */
+    SCHEMA_MTA,          /* enum quarantine_mta */
+    SCHEMA_USER_RELEASE, /* enum quarantine_users */
+    SCHEMA_STORE_KIND,
+    SCHEMA_STORE_MODE
 };
 
 struct schema_row {

@@ -159,6 +159,7 @@ static void reload(struct hub *h, struct buf *ret)
     metrics_collector_renew(h->surveyor, h->config);
     subscribe_renew(&h->subscribe, h->config, h->o.is_once);
     feeds_renew(h->feeds, h->config);
+    shared_renew(h->shared, h->config);
     hub_api_renew(h);
     log_set_level(fresh->log_level);
     peer_server_set_rate(h->server, fresh->hub.bytes_per_s);
@@ -276,6 +277,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
     THEN(e, feeds_new(h->config, h->board, h->o.is_once, &h->feeds, reterr));
     if (e == ERR_OK) {
         open_stats(h);
+        hub_shared_start(h);
         hub_api_start(h);
     }
     return e;
@@ -284,6 +286,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
 static void tear_down(struct hub *h)
 {
     hub_api_stop(h);
+    shared_free(&h->shared);
     control_free(&h->control);
     feeds_free(&h->feeds);
     subscribe_free(&h->subscribe);

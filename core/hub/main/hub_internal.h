@@ -20,6 +20,7 @@
 #include "core/hub/metrics/alerts.h"
 #include "core/hub/metrics/metrics.h"
 #include "core/hub/metrics/metrics_snapshot.h"
+#include "core/hub/shared/shared.h"
 #include "core/hub/status/status_board.h"
 #include "core/ring/sync/list_publisher.h"
 
@@ -51,6 +52,7 @@ struct hub {
     struct list_publisher *share;
     struct vote_publisher *votes;
     struct control *control;
+    struct shared *shared; /* NULL: no store */
     struct subscribe *subscribe; /* NULL: no subscriptions */
     struct feeds *feeds;
     bool is_paused;
@@ -84,6 +86,13 @@ enum err hub_ring_make_ends(struct hub *h, struct errinfo *reterr);
 /* Begin and end of a command that changes the files. */
 void hub_ring_pause(void *context);
 void hub_ring_release(void *context);
+
+/* ---- the store of the ring: hub_shared.c ---- */
+
+/* A failure is logged, and the hub goes on without. */
+void hub_shared_start(struct hub *h);
+/* The ring is open, and its servers share a store. */
+bool hub_shares(const struct hub *h);
 
 /* ---- the HTTP API: hub_http.c ---- */
 

@@ -21,6 +21,9 @@ void hub_ring_close(struct hub *h)
 {
     struct errinfo why;
 
+    if (h->shared != NULL) {
+        shared_pause(h->shared);
+    }
     count_publisher_free(&h->counts);
     list_publisher_free(&h->share);
     vote_publisher_free(&h->votes);
@@ -208,6 +211,9 @@ void hub_ring_tick(struct hub *h)
         hub_trouble(h, "sync", &why);
     }
     publish_all(h);
+    if (hub_shares(h)) {
+        shared_tick(h->shared);
+    }
     turn_keys(h);
     warn_of_expiry(h);
     peer_server_wake(h->server);

@@ -1,0 +1,20 @@
+/* hub_shared - the hub and the store that the servers of its ring share. */
+#include "core/base/log.h"
+#include "core/hub/main/hub_internal.h"
+
+void hub_shared_start(struct hub *h)
+{
+    struct errinfo why;
+
+    if (h->config->store.kind == STORE_OFF || h->o.is_once) {
+        return;
+    }
+    if (shared_new(h->base, h->config, &h->node, &h->shared, &why) != ERR_OK) {
+        log_errinfo("store", &why);
+    }
+}
+
+bool hub_shares(const struct hub *h)
+{
+    return h->shared != NULL && h->node.is_open && h->node.manifest.kind == RING_OWN;
+}

@@ -1,0 +1,46 @@
+/*
+ * shared - the store that the servers of one owner share, as the hub uses it.
+ *
+ * The servers of a ring of kind own keep counts, lists and filter lines in one Redis or Valkey
+ * instead of sending them to each other. Only the hub speaks to the store; gillnetd reads files.
+ * Nothing in the store is trusted more than an honest server of the ring would be.
+ * Depends: base, config, redis, exchange.   Threads: that of the event loop.   ADR 0079.
+ */
+#ifndef CORE_HUB_SHARED_SHARED_H
+#define CORE_HUB_SHARED_SHARED_H
+
+#include "core/config/config.h"
+#include "core/hub/exchange/node.h"
+#include "core/hub/redis/redis.h"
+
+enum {
+    SHARED_CELLS = 128,   /* a power of two; see shared_cell_of */
+    SHARED_NAME_MAX = 160 /* bytes of a key's name, with NUL */
+};
+
+struct shared;
+/* Connects when it is needed. config and node are borrowed; the node may be closed. ERR_DENIED and
+ * others: a password or certificate file. */
+enum err shared_new(struct event_base *base, const struct config *config,
+                    struct node *node, struct shared **ret, struct errinfo *reterr);
+void shared_free(struct shared **s); /* accepts NULL */
+/* Another configuration; keys that need a restart stay as they were. Accepts NULL. */
+void shared_renew(struct shared *s, const struct config *config);
+/* Each second while the ring is open. Accepts NULL. */
+void shared_tick(struct shared *s);
+/* Before the ring's files are closed: nothing of the node is used until the next tick. */
+void shared_pause(struct shared *s);
+
+/* The cell of a counted key: its first bits. All keys of one cell lie in one slot. */
+unsigned shared_cell_of(uint64_t key);
+/* "PREFIX{TAG}REST" */
+struct shared_name {
+    char text[SHARED_NAME_MAX];
+};
+struct shared_name shared_name(const struct shared *s, const char *tag,
+                               const char *rest);
+struct redis *shared_redis(struct shared *s);
+struct node *shared_node(struct shared *s);
+const struct config *shared_config(const struct shared *s);
+
+#endif

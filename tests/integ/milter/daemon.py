@@ -88,6 +88,10 @@ class Daemon:
             time.sleep(0.01)
         raise AssertionError(f"waited in vain for {name}:\n" + self.log())
 
+    def wait_log(self, text):
+        """The log is written behind the replies."""
+        self.wait_for(lambda: text in self.log(), text)
+
     def control(self, request, path=None, timeout=120):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(timeout)

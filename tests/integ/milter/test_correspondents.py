@@ -180,8 +180,8 @@ class Accounts(unittest.TestCase):
         with Daemon(CONFIG % "spam" + self.LIMIT % "warn", lists=LISTS) as d:
             answers = self.flood(d)
             self.assertEqual({(a.code, a.quarantine) for a in answers}, {("c", None)})
-            self.assertIn("user=ann strangers=6 most=5", d.log())
-            self.assertIn("account ann sends to 6 strangers", d.log())
+            d.wait_log("user=ann strangers=6 most=5")
+            d.wait_log("account ann sends to 6 strangers")
             self.assertEqual(d.stat("account_alerts"), 1)
             self.assertEqual(d.stat("outgoing_strangers"), 8)
             d.wait_for(lambda: "account ann sends to 8 strangers today" in
@@ -214,7 +214,7 @@ class Accounts(unittest.TestCase):
             for i in range(6):
                 play(m, ANN, [f"q{i}@s.example"], [("From", ANN)], user="ann")
             m.quit()
-            self.assertIn(" bounces=1 ", d.log())
+            d.wait_log(" bounces=1 ")
 
 
 if __name__ == "__main__":

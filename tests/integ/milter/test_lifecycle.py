@@ -155,7 +155,7 @@ class Sockets(unittest.TestCase):
     def test_inet6__serves(self):
         with Daemon("", target="inet:[::1]:18897") as d:
             self.usual("inet:::1:18897")
-            self.assertIn("sendmail=inet6:18897@[::1]", d.log())
+            d.wait_log("sendmail=inet6:18897@[::1]")
 
     def test_not_a_socket_there__refused_and_kept(self):
         d = Daemon("")
@@ -238,7 +238,7 @@ class Stop(unittest.TestCase):
         self.assertIsNone(d.proc.poll())
         d.signal(signal.SIGTERM)
         self.assertEqual(d.proc.wait(30), 0)
-        self.assertIn("cut=1", d.log())
+        d.wait_log("cut=1")
         m.close()
         d.__exit__(None, None, None)
 
@@ -368,7 +368,7 @@ class Trouble(unittest.TestCase):
             f.write("not a key\n")
         with d:
             self.assertIn(" fault=keys_unreadable", self.usual(d).status().replace("\n\t", " "))
-            self.assertIn("digest.key", d.log())
+            d.wait_log("digest.key")
             self.assertIn("fault: keys: ", gillnet("stat", "-c", d.conf, check=False).stdout)
             # mended: it is seen without a restart
             os.unlink(f"{d.folder}/keys/digest.key")
@@ -398,7 +398,7 @@ class Trouble(unittest.TestCase):
             f.write("a file where a folder should be")
         with d:
             self.usual(d)
-            self.assertIn("counts", d.log())
+            d.wait_log("counts")
             d.wait_for(lambda: d.stat("messages") == 1, "the count of the message")
 
     @unittest.skipIf(os.geteuid() != 0, "mounting a small disk needs root")
@@ -434,7 +434,7 @@ class Trouble(unittest.TestCase):
         with d:
             self.assertIn(" fault=lists", self.usual(d).status())
             self.assertGreater(d.stat("lists_failed"), 0)
-            self.assertIn("phish", d.log())
+            d.wait_log("phish")
 
     def test_folder_of_lists_vanishes__former_lists_serve_and_the_fault_is_named(self):
         with Daemon("", lists={"phish": ["evil.example"]}) as d:

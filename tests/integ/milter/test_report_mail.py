@@ -108,7 +108,7 @@ class Addresses(Case):
         mail(self.d, [SPAM_TO], sender=ANN, user="ann")
         mail(self.d, [SPAM_TO, HAM_TO], forward(REPORTED), sender=ANN, user="ann")
         self.assertEqual(self.reports(3), [])
-        self.assertIn("reason=empty", self.d.log())
+        self.d.wait_log("reason=empty")
 
     def test_stranger__does_nothing(self):
         for form in [forward(REPORTED), abuse(), abuse("not-spam")]:
@@ -137,7 +137,7 @@ class Providers(Case):
         self.provider(abuse(mail_from=ANN))
         self.assertEqual(self.reports(1), [])
         self.assertEqual(self.d.stat("account_complaints"), 1)
-        self.assertIn(f"event=complaint address={ANN} reason=feedback", self.d.log())
+        self.d.wait_log(f"event=complaint address={ANN} reason=feedback")
 
 
 class Bounces(Case):

@@ -279,11 +279,11 @@ void exchange_free(struct exchange **x)
     *x = NULL;
 }
 
-bool exchange_may_publish(const struct exchange *x)
+bool exchange_may_publish(const struct exchange *x, struct exchange_sources others)
 {
-    unsigned called = 0;
-    unsigned asked = 0;
-    unsigned open = 0;
+    unsigned called = others.called;
+    unsigned asked = others.asked;
+    unsigned open = others.open;
 
     for (unsigned i = 0; i < x->npeers; i++) {
         const struct peer *p = x->peers[i];

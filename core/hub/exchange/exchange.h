@@ -69,9 +69,17 @@ void exchange_free(struct exchange **x);
 enum err exchange_renew(struct exchange *x, const struct config *config,
                         struct errinfo *reterr);
 
-/* True if each called peer sent its heads or cannot be reached, or if EXCHANGE_ASK_S has passed.
- * Until then this server may not know its own newest objects. */
-bool exchange_may_publish(const struct exchange *x);
+/* Who may have newer objects of this server than itself. */
+struct exchange_sources {
+    unsigned called;
+    unsigned asked; /* of these: they told all that they have */
+    unsigned open;  /* neither that, nor a failure */
+};
+/* True if each called peer and each of the others sent its heads or cannot be reached, or if
+ * EXCHANGE_ASK_S has passed. Until then this server may not know its own newest objects. */
+bool exchange_may_publish(const struct exchange *x, struct exchange_sources others);
+/* An object of that stream is on its way from a peer. */
+bool exchange_is_fetching(const struct exchange *x, const struct stream_key *stream);
 /* True if a round with every peer is over (is_once). *retfailed: rounds that failed. */
 bool exchange_is_done(const struct exchange *x, unsigned *retfailed);
 /* NULL: not a member that is known here. */

@@ -152,7 +152,7 @@ static size_t look_at_snap(void *context, struct slice begin)
     return OBJECT_HEADER_BYTES + (size_t)o.sent_len;
 }
 
-static bool is_in_flight(const struct exchange *x, const struct stream_key *k)
+bool exchange_is_fetching(const struct exchange *x, const struct stream_key *k)
 {
     for (unsigned i = 0; i < x->npeers; i++) {
         for (unsigned j = 0; j < EXCHANGE_FETCHES; j++) {
@@ -254,7 +254,7 @@ void exchange_fetch(struct peer *p)
     while (goes_on && p->next_want < p->nwants && p->nfetches < EXCHANGE_FETCHES) {
         const struct want *w = &p->wants[p->next_want++];
 
-        if (is_in_flight(x, &w->stream)) {
+        if (exchange_is_fetching(x, &w->stream)) {
             p->is_deferred = true;
         } else if (!is_skipped(x, &w->stream)) {
             goes_on = start_fetch(p, w);

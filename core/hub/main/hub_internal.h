@@ -93,6 +93,8 @@ void hub_ring_release(void *context);
 void hub_shared_start(struct hub *h);
 /* The ring is open, and its servers share a store. */
 bool hub_shares(const struct hub *h);
+/* The store as a source of this server's own objects. */
+struct exchange_sources hub_shared_source(const struct hub *h);
 
 /* ---- the HTTP API: hub_http.c ---- */
 

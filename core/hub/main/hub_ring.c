@@ -181,7 +181,8 @@ static void publish_all(struct hub *h)
 {
     struct errinfo why = {.text = ""};
 
-    if (!exchange_may_publish(h->exchange) || node_self(&h->node) == NULL) {
+    if (!exchange_may_publish(h->exchange, hub_shared_source(h)) ||
+        node_self(&h->node) == NULL) {
         return;
     }
     if (!h->publishes) {

@@ -9,7 +9,8 @@ void hub_shared_start(struct hub *h)
     if (h->config->store.kind == STORE_OFF || h->o.is_once) {
         return;
     }
-    if (shared_new(h->base, h->config, &h->node, &h->shared, &why) != ERR_OK) {
+    if (shared_new(h->base, h->config, &h->node, h->exchange, &h->shared, &why) !=
+        ERR_OK) {
         log_errinfo("store", &why);
     }
 }
@@ -17,4 +18,10 @@ void hub_shared_start(struct hub *h)
 bool hub_shares(const struct hub *h)
 {
     return h->shared != NULL && h->node.is_open && h->node.manifest.kind == RING_OWN;
+}
+
+struct exchange_sources hub_shared_source(const struct hub *h)
+{
+    return hub_shares(h) ? shared_source(h->shared)
+                         : (struct exchange_sources){.called = 0};
 }

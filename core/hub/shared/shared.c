@@ -1,12 +1,15 @@
 /* shared - the connection, and the turns of its parts. */
 #include "core/hub/shared/shared.h"
 
+#include "core/hub/shared/shared_objects.h"
+
 enum { SERVERS_MAX = REDIS_SERVERS_MAX };
 
 struct shared {
     const struct config *config;
     struct node *node;
     struct redis *redis;
+    struct shared_objects *objects;
     char prefix[STORE_PREFIX_MAX + 1];
 };
 
@@ -45,7 +48,8 @@ static struct redis_options options_of(const struct config_store *c,
 }
 
 enum err shared_new(struct event_base *base, const struct config *config,
-                    struct node *node, struct shared **ret, struct errinfo *reterr)
+                    struct node *node, const struct exchange *exchange,
+                    struct shared **ret, struct errinfo *reterr)
 {
     const char *servers[SERVERS_MAX];
     const struct redis_options options = options_of(&config->store, servers);
@@ -58,6 +62,7 @@ enum err shared_new(struct event_base *base, const struct config *config,
     s->node = node;
     (void)snprintf(s->prefix, sizeof(s->prefix), "%s", config->store.prefix);
     enum err e = redis_new(base, &options, &s->redis, reterr);
+    THEN(e, shared_objects_new(s, exchange, &s->objects, reterr));
     if (e != ERR_OK) {
         shared_free(&s);
         return e;
@@ -69,7 +74,8 @@ enum err shared_new(struct event_base *base, const struct config *config,
 void shared_free(struct shared **s)
 {
     if (*s != NULL) {
-        redis_free(&(*s)->redis);
+        redis_free(&(*s)->redis); /* answers all calls */
+        shared_objects_free(&(*s)->objects);
         free(*s);
         *s = NULL;
     }
@@ -86,12 +92,17 @@ void shared_renew(struct shared *s, const struct config *config)
 
 void shared_tick(struct shared *s)
 {
-    (void)s;
+    shared_objects_tick(s->objects);
 }
 
 void shared_pause(struct shared *s)
 {
-    (void)s;
+    shared_objects_pause(s->objects);
+}
+
+struct exchange_sources shared_source(const struct shared *s)
+{
+    return shared_objects_source(s->objects);
 }
 
 /* ---- names, and what the parts need ---- */

@@ -10,6 +10,7 @@
 #define CORE_HUB_SHARED_SHARED_H
 
 #include "core/config/config.h"
+#include "core/hub/exchange/exchange.h"
 #include "core/hub/exchange/node.h"
 #include "core/hub/redis/redis.h"
 
@@ -19,10 +20,11 @@ enum {
 };
 
 struct shared;
-/* Connects when it is needed. config and node are borrowed; the node may be closed. ERR_DENIED and
- * others: a password or certificate file. */
+/* Connects when it is needed. All are borrowed; the node may be closed. ERR_DENIED and others: a
+ * password or certificate file. */
 enum err shared_new(struct event_base *base, const struct config *config,
-                    struct node *node, struct shared **ret, struct errinfo *reterr);
+                    struct node *node, const struct exchange *exchange,
+                    struct shared **ret, struct errinfo *reterr);
 void shared_free(struct shared **s); /* accepts NULL */
 /* Another configuration; keys that need a restart stay as they were. Accepts NULL. */
 void shared_renew(struct shared *s, const struct config *config);
@@ -30,6 +32,9 @@ void shared_renew(struct shared *s, const struct config *config);
 void shared_tick(struct shared *s);
 /* Before the ring's files are closed: nothing of the node is used until the next tick. */
 void shared_pause(struct shared *s);
+
+/* The store as a source of this server's own objects: see exchange_may_publish. */
+struct exchange_sources shared_source(const struct shared *s);
 
 /* The cell of a counted key: its first bits. All keys of one cell lie in one slot. */
 unsigned shared_cell_of(uint64_t key);

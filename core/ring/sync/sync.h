@@ -125,10 +125,16 @@ size_t sync_wants(struct sync *s, const struct heads *heads, struct want *ret,
 uint64_t sync_version(const struct sync *s);
 /* Appends the answer to "heads after version" (heads_print). */
 enum err sync_heads(struct sync *s, uint64_t after, struct buf *ret);
+/* The heads of the own lists and filters that go on, lists first, the own heartbeat, and proofs.
+ * Heartbeats and proofs point into s until its next change. Free with heads_fini. */
+enum err sync_own_heads(struct sync *s, struct heads *ret);
 /* Appends objects seq from..to of a stream (a SNAP without payload): as many as fit max_bytes, at
  * least one. ERR_NOT_FOUND: `from` was removed, take the SNAP. */
 enum err sync_chain(struct sync *s, const struct object_id *stream, uint64_t from,
                     uint64_t to, size_t max_bytes, struct buf *ret);
+/* The header of a stored object. ERR_NOT_FOUND: it was removed. */
+enum err sync_header(const struct sync *s, const struct object_id *stream, uint64_t seq,
+                     struct object *ret);
 /* Whether the stream has reached seq here; answers about objects up to seq never change then. */
 bool sync_reaches(const struct sync *s, const struct object_id *stream, uint64_t seq);
 /* Appends a SNAP with its payload, made again from the stored content. */

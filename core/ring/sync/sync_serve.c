@@ -67,20 +67,32 @@ static struct stream **changed(const struct sync *s, uint64_t after, size_t *ret
     return v;
 }
 
+static size_t tell_heartbeat(const struct origin *o, uint64_t after, uint64_t now_ms,
+                             struct slice *ret)
+{
+    if (o->heartbeat_ms == 0 || o->heartbeat_version <= after ||
+        o->expires_ms <= now_ms) {
+        return 0;
+    }
+    *ret = slice_of(o->heartbeat, OBJECT_HEADER_BYTES);
+    return 1;
+}
+
+static size_t tell_proof(struct sync *s, struct origin *o, uint64_t after,
+                         struct slice *ret)
+{
+    return o->is_distrusted && o->proof_version > after && sync_tell_proof(s, o, ret)
+               ? 3
+               : 0;
+}
+
 static size_t tell_origins(struct sync *s, uint64_t after, struct slice *ret)
 {
     const uint64_t now = sync_now_ms();
     size_t n = 0;
     for (unsigned i = 0; i < s->norigins && n + 4 <= HEARTBEATS_MAX; i++) {
-        struct origin *o = s->origins[i];
-        if (o->heartbeat_ms != 0 && o->heartbeat_version > after &&
-            o->expires_ms > now) {
-            ret[n++] = slice_of(o->heartbeat, OBJECT_HEADER_BYTES);
-        }
-        if (o->is_distrusted && o->proof_version > after &&
-            sync_tell_proof(s, o, ret + n)) {
-            n += 3;
-        }
+        n += tell_heartbeat(s->origins[i], after, now, ret + n);
+        n += tell_proof(s, s->origins[i], after, ret + n);
     }
     return n;
 }
@@ -104,6 +116,45 @@ enum err sync_heads(struct sync *s, uint64_t after, struct buf *ret)
     free(v);
     heads_fini(&h);
     return e;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct head *x = a;
+    const struct head *y = b;
+    if (x->stream.kind != y->stream.kind) {
+        return x->stream.kind < y->stream.kind ? -1 : 1;
+    }
+    return strcmp(x->stream.list, y->stream.list);
+}
+
+enum err sync_own_heads(struct sync *s, struct heads *ret)
+{
+    struct heads h = {.version = s->version};
+    const struct origin *self = sync_origin(s, &s->self->origin);
+    const size_t most = self ? self->nstreams : 0;
+    h.v = calloc(most + 1, sizeof(*h.v));
+    h.heartbeats = calloc(HEARTBEATS_MAX, sizeof(*h.heartbeats));
+    if (!h.v || !h.heartbeats) {
+        heads_fini(&h);
+        return ERR_NOMEM;
+    }
+    for (struct stream *st = self ? self->streams : NULL; st; st = st->of_origin) {
+        if (st->key.kind != OBJECT_COUNT && st->seq > 0 && !st->is_left) {
+            h.v[h.n++] = head_of(st);
+        }
+    }
+    if (h.n > 1) {
+        qsort(h.v, h.n, sizeof(*h.v), by_kind);
+    }
+    if (self) {
+        h.nheartbeats = tell_heartbeat(self, 0, sync_now_ms(), h.heartbeats);
+    }
+    for (unsigned i = 0; i < s->norigins && h.nheartbeats + 3 <= HEARTBEATS_MAX; i++) {
+        h.nheartbeats += tell_proof(s, s->origins[i], 0, h.heartbeats + h.nheartbeats);
+    }
+    *ret = h;
+    return ERR_OK;
 }
 
 /* ---- objects ---- */

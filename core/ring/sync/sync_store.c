@@ -59,6 +59,24 @@ enum err sync_object_read(const struct sync *s, const struct stream *st, uint64_
     return e;
 }
 
+enum err sync_header(const struct sync *s, const struct object_id *stream, uint64_t seq,
+                     struct object *ret)
+{
+    char path[FILE_PATH_MAX];
+    char header[OBJECT_HEADER_BYTES];
+    const struct stream *st = sync_find(s, stream);
+    if (!st || object_path(s, st, seq, path, NULL) != ERR_OK) {
+        return ERR_NOT_FOUND;
+    }
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
+    }
+    const size_t n = file_read_at(fd, 0, header, sizeof(header));
+    (void)close(fd);
+    return object_parse(slice_of(header, n), ret, NULL);
+}
+
 bool sync_object_is_there(const struct sync *s, const struct stream *st, uint64_t seq)
 {
     char path[FILE_PATH_MAX];

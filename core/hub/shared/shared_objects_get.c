@@ -397,20 +397,24 @@ static void take_heads(struct shared_objects *o, const struct object_id *origin,
     struct errinfo why = {.text = ""};
     struct heads heads;
 
+    const bool is_other = slice_has_prefix(error, SLICE_LIT("WRONGTYPE"));
+
     (void)what;
-    (void)error;
     if (m == NULL) {
         return;
     }
     m->is_asking = false;
-    m->has_failed = r == NULL;
-    if (r == NULL) {
+    m->has_failed = r == NULL && !is_other;
+    if (m->has_failed) {
         m->again_us = clock_mono_us() + OBJECTS_US_PER_S;
         return;
     }
-    const struct slice text = resp_text(r, 0);
+    const struct slice text = r != NULL ? resp_text(r, 0) : SLICE_NONE;
 
-    if (text.n > 0) {
+    if (is_other) {
+        (void)errinfo_set(&why, ERR_SYNTAX, "", 0, "the key of the heads has no text");
+        objects_refused(o, origin, "heads", SYNC_MALFORMED, &why);
+    } else if (text.n > 0) {
         enum err e = heads_parse(text, &heads, &why);
 
         if (e == ERR_OK) {

@@ -181,7 +181,7 @@ class Lists(unittest.TestCase):
         # heads: nonsense, of another origin, far ahead, replaced by another type
         text = raw(self.redis, "GET", heads)
         far = bytearray(text)
-        far[16 + 80:16 + 88] = struct.pack("<Q", 1 << 60)
+        far[16 + 88:16 + 96] = struct.pack("<Q", 1 << 60)
         for name, data in (("nonsense", b"x" * 1000), ("empty", b"GNXH" + bytes(12)), ("cut", text[:-1]), ("far", bytes(far)),
                            ("other", raw(self.redis, "GET", f"g{{o:{b.origin()}}}heads")), ("much", bytes(1 << 20))):
             with self.subTest(name):

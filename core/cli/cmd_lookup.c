@@ -275,6 +275,7 @@ static bool open_batch(struct lookup *l, const struct state_lists *lists)
             .reader = r,
             .origin = origin,
             .share = ask_share(lists->config, slice_str(list_reader_name(r)), origin),
+            .may_revoke = origin != NULL && lists->is_same_owner[i],
             .voice = rating_input_of(&voices, r)};
     }
     l->lists = (struct query_lists){.v = l->v,

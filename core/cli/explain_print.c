@@ -23,6 +23,7 @@ static struct query_list query_list_of(const struct state_lists *lists, size_t i
         .reader = r,
         .origin = origin,
         .share = ask_share(lists->config, slice_str(list_reader_name(r)), origin),
+        .may_revoke = origin != NULL && lists->is_same_owner[i],
         .voice = rating_input_of(&voices, r)};
 }
 

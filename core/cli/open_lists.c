@@ -130,6 +130,11 @@ static bool lists_grow(struct state_lists *s, size_t more)
         return false;
     }
     s->origin = origin;
+    bool *is_same_owner = realloc(s->is_same_owner, s->n + more + 1);
+    if (is_same_owner == NULL) {
+        return false;
+    }
+    s->is_same_owner = is_same_owner;
     return true;
 }
 
@@ -158,6 +163,7 @@ static int open_origin(struct cli *cli, const struct origin_row *row,
         enum err e = list_reader_open(folder, name[i], &cli->keys, &s->v[s->n], &info);
         if (e == ERR_OK) {
             memcpy(s->origin[s->n], row->name, sizeof(row->name));
+            s->is_same_owner[s->n] = row->is_same_owner;
             s->nlists++;
             s->n++;
         } else if (e != ERR_NOT_FOUND) {
@@ -198,6 +204,7 @@ void state_close_lists(struct state_lists *s)
     }
     free(s->v);
     free(s->origin);
+    free(s->is_same_owner);
     lookup_stats_view_free(&s->hits);
     arena_free(&s->arena);
     *s = (struct state_lists){.v = NULL};

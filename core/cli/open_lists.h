@@ -25,6 +25,7 @@ struct state_lists {
     size_t n;
     size_t nown; /* the first nown are local lists, the others those of peers */
     char (*origin)[ORIGIN_NAME_MAX + 1]; /* of each; empty: local */
+    bool *is_same_owner;                 /* of each peer's: origin_row.is_same_owner */
     struct arena *arena;                 /* the names */
     unsigned derived; /* bits of feature_derived that some list is asked for */
     size_t nlists;    /* all lists, opened or not */

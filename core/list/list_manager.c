@@ -282,6 +282,7 @@ static void set_add(struct list_manager *h, struct listset *s,
     if (place->origin) {
         memcpy(item->origin, place->origin->origin, ORIGIN_BYTES);
         item->owner = place->owner;
+        item->may_revoke = place->origin->is_same_owner && place->weight > 0;
         memcpy(item->origin_name, place->origin->name, sizeof(item->origin_name));
     } else {
         s->nown++;

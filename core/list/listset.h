@@ -28,8 +28,11 @@ struct listset;
 enum list_suppression {
     LIST_NOT_SUPPRESSED,
     LIST_SUPPRESSED_REVOKED, /* a person here revoked the value in the list of this name */
-    LIST_SUPPRESSED_ALLOWED,  /* an allow list here holds it */
-    LIST_SUPPRESSED_PROTECTED /* it is, or lies below, a protected name */
+    LIST_SUPPRESSED_ALLOWED,   /* an allow list here holds it */
+    LIST_SUPPRESSED_PROTECTED, /* it is, or lies below, a protected name */
+    /* Another server of this owner revoked the value in the list of this name. Local entries are
+     * silent then, too, and their answer is LIST_REVOKED. */
+    LIST_SUPPRESSED_ELSEWHERE
 };
 const char *list_suppression_name(
     enum list_suppression s); /* "", "revoked here", ... */
@@ -95,6 +98,8 @@ const char *listset_origin(const struct listset *s, size_t i);
 /* A number below ORIGINS_MAX, the same for all lists of one server, whether a member of the ring or
  * a subscription. Only for lists of peers. */
 unsigned listset_owner(const struct listset *s, size_t i);
+/* What is revoked in the i-th list, of another server of this owner, is revoked here. */
+bool listset_may_revoke(const struct listset *s, size_t i);
 /* Factor for the weight of the configured list of this name; 0: no such list. */
 double listset_weight(const struct listset *s, size_t i);
 /* Some list has a fault (its answers may be those of a former generation, or missing), or the

@@ -33,6 +33,7 @@ struct listset_item {
     struct lookup_stats_row *row;     /* of the list as a whole; NULL: not counted */
     bool takes_all;                   /* no types named: every key fits */
     struct feature_classes types;     /* feature numbers looked up */
+    bool may_revoke;                  /* see LIST_SUPPRESSED_ELSEWHERE */
     double weight;                    /* of the origin, times the list's; 1: local */
     uint8_t origin[ORIGIN_BYTES];
     unsigned owner;                        /* see listset_owner */
@@ -75,7 +76,7 @@ struct listset {
  * configuration rejects them). */
 struct feature_classes list_named_types(const struct config_list *list);
 
-/* Marks those hits of peers' lists that count for nothing here. */
+/* Marks those hits that count for nothing here, for what other lists say. */
 void listset_silence(const struct listset *s, struct list_hits *hits);
 
 #endif

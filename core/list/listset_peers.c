@@ -1,6 +1,6 @@
 /*
  * listset_peers - ignores peers' hits on protected names and on values that were revoked or allowed
- * here.
+ * here, and all hits on values that another server of this owner revoked.
  */
 
 #include "core/list/listset_internal.h"
@@ -16,6 +16,7 @@ const char *list_suppression_name(enum list_suppression s)
         [LIST_SUPPRESSED_REVOKED] = "revoked here",
         [LIST_SUPPRESSED_ALLOWED] = "allowed here",
         [LIST_SUPPRESSED_PROTECTED] = "protected here",
+        [LIST_SUPPRESSED_ELSEWHERE] = "revoked by another server",
     };
     return names[s];
 }
@@ -88,7 +89,9 @@ static enum list_suppression veto_of(const struct listset *s, const struct list_
 {
     const struct config_list *c = s->item[h->list].config;
     if (h->list >= s->nown) {
-        return LIST_NOT_SUPPRESSED;
+        return h->answer == LIST_REVOKED && s->item[h->list].may_revoke
+                   ? LIST_SUPPRESSED_ELSEWHERE
+                   : LIST_NOT_SUPPRESSED;
     }
     if (h->answer == LIST_CONFIRMED && c->is_allow && !c->shadow) {
         return LIST_SUPPRESSED_ALLOWED;
@@ -114,7 +117,10 @@ static size_t vetoes_find(const struct listset *s, const struct list_hits *hits,
 static bool is_meant(const struct listset *s, const struct veto *v,
                      const struct list_hit *h)
 {
-    if (!slice_eq(v->hit->value, h->value)) {
+    const bool is_elsewhere = v->silence == LIST_SUPPRESSED_ELSEWHERE;
+    if (!slice_eq(v->hit->value, h->value) ||
+        (is_elsewhere && h->answer == LIST_REVOKED) ||
+        (!is_elsewhere && h->list < s->nown)) {
         return false;
     }
     return v->silence == LIST_SUPPRESSED_ALLOWED ||
@@ -130,24 +136,27 @@ static enum list_suppression silence_of(const struct listset *s, const struct ve
             return v[i].silence;
         }
     }
-    return list_is_protected(s->config, h->value) ? LIST_SUPPRESSED_PROTECTED
-                                                  : LIST_NOT_SUPPRESSED;
+    return h->list >= s->nown && list_is_protected(s->config, h->value)
+               ? LIST_SUPPRESSED_PROTECTED
+               : LIST_NOT_SUPPRESSED;
 }
 
 void listset_silence(const struct listset *s, struct list_hits *hits)
 {
     struct veto veto[VETOES_MAX];
-    size_t n = 0;
-    bool has_looked = false;
-    for (size_t i = 0; i < hits->n; i++) {
+    bool has_peers = false;
+    for (size_t i = 0; i < hits->n && !has_peers; i++) {
+        has_peers = hits->v[i].list >= s->nown;
+    }
+    const size_t n = has_peers ? vetoes_find(s, hits, veto) : 0;
+    for (size_t i = 0; has_peers && i < hits->n; i++) {
+        hits->v[i].silence = (uint8_t)silence_of(s, veto, n, &hits->v[i]);
+    }
+    for (size_t i = 0; has_peers && i < hits->n; i++) { /* vetoes point at hits */
         struct list_hit *h = &hits->v[i];
-        if (h->list < s->nown) {
-            continue;
+        if (h->list < s->nown && h->silence != LIST_NOT_SUPPRESSED) {
+            h->answer = LIST_REVOKED;
+            h->is_explicit = false;
         }
-        if (!has_looked) {
-            n = vetoes_find(s, hits, veto);
-            has_looked = true;
-        }
-        h->silence = (uint8_t)silence_of(s, veto, n, h);
     }
 }

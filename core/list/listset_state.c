@@ -35,6 +35,11 @@ unsigned listset_owner(const struct listset *s, size_t i)
     return s->item[i].owner;
 }
 
+bool listset_may_revoke(const struct listset *s, size_t i)
+{
+    return s->item[i].may_revoke;
+}
+
 double listset_weight(const struct listset *s, size_t i)
 {
     return s->item[i].weight;

@@ -185,13 +185,35 @@ static bool gather_matches(struct query *a, const struct value *v, uint64_t now_
     return true;
 }
 
-/* Why an answer of a peer's list is ignored; see core/list/listset.h. */
+/* Another server of this owner revoked the value in the list of this name. */
+static bool is_revoked_elsewhere(const struct query *a, const struct query_match *m)
+{
+    const struct query_list *v = a->lists.v;
+
+    for (size_t i = 0; i < a->nmatches; i++) {
+        const struct query_match *other = &a->match[i];
+
+        if (v[other->list].may_revoke && v[other->list].share > 0 &&
+            other->answer == LIST_REVOKED && other->at == m->at &&
+            m->answer != LIST_REVOKED &&
+            strcmp(list_reader_name(v[other->list].reader),
+                   list_reader_name(v[m->list].reader)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Why an answer is ignored; see core/list/listset.h. */
 static enum list_suppression silence_of(const struct query *a,
                                         const struct query_match *m)
 {
     const struct query_lists *lists = &a->lists;
     const char *name = list_reader_name(lists->v[m->list].reader);
 
+    if (is_revoked_elsewhere(a, m)) {
+        return LIST_SUPPRESSED_ELSEWHERE;
+    }
     if (m->list < lists->nown) {
         return LIST_NOT_SUPPRESSED;
     }
@@ -256,6 +278,12 @@ enum err query_answer(struct query *a, size_t i, uint64_t now_s,
     }
     for (size_t m = 0; m < a->nmatches; m++) {
         a->match[m].silence = silence_of(a, &a->match[m]);
+    }
+    for (size_t m = 0; m < a->nmatches; m++) { /* as in listset_silence */
+        if (a->match[m].list < a->lists.nown &&
+            a->match[m].silence != LIST_NOT_SUPPRESSED) {
+            a->match[m].answer = LIST_REVOKED;
+        }
     }
     *ret =
         (struct query_result){.value = v->text,

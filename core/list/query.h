@@ -19,6 +19,7 @@ struct query_list {
     const struct list_reader *reader;
     const char *origin;        /* server that owns it; NULL: local */
     double share;              /* ask_share: 0: its hits make nothing listed */
+    bool may_revoke;           /* see LIST_SUPPRESSED_ELSEWHERE */
     struct rating_input voice; /* same for every value */
 };
 /* Local lists come first. Borrowed during the query. */

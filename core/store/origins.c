@@ -189,6 +189,9 @@ enum err origins_read(const char *state_dir, struct origins *ret,
     if (ring != ERR_OK && ring != ERR_NOT_FOUND) {
         return ring;
     }
+    for (unsigned i = 0; i < ret->n; i++) {
+        ret->v[i].is_same_owner = ret->quorum == 0;
+    }
     enum err e = read_one(state_dir, SUBSCRIPTIONS_FILE, &more, reterr);
     if (e == ERR_NOT_FOUND) {
         return ring;

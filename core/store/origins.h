@@ -25,6 +25,7 @@ struct origin_row {
     uint8_t owner[ORIGIN_BYTES]; /* whose word it is; zeros: its own */
     uint64_t cap;                /* of its counts in a verdict, over a whole window */
     enum origin_state state;
+    bool is_same_owner; /* a server of this ring, which is of kind own */
     char name[ORIGIN_NAME_MAX + 1];
 };
 

@@ -114,6 +114,7 @@ static bool fill_ask(struct lists_held *h)
         h->asked[i] =
             (struct query_list){.reader = r,
                                 .origin = origin,
+                                .may_revoke = listset_may_revoke(set, i),
                                 .share = ask_share(h->view.config, name, origin),
                                 .voice = rating_input_of(&voices, r)};
         ask->derived |= ask_derived(r, listset_config(set, i));

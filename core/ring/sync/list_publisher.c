@@ -19,15 +19,17 @@ static uint32_t hours_of(uint32_t expiry_s)
 }
 
 static struct list_record wanted(const struct mirror_entry *own,
-                                 const struct list_record *held)
+                                 const struct list_record *held, bool has_one_owner)
 {
     struct list_record w = {.digest = own->digest,
                             .after = own->status,
                             .type = own->class_type,
                             .expiry_h = hours_of(own->expiry_s)};
-    if (own->status == ENTRY_TAKEN_BACK) {
-        /* a revocation is useless to peers that never had the entry */
-        w.after = held->after == ENTRY_ABSENT ? ENTRY_ABSENT : ENTRY_TAKEN_BACK;
+    if (own->status == ENTRY_TAKEN_BACK && held->after == ENTRY_ABSENT) {
+        /* to peers of other owners a revocation is useless if they never had the entry */
+        w.after = has_one_owner ? ENTRY_TAKEN_BACK : ENTRY_ABSENT;
+        w.expiry_h = 0;
+    } else if (own->status == ENTRY_TAKEN_BACK) {
         w.type = held->type;
         w.expiry_h = held->expiry_h;
     }
@@ -46,10 +48,10 @@ static bool may_keep_expiry(uint32_t known_h, uint32_t wanted_h, uint64_t now_s)
 
 enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own,
                                                   const struct list_record *held,
-                                                  uint64_t now_s,
+                                                  bool has_one_owner, uint64_t now_s,
                                                   struct list_record *ret)
 {
-    struct list_record w = wanted(own, held);
+    struct list_record w = wanted(own, held, has_one_owner);
     struct list_record step = *held;
     step.before = held->after;
     step.after = w.after;
@@ -74,8 +76,8 @@ enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own
 static void add_step(struct list_publisher *x, struct shared_list *l,
                      const struct mirror_entry *own, const struct list_record *held)
 {
-    enum list_publisher_step s =
-        list_publisher_step_make(own, held, x->now_s, &x->step[x->nsteps]);
+    enum list_publisher_step s = list_publisher_step_make(
+        own, held, sync_has_one_owner(x->sync), x->now_s, &x->step[x->nsteps]);
     x->nsteps += s != LIST_PUBLISHER_STEP_NONE;
     l->is_again = l->is_again || s == LIST_PUBLISHER_STEP_AGAIN;
 }

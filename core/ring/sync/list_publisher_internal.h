@@ -51,7 +51,8 @@ struct list_publisher {
     size_t nchanged;
 };
 
-/* The step to publish for one digest, from local (status 0: not listed) and published entry. */
+/* The step to publish for one digest, from local (status 0: not listed) and published entry.
+ * has_one_owner: the ring is of kind own, so that a revocation concerns the entries of all. */
 enum list_publisher_step {
     LIST_PUBLISHER_STEP_NONE,
     LIST_PUBLISHER_STEP_ONE,
@@ -59,7 +60,7 @@ enum list_publisher_step {
 };
 enum list_publisher_step list_publisher_step_make(const struct mirror_entry *own,
                                                   const struct list_record *held,
-                                                  uint64_t now_s,
+                                                  bool has_one_owner, uint64_t now_s,
                                                   struct list_record *ret);
 /* Publishes filters of the list, or empty ones if it no longer shares them. */
 enum err list_publisher_filters(struct list_publisher *x, struct shared_list *l,

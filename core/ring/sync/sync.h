@@ -166,6 +166,8 @@ bool sync_own_stream(const struct sync *s, uint16_t kind, const char *list,
 void sync_use_list_key(struct sync *s, uint32_t id);
 /* The manifest has that digest key. */
 bool sync_is_ring_key(const struct sync *s, uint32_t id);
+/* The ring's servers have one owner. */
+bool sync_has_one_owner(const struct sync *s);
 /* The folder of lists, for list_publisher. */
 struct peerlists;
 struct peerlists *sync_lists(struct sync *s);

@@ -16,6 +16,11 @@ void sync_use_list_key(struct sync *s, uint32_t id)
     s->list_key = id;
 }
 
+bool sync_has_one_owner(const struct sync *s)
+{
+    return s->manifest.kind == RING_OWN;
+}
+
 bool sync_is_ring_key(const struct sync *s, uint32_t id)
 {
     return manifest_has_ring_key(&s->manifest, id);

@@ -28,7 +28,7 @@ static const char *name_of(enum journal_name kind, size_t i)
     case JOURNAL_ANSWER:
         return i <= LIST_UNVERIFIED ? list_answer_name((enum list_answer)i) : NULL;
     case JOURNAL_SILENCE:
-        return i <= LIST_SUPPRESSED_PROTECTED
+        return i <= LIST_SUPPRESSED_ELSEWHERE
                    ? list_suppression_name((enum list_suppression)i)
                    : NULL;
     case JOURNAL_NAME_KINDS:

@@ -54,17 +54,17 @@ class Lists(unittest.TestCase):
         self.addCleanup(ring.__exit__, None, None, None)
         return servers
 
-    def test_an_entry_of_one__in_force_on_all_within_seconds(self):
+    def test_added_on_one_and_revoked_on_another__in_force_on_all_within_seconds(self):
         servers = self.apart(daemons=True)
         for s in servers:
             add(s, f"{s.name}.example")
             wait_all(servers, f"{s.name}.example", what=in_force)
         took = []
         for i in range(ROUNDS):
-            giver, host = servers[i % 3], f"evil{i}.example"
-            for change, want in ((add, True), (revoke, False)):
+            host = f"evil{i}.example"
+            for who, change, want in ((servers[i % 3], add, True), (servers[(i + 1 + i // 3 % 2) % 3], revoke, False)):
                 begun = time.monotonic()
-                change(giver, host)
+                change(who, host)
                 wait_all(servers, host, want, in_force)
                 took.append(time.monotonic() - begun)
         took.sort()

@@ -86,7 +86,7 @@ enum err prop_list_publish(struct syncnode *node, struct listing *l, uint64_t no
                 e = peerlist_get(sync_lists(node->sync), &k, &held, reterr);
             }
             const enum list_publisher_step s =
-                list_publisher_step_make(&own, &held, now_s, &step[n]);
+                list_publisher_step_make(&own, &held, false, now_s, &step[n]);
             n += s != LIST_PUBLISHER_STEP_NONE;
             is_again = is_again || s == LIST_PUBLISHER_STEP_AGAIN;
         }

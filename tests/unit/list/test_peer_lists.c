@@ -35,11 +35,16 @@ static void configure(struct peers_fixture *x, const char *more)
     }
 }
 
-static void write_origins(struct peers_fixture *x)
+static void write_ring(struct peers_fixture *x, unsigned quorum)
 {
-    struct origins o = {.quorum = 1, .v = x->row, .n = ORIGINS};
+    struct origins o = {.quorum = quorum, .v = x->row, .n = ORIGINS};
     memset(o.self, 0xff, sizeof(o.self));
     MUST(x->f, origins_write(x->f->state, &o, &x->f->info));
+}
+
+static void write_origins(struct peers_fixture *x)
+{
+    write_ring(x, 1);
 }
 
 static int setup(void **state)
@@ -261,6 +266,71 @@ static void test_lookup__when_it_is_ours_to_say__then_peers_are_silent(void **st
     }
 }
 
+static const struct list_hit *hit_of(struct peers_fixture *x,
+                                     const struct list_hits *hits, const char *list,
+                                     const char *origin)
+{
+    const struct list_hit *found = NULL;
+    const struct listset *s = list_manager_acquire(x->h);
+    for (size_t i = 0; i < hits->n; i++) {
+        const char *its = listset_origin(s, hits->v[i].list);
+        bool is_its = its ? origin && strcmp(its, origin) == 0 : !origin;
+        if (is_its &&
+            strcmp(list_reader_name(listset_reader(s, hits->v[i].list)), list) == 0) {
+            found = &hits->v[i];
+        }
+    }
+    list_manager_release(x->h, &s);
+    assert_non_null(found);
+    return found;
+}
+
+/* Only a server of the same owner revokes entries of others, only in the list of that name, and
+ * only if it weighs something here. */
+static void test_lookup__when_a_server_of_this_owner_revoked_it__then_all_are_silent(
+    void **state)
+{
+    struct peers_fixture *x = *state;
+    struct list_writer *w = NULL;
+    peer_lists(x, 0, "test", 0, 10, ENTRY_LISTED);
+    peer_lists(x, 0, "other", 0, 10, ENTRY_LISTED);
+    peer_lists(x, 1, "test", 5, 6, ENTRY_REVOKED);
+    w = open_writer(x->f);
+    import_range(x->f, w, 0, 10, 0);
+    list_writer_close(&w);
+    static const struct {
+        const char *config;
+        unsigned quorum;
+        unsigned host;
+        bool is_silent;
+    } rows[] = {
+        {"", 0, 5, true},
+        {"", 0, 4, false},
+        {"", 1, 5, false},
+        {"peers = { weights = [ \"peer-1=0\" ]; };", 0, 5, false},
+    };
+    for (unsigned i = 0; i < LENGTH(rows); i++) {
+        char config[256];
+        snprintf(config, sizeof(config),
+                 "%s lists = ( { name = \"test\"; }, { name = \"other\"; } );",
+                 rows[i].config);
+        configure(x, config);
+        write_ring(x, rows[i].quorum);
+        refresh(x);
+        struct list_hits hits = look(x, rows[i].host, rows[i].host + 1);
+        const struct list_hit *own = hit_of(x, &hits, "test", NULL);
+        const struct list_hit *its = hit_of(x, &hits, "test", "peer-0");
+        const enum list_suppression want =
+            rows[i].is_silent ? LIST_SUPPRESSED_ELSEWHERE : LIST_NOT_SUPPRESSED;
+        assert_int_equal(own->silence, want);
+        assert_int_equal(own->answer,
+                         rows[i].is_silent ? LIST_REVOKED : LIST_CONFIRMED);
+        assert_int_equal(its->silence, want);
+        assert_int_equal(hit_of(x, &hits, "other", "peer-0")->silence,
+                         LIST_NOT_SUPPRESSED);
+    }
+}
+
 static void test_lookup__when_a_peer_names_an_allow_list__then_it_is_not_asked(
     void **state)
 {
@@ -309,6 +379,7 @@ int main(void)
         TEST(test_lookup__when_peers_list_it__then_each_origin_is_named),
         TEST(test_lookup__when_an_origin_is_not_active__then_it_has_no_say),
         TEST(test_lookup__when_it_is_ours_to_say__then_peers_are_silent),
+        TEST(test_lookup__when_a_server_of_this_owner_revoked_it__then_all_are_silent),
         TEST(test_lookup__when_a_peer_names_an_allow_list__then_it_is_not_asked),
         TEST(test_lookup__when_peers_flood__then_no_hit_of_ours_is_lost),
         TEST(test_lookup__when_there_is_no_ring__then_nothing_of_it_is_looked_for),

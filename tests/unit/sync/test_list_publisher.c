@@ -245,6 +245,24 @@ static void test_share__when_listed_and_revoked__then_so_it_is_everywhere(void *
     assert_int_equal(ask(r, 2, 1), LIST_CONFIRMED);
 }
 
+/* What its server never listed: of no use to other owners. */
+static void test_share__when_a_foreign_value_is_revoked__then_only_one_owner_tells(
+    void **state)
+{
+    struct ring *r = *state;
+    for (unsigned i = 0; i < 2; i++) {
+        bool is_own = i == 1;
+        r->m.kind = is_own ? RING_OWN : RING_FEDERATION;
+        MUST(r, sync_set_manifest(r->node[0].sync, &r->m, &r->why));
+        change(r, 1 + i, true, 0);
+        share(r);
+        assert_int_equal(ask(r, 2, 1 + i), is_own ? LIST_REVOKED : LIST_NO);
+    }
+    change(r, 2, false, 0);
+    share(r);
+    assert_int_equal(ask(r, 2, 2), LIST_CONFIRMED);
+}
+
 static void test_share__when_nothing_changed__then_a_restart_publishes_nothing(
     void **state)
 {
@@ -549,6 +567,7 @@ int main(void)
         TEST(test_share__when_the_list_is_of_a_key_of_its_own__then_it_is_left_out),
         TEST(test_share__when_objects_of_it_are_lost_or_cut__then_fetched_again),
         TEST(test_share__when_listed_and_revoked__then_so_it_is_everywhere),
+        TEST(test_share__when_a_foreign_value_is_revoked__then_only_one_owner_tells),
         TEST(test_share__when_nothing_changed__then_a_restart_publishes_nothing),
         TEST(test_share__when_an_expiry_moves__then_peers_follow),
         TEST(test_share__when_a_period_is_dropped__then_peers_drop_it),

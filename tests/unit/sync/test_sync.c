@@ -255,6 +255,42 @@ static void test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_o
     assert_true(stream_key_equal(&first, &k));
 }
 
+/* Of lists alone, without those that another stream is to continue. */
+static void test_own_heads__of_lists_that_go_on__with_the_heartbeat(void **state)
+{
+    struct ring *r = *state;
+    struct stream_key k;
+    struct object_id id;
+    struct object o;
+    struct heads h;
+    publish_entry(r, 1, 1);
+    publish_entry(r, 0, 2);
+    (void)pull(r, 1, 0);
+    const struct count_record count = {.key = 5, .count = 1};
+    assert_int_equal(sync_publish_counts(r->node[1].sync, BUCKET, &count, 1, &r->why),
+                     ERR_OK);
+    assert_int_equal(sync_tick(r->node[1].sync, &r->why), ERR_OK);
+    assert_true(sync_own_stream(r->node[1].sync, OBJECT_LIST, "bad", &k));
+    stream_key_id(&k, &id);
+    assert_int_equal(sync_own_heads(r->node[1].sync, &h), ERR_OK);
+    assert_int_equal(h.n, 1);
+    assert_true(stream_key_equal(&h.v[0].stream, &k));
+    assert_int_equal(h.v[0].seq, 1);
+    assert_int_equal(h.nheartbeats, 1);
+    assert_int_equal(object_parse(h.heartbeats[0], &o, NULL), ERR_OK);
+    assert_true(object_id_equal(&o.stream.origin, &r->node[1].self.origin));
+    heads_fini(&h);
+    assert_int_equal(sync_header(r->node[1].sync, &id, 1, &o), ERR_OK);
+    assert_true(stream_key_equal(&o.stream, &k));
+    assert_int_equal(sync_header(r->node[1].sync, &id, 2, &o), ERR_NOT_FOUND);
+    syncnode_close(&r->node[1]);
+    open_node(r, 1);
+    assert_false(knows_better(r, 1, &k));
+    assert_int_equal(sync_own_heads(r->node[1].sync, &h), ERR_OK);
+    assert_int_equal(h.n, 0);
+    heads_fini(&h);
+}
+
 enum { LISTED = 80000, SOME = 7 };
 
 static void publish_list(struct ring *r, unsigned i, struct list_record *v, size_t n)
@@ -347,6 +383,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_manifest__when_member_is_dropped__then_nothing_of_it_is_left, setup,
             teardown),
+        cmocka_unit_test_setup_teardown(
+            test_own_heads__of_lists_that_go_on__with_the_heartbeat, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_once,
             setup, teardown),

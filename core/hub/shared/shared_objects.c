@@ -12,9 +12,19 @@ enum {
     HOUR_S = 3600
 };
 
-static uint64_t seconds_from_now(unsigned s)
+uint64_t objects_soon(unsigned seconds)
 {
-    return clock_mono_us() + (uint64_t)s * OBJECTS_US_PER_S;
+    return clock_mono_us() + (uint64_t)seconds * OBJECTS_US_PER_S;
+}
+
+struct sync *objects_sync(const struct shared_objects *o)
+{
+    return shared_node(o->shared)->sync;
+}
+
+const struct object_id *objects_self(const struct shared_objects *o)
+{
+    return &shared_node(o->shared)->self.origin;
 }
 
 /* ---- names ---- */
@@ -52,7 +62,7 @@ bool objects_place_parse(struct slice id, struct objects_place *ret)
 
 bool objects_is_self(const struct shared_objects *o, const struct object_id *origin)
 {
-    return object_id_equal(origin, &shared_node(o->shared)->self.origin);
+    return object_id_equal(origin, objects_self(o));
 }
 
 /* ---- calls ---- */
@@ -77,7 +87,7 @@ static void note_fault(struct shared_objects *o, const char *kind, struct slice 
     }
     if (!o->is_lost && clock_mono_us() >= o->fault_until_us) {
         o->is_lost = true;
-        o->fault_until_us = seconds_from_now(FAULT_S);
+        o->fault_until_us = objects_soon(FAULT_S);
         log_warn("event=store what=objects state=lost reason=\"%s\"",
                  o->stat.last_fault);
     }
@@ -93,7 +103,7 @@ static void note_answer(struct shared_objects *o)
     }
 }
 
-static void on_answer(void *context, const struct redis_answer *a)
+static void on_reply(void *context, const struct redis_answer *a)
 {
     struct objects_call *call = context;
     struct shared_objects *o = call->o;
@@ -130,7 +140,7 @@ bool objects_ask(struct shared_objects *o, const struct shared_name *key,
                                    .args = args,
                                    .nargs = nargs,
                                    .may_repeat = true,
-                                   .answer = on_answer,
+                                   .answer = on_reply,
                                    .context = call};
     if (redis_call(shared_redis(o->shared), &ask) != ERR_OK) {
         free(call);
@@ -206,7 +216,7 @@ static void look_at_all(struct shared_objects *o)
     for (size_t i = 0; i < o->nmembers; i++) {
         o->members[i].is_due = true;
     }
-    o->whole_us = seconds_from_now(OBJECTS_WHOLE_S);
+    o->whole_us = objects_soon(OBJECTS_WHOLE_S);
 }
 
 void objects_doubt(struct shared_objects *o)
@@ -280,8 +290,8 @@ static void take_notices(struct shared_objects *o, const struct object_id *origi
         objects_doubt(o);
         look_at_all(o);
     }
-    if (error.n > 0 && o->whole_us > seconds_from_now(WITHOUT_S)) {
-        o->whole_us = seconds_from_now(WITHOUT_S);
+    if (error.n > 0 && o->whole_us > objects_soon(WITHOUT_S)) {
+        o->whole_us = objects_soon(WITHOUT_S);
     }
     objects_look(o);
 }
@@ -307,8 +317,8 @@ static void poll_notices(struct shared_objects *o)
                                  is_known ? SLICE_LIT("+") : SLICE_LIT("-"),
                                  SLICE_LIT("COUNT"),
                                  slice_str(most)};
-    o->is_polling = objects_ask(o, &key, args, LENGTH(args), take_notices,
-                                &shared_node(o->shared)->self.origin, NULL);
+    o->is_polling =
+        objects_ask(o, &key, args, LENGTH(args), take_notices, objects_self(o), NULL);
 }
 
 /* ---- life ---- */

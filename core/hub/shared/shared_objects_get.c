@@ -20,13 +20,13 @@ static void skip(struct shared_objects *o, const struct objects_fetch *f,
     struct objects_member *m = objects_member(o, &f->want.stream.origin);
 
     s->id = f->id;
-    s->until_us = clock_mono_us() + (uint64_t)seconds * OBJECTS_US_PER_S;
+    s->until_us = objects_soon(seconds);
     if (m != NULL && (m->again_us == 0 || m->again_us > s->until_us)) {
         m->again_us = s->until_us;
     }
 }
 
-static bool is_skipped(const struct shared_objects *o, const struct object_id *id)
+static bool is_left_alone(const struct shared_objects *o, const struct object_id *id)
 {
     const uint64_t now = clock_mono_us();
 
@@ -71,8 +71,8 @@ static void end_fetch(struct objects_fetch *f, unsigned seconds)
     objects_look(o);
 }
 
-static void refuse(struct objects_fetch *f, enum sync_result r,
-                   const struct errinfo *why)
+static void refuse_fetch(struct objects_fetch *f, enum sync_result r,
+                         const struct errinfo *why)
 {
     objects_refused(f->o, &f->want.stream.origin, "object", r, why);
     end_fetch(f, OBJECTS_SKIP_S);
@@ -83,7 +83,7 @@ static void refuse_form(struct objects_fetch *f, const char *text)
     struct errinfo why;
 
     (void)errinfo_set(&why, ERR_SYNTAX, "", 0, "%s", text);
-    refuse(f, SYNC_MALFORMED, &why);
+    refuse_fetch(f, SYNC_MALFORMED, &why);
 }
 
 /* ---- objects ---- */
@@ -133,8 +133,7 @@ static bool offer(struct objects_fetch *f)
 {
     struct shared_objects *o = f->o;
     struct errinfo why = {.text = ""};
-    const enum sync_result r =
-        sync_offer(shared_node(o->shared)->sync, buf_slice(&f->bytes), &why);
+    const enum sync_result r = sync_offer(objects_sync(o), buf_slice(&f->bytes), &why);
 
     if (r == SYNC_APPLIED || r == SYNC_DUPLICATE) {
         o->stat.applied += r == SYNC_APPLIED;
@@ -149,7 +148,7 @@ static bool offer(struct objects_fetch *f)
         end_fetch(f, OBJECTS_MISSED_S);
         return false;
     }
-    refuse(f, r, &why);
+    refuse_fetch(f, r, &why);
     return false;
 }
 
@@ -179,7 +178,7 @@ static bool take_part(struct objects_fetch *f, struct slice part)
     return f->bytes.n < f->length || offer(f);
 }
 
-static bool is_over(const struct objects_fetch *f)
+static bool has_all(const struct objects_fetch *f)
 {
     return f->next.seq > f->want.to;
 }
@@ -229,14 +228,14 @@ static void take_parts(struct shared_objects *o, const struct object_id *origin,
         n = (size_t)r->nodes[0].number;
         n = n < PARTS_MAX ? n : PARTS_MAX;
     }
-    for (size_t i = 0; i < n && !is_over(f); i++) {
+    for (size_t i = 0; i < n && !has_all(f); i++) {
         if (!next_part(f, r, i, &part)) {
             n = 0;
         } else if (!take_part(f, part)) {
             return;
         }
     }
-    if (is_over(f)) {
+    if (has_all(f)) {
         end_fetch(f, f->has_progress ? 0 : SAME_S); /* heads that lie are no hot loop */
     } else if (n == 0) {
         end_missing(f);
@@ -300,7 +299,7 @@ static bool start_fetch(struct shared_objects *o, const struct want *w)
     struct object_id id;
 
     stream_key_id(&w->stream, &id);
-    if (is_skipped(o, &id)) {
+    if (is_left_alone(o, &id)) {
         return true; /* the member is due again when that ends */
     }
     struct objects_fetch *f = is_under_way(o, w, &id) ? NULL : free_fetch(o, w->kind);
@@ -330,7 +329,7 @@ static void fetch_wants(struct shared_objects *o, struct objects_member *m,
                         const struct heads *heads)
 {
     struct want wants[WANTS_MAX];
-    const size_t n = sync_wants(shared_node(o->shared)->sync, heads, wants, WANTS_MAX);
+    const size_t n = sync_wants(objects_sync(o), heads, wants, WANTS_MAX);
 
     for (size_t i = 0; i < n; i++) {
         if (!start_fetch(o, &wants[i])) {
@@ -374,7 +373,7 @@ static enum err check_heads(const struct heads *h, const struct object_id *origi
 static void hear(struct shared_objects *o, struct objects_member *m,
                  const struct heads *heads)
 {
-    struct sync *sync = shared_node(o->shared)->sync;
+    struct sync *sync = objects_sync(o);
     struct hearing h = {o, &m->origin};
     const bool is_self = objects_is_self(o, &m->origin);
 
@@ -406,7 +405,7 @@ static void take_heads(struct shared_objects *o, const struct object_id *origin,
     m->is_asking = false;
     m->has_failed = r == NULL && !is_other;
     if (m->has_failed) {
-        m->again_us = clock_mono_us() + OBJECTS_US_PER_S;
+        m->again_us = objects_soon(1);
         return;
     }
     const struct slice text = r != NULL ? resp_text(r, 0) : SLICE_NONE;

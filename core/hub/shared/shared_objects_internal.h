@@ -1,15 +1,16 @@
 /*
  * shared_objects_internal - for the files of shared_objects; nobody else includes it.
  *
- * shared_objects.c has the calls and the turns, shared_objects_put.c the own objects on their way
- * to the store, shared_objects_get.c those of others.
+ * shared_objects.c has the calls and the turns, shared_objects_put.c the steps that put own objects
+ * into the store, shared_objects_append.c the calls of these steps, shared_objects_get.c the
+ * objects of others.
  */
 #ifndef CORE_HUB_SHARED_SHARED_OBJECTS_INTERNAL_H
 #define CORE_HUB_SHARED_SHARED_OBJECTS_INTERNAL_H
 
 #include "core/hub/shared/shared_objects.h"
 
-enum { OBJECTS_SKIPPED_MAX = 256, OBJECTS_US_PER_S = 1000000 };
+enum { OBJECTS_SKIPPED_MAX = 256, OBJECTS_PLACE_TEXT = 48, OBJECTS_US_PER_S = 1000000 };
 
 /* The id of an entry, "SEQ-PART". */
 struct objects_place {
@@ -137,6 +138,10 @@ void objects_refused(struct shared_objects *o, const struct object_id *origin,
 struct objects_member *objects_member(struct shared_objects *o,
                                       const struct object_id *origin);
 bool objects_is_self(const struct shared_objects *o, const struct object_id *origin);
+struct sync *objects_sync(const struct shared_objects *o);
+const struct object_id *objects_self(const struct shared_objects *o);
+/* Monotonic, in microseconds. */
+uint64_t objects_soon(unsigned seconds);
 /* The store may have lost something, or not have done what was asked. */
 void objects_doubt(struct shared_objects *o);
 
@@ -149,6 +154,34 @@ void objects_put_reset(struct objects_put *p);
 void objects_put_note(struct shared_objects *o, const struct heads *heads);
 /* The store is compared at the next step. */
 void objects_put_check(struct objects_put *p);
+
+/* ---- shared_objects_append.c ---- */
+
+/* The next objects of a chain, or a SNAP, from that place on. False: they are not here. */
+bool objects_load(struct shared_objects *o, struct objects_load *l,
+                  const struct objects_own *w, bool is_snap, struct objects_place from);
+void objects_load_drop(struct objects_load *l);
+/* The number of parts that the object has in its key; 0: it is gone here. */
+uint64_t objects_parts_there(struct shared_objects *o, const struct objects_own *w,
+                             uint64_t seq, bool is_snap);
+/* Appends the next parts of l, as many as fit one call, behind *last, which becomes the place of
+ * the newest. l NULL: only asks for the places. snap: its seq, or 0 for the chain. */
+void objects_append(struct shared_objects *o, struct objects_own *w,
+                    struct objects_load *l, uint64_t snap, struct objects_place *last);
+/* What is in the key is not what this server put there: it puts all in again. A store that spoils
+ * it again at once is left alone for a while. */
+void objects_put_again(struct shared_objects *o, struct objects_own *w, uint64_t snap);
+/* The one call that is under way. False: it was not made, and the step is to be done again. */
+bool objects_put_call(struct shared_objects *o, const struct shared_name *key,
+                      const struct slice *args, size_t nargs, objects_take_fn *take,
+                      void *what);
+void objects_put_remove(struct shared_objects *o, const struct shared_name *key);
+/* The answer to a removal. */
+objects_take_fn objects_put_removed;
+/* After a fault until the next turn; after an error, such as a full store, longer. */
+void objects_put_wait(struct shared_objects *o, struct slice error);
+/* The key holds something of another kind. */
+bool objects_is_spoilt(struct slice error);
 
 /* ---- shared_objects_get.c ---- */
 

@@ -114,6 +114,7 @@ static enum err parse_rows(struct slice text, const char *path, struct origins *
             !parse_row(line, &o->v[o->n]) || is_double(o, &o->v[o->n])) {
             return bad_line(path, number, reterr);
         }
+        o->v[o->n].is_same_owner = o->quorum == 0;
         o->n++;
     }
     return ERR_OK;
@@ -176,6 +177,7 @@ static void add_subscriptions(struct origins *o, const struct origins *more)
     for (unsigned i = 0; i < more->n && o->n < ORIGINS_MAX; i++) {
         if (!is_double(o, &more->v[i])) {
             o->v[o->n] = more->v[i];
+            o->v[o->n].is_same_owner = false;
             o->v[o->n++].cap = 0;
         }
     }
@@ -189,9 +191,6 @@ enum err origins_read(const char *state_dir, struct origins *ret,
     if (ring != ERR_OK && ring != ERR_NOT_FOUND) {
         return ring;
     }
-    for (unsigned i = 0; i < ret->n; i++) {
-        ret->v[i].is_same_owner = ret->quorum == 0;
-    }
     enum err e = read_one(state_dir, SUBSCRIPTIONS_FILE, &more, reterr);
     if (e == ERR_NOT_FOUND) {
         return ring;
@@ -203,6 +202,7 @@ enum err origins_read(const char *state_dir, struct origins *ret,
     if (ring == ERR_NOT_FOUND) {
         for (unsigned i = 0; i < more.n; i++) {
             more.v[i].cap = 0;
+            more.v[i].is_same_owner = false;
         }
         *ret = more;
         return ERR_OK;

@@ -83,7 +83,9 @@ static void note_fault(struct shared_objects *o, const char *kind, struct slice 
     (void)snprintf(text, sizeof(o->stat.last_fault), "%s: %.*s", kind,
                    SLICE_ARGS(slice_head(why, 150)));
     for (; *text != '\0'; text++) {
-        *text = *text < ' ' || *text > '~' ? '?' : *text;
+        if (*text < ' ' || *text > '~') {
+            *text = '?';
+        }
     }
     if (!o->is_lost && clock_mono_us() >= o->fault_until_us) {
         o->is_lost = true;
@@ -126,19 +128,18 @@ static void on_reply(void *context, const struct redis_answer *a)
     free(call);
 }
 
-bool objects_ask(struct shared_objects *o, const struct shared_name *key,
-                 const struct slice *args, size_t nargs, objects_take_fn *take,
-                 const struct object_id *origin, void *what)
+bool objects_ask(struct shared_objects *o, const struct objects_request *request)
 {
     struct objects_call *call = calloc(1, sizeof(*call));
 
     if (call == NULL) {
         return false;
     }
-    *call = (struct objects_call){o, o->turn, take, *origin, what};
-    const struct redis_call ask = {.key = slice_str(key->text),
-                                   .args = args,
-                                   .nargs = nargs,
+    *call = (struct objects_call){o, o->turn, request->take, *request->origin,
+                                  request->what};
+    const struct redis_call ask = {.key = slice_str(request->key->text),
+                                   .args = request->args,
+                                   .nargs = request->nargs,
                                    .may_repeat = true,
                                    .answer = on_reply,
                                    .context = call};
@@ -318,7 +319,11 @@ static void poll_notices(struct shared_objects *o)
                                  SLICE_LIT("COUNT"),
                                  slice_str(most)};
     o->is_polling =
-        objects_ask(o, &key, args, LENGTH(args), take_notices, objects_self(o), NULL);
+        objects_ask(o, &(struct objects_request){.key = &key,
+                                                 .args = args,
+                                                 .nargs = LENGTH(args),
+                                                 .take = take_notices,
+                                                 .origin = objects_self(o)});
 }
 
 /* ---- life ---- */

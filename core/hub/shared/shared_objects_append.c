@@ -137,7 +137,8 @@ bool objects_put_call(struct shared_objects *o, const struct shared_name *key,
                       const struct slice *args, size_t nargs, objects_take_fn *take,
                       void *what)
 {
-    o->put.is_busy = objects_ask(o, key, args, nargs, take, objects_self(o), what);
+    o->put.is_busy = objects_ask(
+        o, &(struct objects_request){key, args, nargs, take, objects_self(o), what});
     if (!o->put.is_busy) {
         objects_put_wait(o, SLICE_NONE);
     }
@@ -259,20 +260,18 @@ static void take_chain(struct shared_objects *o, const struct object_id *origin,
         return;
     }
     w->knows_chain = r != NULL && read_places(r, &w->first, &w->last);
-    if (!w->knows_chain) {
-        objects_put_again(o, w, 0);
-    } else if (is_same_place(&w->last, &wanted)) {
+    if (w->knows_chain && is_same_place(&w->last, &wanted)) {
         objects_put_step(o);
-    } else if (w->last.seq > w->head.seq && was_left(o, w)) {
-        objects_load_drop(&o->put.chain);
-        o->put.version = 0; /* another stream replaces it */
-        objects_put_step(o);
-    } else if (may_continue(o, w)) {
-        objects_load_drop(&o->put.chain);
-        objects_put_step(o);
-    } else {
-        objects_put_again(o, w, 0);
+        return;
     }
+    objects_load_drop(&o->put.chain);
+    if (w->knows_chain && w->last.seq > w->head.seq && was_left(o, w)) {
+        o->put.version = 0; /* another stream replaces it */
+    } else if (!w->knows_chain || !may_continue(o, w)) {
+        objects_put_again(o, w, 0);
+        return;
+    }
+    objects_put_step(o);
 }
 
 /* ---- a SNAP ---- */

@@ -260,8 +260,13 @@ static void ask_parts(struct objects_fetch *f)
     const struct slice args[] = {SLICE_LIT("XRANGE"), slice_str(key.text),
                                  slice_str(from),     slice_str(to),
                                  SLICE_LIT("COUNT"),  slice_str(most)};
-    if (!objects_ask(f->o, &key, args, LENGTH(args), take_parts, &f->want.stream.origin,
-                     f)) {
+    const struct objects_request request = {.key = &key,
+                                            .args = args,
+                                            .nargs = LENGTH(args),
+                                            .take = take_parts,
+                                            .origin = &f->want.stream.origin,
+                                            .what = f};
+    if (!objects_ask(f->o, &request)) {
         skip(f->o, f, OBJECTS_MISSED_S);
         drop_fetch(f);
     }
@@ -441,8 +446,11 @@ static void ask_heads(struct shared_objects *o, struct objects_member *m)
     (void)snprintf(end, sizeof(end), "%d", OBJECTS_HEADS_MAX - 1);
     const struct slice args[] = {SLICE_LIT("GETRANGE"), slice_str(key.text),
                                  SLICE_LIT("0"), slice_str(end)};
-    m->is_asking =
-        objects_ask(o, &key, args, LENGTH(args), take_heads, &m->origin, NULL);
+    m->is_asking = objects_ask(o, &(struct objects_request){.key = &key,
+                                                            .args = args,
+                                                            .nargs = LENGTH(args),
+                                                            .take = take_heads,
+                                                            .origin = &m->origin});
     m->is_due = !m->is_asking;
 }
 

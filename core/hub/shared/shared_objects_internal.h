@@ -120,11 +120,17 @@ struct shared_objects {
 
 typedef void objects_take_fn(struct shared_objects *o, const struct object_id *origin,
                              void *what, const struct resp *reply, struct slice error);
-/* Calls the store. args[1] is the key, or key is. take is called once, if the node is still open
- * then: reply NULL means a fault, or the error of a command. False: take will not be called. */
-bool objects_ask(struct shared_objects *o, const struct shared_name *key,
-                 const struct slice *args, size_t nargs, objects_take_fn *take,
-                 const struct object_id *origin, void *what);
+struct objects_request {
+    const struct shared_name *key;
+    const struct slice *args; /* with the key */
+    size_t nargs;
+    objects_take_fn *take;
+    const struct object_id *origin; /* these are for take */
+    void *what;
+};
+/* Calls the store. take is called once, if the node is still open then: reply NULL means a fault,
+ * or the error of a command. False: take will not be called. */
+bool objects_ask(struct shared_objects *o, const struct objects_request *request);
 struct shared_name objects_name(const struct shared_objects *o,
                                 const struct object_id *origin, const char *rest);
 /* Of a chain; seq > 0: of that SNAP. */

@@ -241,6 +241,34 @@ class Lists(unittest.TestCase):
                 add(a, "lost2.example")
                 wait_all(servers, "lost2.example")
 
+    def test_reports_and_filters__travel_as_entries_do(self):
+        filters = LISTS.replace('"entries"', '"filters"')
+        a, b, c = servers = self.apart(lists=filters)
+        a.run("list", "import", "--allow-empty", "phish", "-", "--type", "url_host",
+              text="".join(f"n{i}.example\n" for i in range(100000)))
+
+        def hints(server, host):
+            rows = server.json("lookup", f"url_host:{host}", rc=None)
+            return any(r.get("status") == "possible" for r in rows)
+        for s in (b, c):
+            until(lambda s=s: hints(s, "n99999.example"), f"the filter at {s.name}", log=logs(servers))
+            self.assertLess(sum(hints(s, f"other{i}.example") for i in range(20)), 5)
+        snap = keys(self.redis, f"g{{o:{a.origin()}}}*:*")
+        self.assertEqual(len(snap), 1)
+        self.assertGreater(int(self.redis.command("XLEN", snap[0])), 1)  # of several parts
+        path = a.top / "spam.eml"
+        path.write_text("From: Bob <bob@shop.example>\nTo: x@rcpt.example\nSubject: offers\nMessage-ID: <1@shop.example>\n\n" +
+                        " ".join(f"word{i}" for i in range(80)) + "\n")
+        given = a.json("report", "spam", path)[0]
+
+        def said(server):
+            return any(s["name"].startswith("REPORTED") for s in server.json("check", path, rc=None)[0]["symbols"])
+        for s in (b, c):
+            until(lambda s=s: said(s), f"the report at {s.name}", log=logs(servers))
+        a.json("report", "undo", given["id"])
+        for s in (b, c):
+            until(lambda s=s: not said(s), f"its end at {s.name}", log=logs(servers))
+
     def test_both_ways__the_store_is_not_read_a_second_time(self):
         ring = Ring("alpha", "beta", "gamma", kind="own",
                     config={n: LISTS + store(f"127.0.0.1:{self.redis.port}") for n in ("alpha", "beta", "gamma")})

@@ -2,7 +2,7 @@
  * shared_objects - lists, filters and reports of the ring's servers travel through the store.
  *
  * The objects are those of the ring (object.h), signed by their origin, and sync decides about each
- * one; the store can delay or withhold them, and no more. Each server puts in its own streams:
+ * one; the store can only delay or withhold them. Each server puts in its own streams:
  *
  *   g{o:ORIGIN}STREAM       a stream of Redis: the objects of the chain; an entry SEQ-PART has one
  *                           part of OBJECTS_PART_BYTES in its field "b"; a SNAP is its header alone
@@ -17,8 +17,8 @@
  * at the start, when the store lost changes, and every OBJECTS_WHOLE_S.
  * After a restore from a backup the store is one more source of the own newest objects: nothing is
  * put or published before the own heads were read.
- * Counts do not travel this way, nor do manifests and digest keys. What the ring's connections
- * fetch at the moment is not fetched here. Keys of a server that is gone expire.
+ * Counts, manifests and digest keys do not travel this way. A stream that the ring's connections
+ * fetch is left to them. Keys of a server that is gone expire.
  * Depends: base, redis, exchange, stream, sync, trust.   Threads: that of the event loop.
  * ADR 0081.
  */
@@ -40,8 +40,7 @@ enum {
     OBJECTS_SKIP_S = 60,   /* a stream with a refused object is not fetched again */
     OBJECTS_MISSED_S = 5,  /* the same with a missing one */
     OBJECTS_SPOILT_S = 60, /* a spoilt stream is put in again once in that time */
-    OBJECTS_LIFE_S =
-        15 * 24 * 3600 /* of keys that their server does not touch any more */
+    OBJECTS_LIFE_S = 15 * 24 * 3600 /* of keys after their server last looked at them */
 };
 
 struct shared_objects;

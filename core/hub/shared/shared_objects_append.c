@@ -193,18 +193,31 @@ void objects_put_again(struct shared_objects *o, struct objects_own *w, uint64_t
     objects_put_remove(o, &key);
 }
 
+static bool goes_on(struct shared_objects *o, const struct stream_key *stream)
+{
+    struct heads heads;
+    bool is_there = false;
+
+    if (sync_own_heads(objects_sync(o), &heads) != ERR_OK) {
+        return true;
+    }
+    for (size_t i = 0; i < heads.n && !is_there; i++) {
+        is_there = stream_key_equal(&heads.v[i].stream, stream);
+    }
+    heads_fini(&heads);
+    return is_there;
+}
+
 /* The store has objects of a stream that this server does not remember: it was restored from a
  * backup, and the heads in the store are lost. False: the stream goes on. */
 static bool was_left(struct shared_objects *o, const struct objects_own *w)
 {
     struct head h = w->head;
     const struct heads more = {.v = &h, .n = 1};
-    struct stream_key key;
 
     h.seq = w->last.seq;
     (void)sync_knows_itself(objects_sync(o), &more);
-    return !sync_own_stream(objects_sync(o), h.stream.kind, h.stream.list, &key) ||
-           !stream_key_equal(&key, &h.stream);
+    return !goes_on(o, &h.stream);
 }
 
 /* Whether what the store has of the chain can be continued. */

@@ -183,7 +183,7 @@ static bool has_all(const struct objects_fetch *f)
     return f->next.seq > f->want.to;
 }
 
-/* What the store has of the want is less than the heads said. */
+/* The store has less of the want than the heads said. */
 static void end_missing(struct objects_fetch *f)
 {
     f->o->stat.missing++;

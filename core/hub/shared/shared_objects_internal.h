@@ -153,7 +153,7 @@ void objects_doubt(struct shared_objects *o);
 
 /* ---- shared_objects_put.c ---- */
 
-/* Does the next step, if none is under way. */
+/* Does the next step, unless one is under way. */
 void objects_put_step(struct shared_objects *o);
 void objects_put_reset(struct objects_put *p);
 /* Own heads as the store had them: streams that do not go on are removed there. */
@@ -174,7 +174,7 @@ uint64_t objects_parts_there(struct shared_objects *o, const struct objects_own 
  * the newest. l NULL: only asks for the places. snap: its seq, or 0 for the chain. */
 void objects_append(struct shared_objects *o, struct objects_own *w,
                     struct objects_load *l, uint64_t snap, struct objects_place *last);
-/* What is in the key is not what this server put there: it puts all in again. A store that spoils
+/* The key holds other things than this server put there: it puts all in again. A store that spoils
  * it again at once is left alone for a while. */
 void objects_put_again(struct shared_objects *o, struct objects_own *w, uint64_t snap);
 /* The one call that is under way. False: it was not made, and the step is to be done again. */

@@ -96,7 +96,7 @@ static bool has_chain(const struct objects_own *w)
     return w->knows_chain && w->last.seq == w->head.seq && w->is_whole;
 }
 
-/* What others can have now; false: nothing yet. */
+/* The head of all that others can have now; false: nothing yet. */
 static bool compose_head(struct objects_own *w)
 {
     const bool has_snap = w->has_snap && w->head.snap_seq != 0;

@@ -245,7 +245,7 @@ static void test_share__when_listed_and_revoked__then_so_it_is_everywhere(void *
     assert_int_equal(ask(r, 2, 1), LIST_CONFIRMED);
 }
 
-/* What its server never listed: of no use to other owners. */
+/* A value that this server never listed: its revocation is of no use to other owners. */
 static void test_share__when_a_foreign_value_is_revoked__then_only_one_owner_tells(
     void **state)
 {

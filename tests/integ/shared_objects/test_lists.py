@@ -5,6 +5,7 @@ Usage: test_lists.py [TEST...]      ends like unittest. GILLNET_BUILD names the 
 the measured test.
 """
 import os
+import random
 import shutil
 import struct
 import subprocess
@@ -15,6 +16,7 @@ import unittest
 from store_ring import LISTS, Apart, Ring, add, in_force, listed, logs, revoke, store, until
 from servers import ENV, REDIS, Folder
 
+SEED = int(os.environ.get("GILLNET_SEED", random.SystemRandom().randrange(1 << 32)))
 ROUNDS = int(os.environ.get("GILLNET_ROUNDS", 4))
 BOUND_S = 5  # of the issue: in force on all
 SLOW = float(os.environ.get("GILLNET_SLOW", 20 if "asan" in os.environ.get("GILLNET_BUILD", "") else 4))
@@ -240,6 +242,40 @@ class Lists(unittest.TestCase):
                     self.assertTrue(a.hub_lines("event=restored", "from=store"), a.logs())
                 add(a, "lost2.example")
                 wait_all(servers, "lost2.example")
+
+    def test_hubs_killed_and_a_store_that_stands_still__then_all_hold_the_same(self):
+        print(f"GILLNET_SEED={SEED}", file=sys.stderr)
+        chance = random.Random(SEED)
+        a, b, c = servers = self.apart()
+        for n in range(6):
+            who = servers[n % 3]
+            add(who, *[f"r{n}x{i}.example" for i in range(3)])
+            a.run("list", "import", "phish", "-", "--type", "url_host",
+                  text="".join(f"n{n}x{i}.example\n" for i in range(30000)))
+            time.sleep(chance.uniform(0, 2.5))
+            if n == 3:
+                self.redis.stop()
+                time.sleep(4)
+            for s in servers:
+                if chance.random() < 0.6:
+                    s.kill_hub()
+                    s.hub()
+            if n == 3:
+                self.redis.go_on()
+        for n in range(6):
+            wait_all(servers, f"n{n}x29999.example")
+            wait_all(servers, f"r{n}x2.example")
+
+        def places():
+            """The ids of alpha's chain, as (object, part)."""
+            ids = [line for line in raw(self.redis, "EVAL", "local v = {} for _, e in ipairs(redis.call('XRANGE', KEYS[1], '-', "
+                                        "'+')) do v[#v + 1] = e[1] end return v", "1", chain(self.redis, a)).decode().split("\n")]
+            return [tuple(map(int, x.split("-"))) for x in ids]
+        rows = places()
+        for before, after in zip(rows, rows[1:]):
+            self.assertIn(after, ((before[0], before[1] + 1), (before[0] + 1, 0)))
+        for s in servers:
+            self.assertFalse(s.hub_lines("event=refused"), s.logs())
 
     def test_reports_and_filters__travel_as_entries_do(self):
         filters = LISTS.replace('"entries"', '"filters"')

@@ -74,9 +74,11 @@ class Failover(unittest.TestCase):
         c.hub()
         time.sleep(2)
         self.assertFalse(listed(c, "lost.example"))
+        add(a, "behind.example")  # put in at once, by a server that does not know yet what was lost
         begun = time.monotonic()
         a.hub_proc.send_signal(signal.SIGCONT)
         wait_all(servers, "lost.example")
+        wait_all(servers, "behind.example")
         print(f"put in again and in force {time.monotonic() - begun:.1f} s after its server went on", file=sys.stderr)
         # changes of all three while each other master dies
         for host in ("one.example", "two.example"):

@@ -132,6 +132,23 @@ class Lists(unittest.TestCase):
         wait_all(servers, "meanwhile.example")
         until(lambda: sorted(keys(self.redis)) == before, "all of it", log=logs(servers))
 
+    def test_a_lost_tail__the_next_entry_finds_it(self):
+        a, b, c = servers = self.apart()
+        add(a, "first.example")
+        wait_all(servers, "first.example")
+        c.kill_hub()
+        add(a, "lost.example")
+        wait_all((a, b), "lost.example")
+        # as a failover to a replica that was behind; and the server has not compared since
+        self.redis.command("EVAL", "local v = redis.call('XRANGE', KEYS[1], '-', '+') redis.call('DEL', KEYS[1]) "
+                           "for i = 1, #v - 1 do redis.call('XADD', KEYS[1], v[i][1], v[i][2][1], v[i][2][2]) end", 1,
+                           chain(self.redis, a))
+        add(a, "behind.example")
+        wait_all((a, b), "behind.example")
+        c.hub()
+        wait_all(servers, "behind.example")
+        wait_all(servers, "lost.example")
+
     def test_forged_and_damaged__nothing_changes_and_it_is_said(self):
         a, b, c = servers = self.apart()
         for s in servers:

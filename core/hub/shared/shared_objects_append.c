@@ -259,6 +259,15 @@ static bool is_same_place(const struct objects_place *a, const struct objects_pl
     return a->seq == b->seq && a->part == b->part;
 }
 
+/* The store does not have what it was to have. A store that never does gets no hot loop. */
+static void not_done(struct shared_objects *o)
+{
+    objects_load_drop(&o->put.chain);
+    if (o->put.is_append) {
+        objects_put_wait(o, SLICE_NONE);
+    }
+}
+
 static void take_chain(struct shared_objects *o, const struct object_id *origin,
                        void *what, const struct resp *r, struct slice error)
 {
@@ -277,7 +286,7 @@ static void take_chain(struct shared_objects *o, const struct object_id *origin,
         objects_put_step(o);
         return;
     }
-    objects_load_drop(&o->put.chain);
+    not_done(o);
     if (w->knows_chain && w->last.seq > w->head.seq && was_left(o, w)) {
         o->put.version = 0; /* another stream replaces it */
     } else if (!w->knows_chain || !may_continue(o, w)) {
@@ -293,6 +302,7 @@ static void take_snap(struct shared_objects *o, const struct object_id *origin,
                       void *what, const struct resp *r, struct slice error)
 {
     struct objects_own *w = what;
+    const struct objects_place wanted = w->snap_last;
     struct objects_place first;
 
     (void)origin;
@@ -313,6 +323,9 @@ static void take_snap(struct shared_objects *o, const struct object_id *origin,
           w->snap_last.seq == w->snap_of && w->snap_last.part < w->snap_parts));
     w->has_snap = w->knows_snap && w->snap_last.seq != 0 &&
                   w->snap_last.part + 1 == w->snap_parts;
+    if (!is_same_place(&w->snap_last, &wanted)) {
+        not_done(o);
+    }
     if (w->knows_snap) {
         objects_put_step(o);
     } else {
@@ -354,6 +367,7 @@ void objects_append(struct shared_objects *o, struct objects_own *w,
     }
     o->stat.put += (n - ARGS_BEFORE) / 2;
     o->stat.put_bytes += bytes;
+    o->put.is_append = l != NULL;
     if (!objects_put_call(o, &key, args, n, snap != 0 ? take_snap : take_chain, w)) {
         w->knows_chain = w->knows_chain && snap != 0;
         w->knows_snap = w->knows_snap && snap == 0;

@@ -59,7 +59,8 @@ struct objects_own {
     uint64_t snap_of;    /* the SNAP that is being put, or was */
     uint64_t snap_parts; /* of it */
     struct objects_place snap_last;
-    bool has_snap; /* it is complete */
+    bool has_snap;    /* it is complete */
+    uint64_t trimmed; /* first.seq at the last trim */
     struct head told;
     bool has_told;
     uint64_t old_snap; /* to be removed; 0: none */
@@ -79,7 +80,8 @@ struct objects_load {
 };
 
 struct objects_put {
-    bool is_busy; /* one call at a time: order is what makes it safe */
+    bool is_busy;   /* one call at a time: order is what makes it safe */
+    bool is_append; /* the call brings parts */
     uint64_t wait_us;
     uint64_t version; /* of sync, when the own heads were taken; 0: never */
     struct objects_own own[OBJECTS_STREAMS_MAX];

@@ -389,7 +389,10 @@ static bool remove_replaced(struct shared_objects *o)
             objects_put_remove(o, &key);
             return true;
         }
-        if (is_list(w) && w->has_told && w->told.from > w->first.seq) {
+        /* once for each first entry: a store that keeps it is left alone */
+        if (is_list(w) && !is_resting(w) && w->has_told &&
+            w->told.from > w->first.seq && w->trimmed != w->first.seq) {
+            w->trimmed = w->first.seq;
             trim(o, w);
             return true;
         }

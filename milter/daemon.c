@@ -10,6 +10,8 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/base/version.h"
+#include "core/list/line_client.h"
+#include "core/list/line_wire.h"
 #include "core/list/lookup_stats.h"
 #include "core/telemetry/history.h"
 #include "core/telemetry/stats.h"
@@ -46,6 +48,7 @@ static struct {
     struct milter_listener
         listener; /* main's until smfi_main, then the stop's, then main's */
     struct list_manager *lists;
+    struct line_client *lines;
     struct lookup_stats *hits; /* NULL: they cannot be counted */
     struct list_health *guard;
     struct users *users; /* their settings */
@@ -291,6 +294,17 @@ static void open_counts(const struct config *config)
     }
 }
 
+/* Without memory for it, filters of filter_memory = "store" are mapped. */
+static void set_lines(const struct config *config, struct list_manager *lists)
+{
+    char path[FILE_PATH_MAX];
+
+    if (lists && file_path(path, "%s/" LINE_SOCKET, config->state_dir) == ERR_OK) {
+        daemon_state.lines = line_client_new(path);
+        list_manager_set_lines(lists, daemon_state.lines);
+    }
+}
+
 /* The lists, and the keys; without keys no list is read. *retfailed: the lists were not to be
  * had. */
 static struct list_manager *open_lists(const struct config *config, bool *retfailed)
@@ -317,6 +331,7 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
     }
     struct list_manager *lists =
         list_manager_new(config->state_dir, has_keys ? &keys : NULL);
+    set_lines(config, lists);
     *retfailed = lists && list_manager_refresh(lists, config, &why) != ERR_OK;
     if (*retfailed) {
         report_fault("lists", "lists", &why);
@@ -505,6 +520,7 @@ static void tear_down(void)
         service_fini();
         learn_close();
         list_manager_free(&daemon_state.lists);
+        line_client_free(&daemon_state.lines);
         users_free(&daemon_state.users);
         lookup_stats_close(&daemon_state.hits);
         count_close(&daemon_state.counts);

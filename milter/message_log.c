@@ -114,6 +114,7 @@ void message_log_add_hits(const struct list_hits *hits)
 {
     stats_add(STAT_lookup_keys, hits->keys);
     stats_add(STAT_filter_hits, hits->filter_hits);
+    stats_add(STAT_line_missing, hits->lacks_lines);
     for (size_t i = 0; i < hits->n; i++) {
         switch (hits->v[i].answer) {
         case LIST_CONFIRMED:

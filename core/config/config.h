@@ -52,7 +52,7 @@ struct ipnet {
 bool ipnet_contains(const struct ipnet *net, const uint8_t addr[16]);
 
 /* How gillnetd holds a list's filters in memory. */
-enum filter_memory { FILTER_COPY, FILTER_MAP };
+enum filter_memory { FILTER_COPY, FILTER_MAP, FILTER_STORE };
 /* The part of a list that peers get. */
 enum list_share { LIST_SHARE_NO, LIST_SHARE_ENTRIES, LIST_SHARE_FILTERS };
 const char *list_share_name(enum list_share s); /* "no", "entries", "filters" */

@@ -180,6 +180,45 @@ static void check_store(const struct config *c, struct config_errors *errors)
     }
 }
 
+/* Filters of a layout without lines cannot be asked for line by line. */
+static const char *remote_fault(const struct config *c, const struct config_list *l)
+{
+    if (l->filter_memory != FILTER_STORE) {
+        return NULL;
+    }
+    if (c->store.kind == STORE_OFF) {
+        return "filter_memory: \"store\" needs a store; set store.kind, or write "
+               "\"copy\" or \"map\"";
+    }
+    return l->filter_layout == FILTER_ONE_LINE || l->filter_layout == FILTER_TWO_LINES
+               ? NULL
+               : "filter_layout: filter_memory = \"store\" needs \"one-line\" or "
+                 "\"two-lines\"";
+}
+
+static void check_remote(const struct config *c, const struct config_list *l,
+                         const struct config_group_origin *set,
+                         struct config_errors *errors)
+{
+    size_t offset = offsetof(struct config_list, filter_memory);
+    struct config_source at = config_group_source(SCHEMA_LISTS, set, offset);
+    const char *why = remote_fault(c, l);
+
+    if (why != NULL) {
+        config_errors_add(errors, ERR_RANGE, c->origin->files[at.file], at.line,
+                          "%s%s.%s", l->name != NULL ? "lists." : "list_defaults",
+                          l->name != NULL ? l->name : "", why);
+    }
+}
+
+static void check_all_remote(const struct config *c, struct config_errors *errors)
+{
+    check_remote(c, &c->list_default, &c->origin->list_default, errors);
+    for (size_t i = 0; i < c->nlists; i++) {
+        check_remote(c, &c->lists[i], &c->origin->group[SCHEMA_LISTS][i], errors);
+    }
+}
+
 void config_finish(struct config *c, const struct config_types *types,
                    struct config_errors *errors)
 {
@@ -205,6 +244,7 @@ void config_finish(struct config *c, const struct config_types *types,
     check_embargo(c, errors);
     if (errors->n == 0) {
         check_store(c, errors);
+        check_all_remote(c, errors);
     }
     if (errors->n == 0 || c->rule_default.type != NULL) {
         config_finish_rules(c, types, errors);

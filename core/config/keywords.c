@@ -33,6 +33,7 @@ static const char *const account_actions[] = {
 static const char *const filter_memories[] = {
     [FILTER_COPY] = "copy",
     [FILTER_MAP] = "map",
+    [FILTER_STORE] = "store",
 };
 static const char *const filter_layouts[] = {
     [FILTER_ONE_LINE] = "one-line",

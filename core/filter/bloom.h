@@ -79,6 +79,18 @@ bool bloom_test(const struct bloom *b, const struct digest *d);
 void bloom_test_batch(const struct bloom *b, const struct digest *d, size_t n,
                       uint8_t *rethit);
 
+/* For a filter whose lines lie elsewhere, in a line layout (bloom_is_of_lines). b->words is not
+ * used. */
+enum { BLOOM_KEY_LINES = 2 };
+bool bloom_is_of_lines(unsigned layout);
+/* The numbers of the lines that a test reads; returns how many: 1, or 2. */
+unsigned bloom_line_numbers(const struct bloom *b, const struct digest *d,
+                            uint64_t ret[BLOOM_KEY_LINES]);
+/* Whether the i-th of these lines, given here, has the digest's bits. bloom_test says yes if all of
+ * them do. */
+bool bloom_line_has(const struct bloom *b, const struct digest *d, unsigned i,
+                    const uint64_t line[BLOOM_LINE_BYTES / 8]);
+
 /* Adds to dst what is in src. Nothing is done, and ERR_UNSUPPORTED (another layout), ERR_RANGE
  * (another k or nlines) or ERR_KEY (another key) returned, unless the two are alike. */
 enum err bloom_or(struct bloom *dst, const struct bloom *src);

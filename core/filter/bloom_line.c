@@ -113,5 +113,35 @@ bool bloom_pair_test(const struct bloom *b, const struct digest *d)
            probe_test(b->words, &second, b->k / 2);
 }
 
+/* ---- lines that lie elsewhere ---- */
+
+bool bloom_is_of_lines(unsigned layout)
+{
+    return layout == BLOOM_ONE_LINE || layout == BLOOM_TWO_LINES;
+}
+
+unsigned bloom_line_numbers(const struct bloom *b, const struct digest *d,
+                            uint64_t ret[BLOOM_KEY_LINES])
+{
+    struct bloom_probe p = bloom_probe_of(b, d);
+    ret[0] = p.word / LINE_WORDS;
+    if (b->layout == BLOOM_ONE_LINE) {
+        return 1;
+    }
+    ret[1] = bloom_probe_second(b, d, &p).word / LINE_WORDS;
+    return 2;
+}
+
+bool bloom_line_has(const struct bloom *b, const struct digest *d, unsigned i,
+                    const uint64_t line[BLOOM_LINE_BYTES / 8])
+{
+    struct bloom_probe p = bloom_probe_of(b, d);
+    if (i > 0) {
+        p = bloom_probe_second(b, d, &p);
+    }
+    p.word = 0; /* of the line that was given */
+    return probe_test(line, &p, b->layout == BLOOM_ONE_LINE ? b->k : b->k / 2);
+}
+
 const struct bloom_lines bloom_lines_plain = {
     "plain", plain_one, plain_two, bloom_line_add_range, bloom_pair_add_range};

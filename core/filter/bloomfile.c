@@ -12,6 +12,7 @@
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/hash256.h"
 #include "core/filter/bloomfile_internal.h"
 #include "core/filter/sigbus.h"
 
@@ -100,6 +101,15 @@ static enum err foreign_key(const struct source *s, const char *what, uint32_t i
                        what, its, ours, s->next);
 }
 
+/* The key of these positions, or NULL. */
+static const struct hashkey *key_of(const struct bloomfile_want *want, uint32_t id)
+{
+    if (want->key->id == id) {
+        return want->key;
+    }
+    return want->other_key && want->other_key->id == id ? want->other_key : NULL;
+}
+
 static enum err want_check(const struct source *s, const struct bloomfile_want *want,
                            struct errinfo *reterr)
 {
@@ -107,7 +117,7 @@ static enum err want_check(const struct source *s, const struct bloomfile_want *
     if (want->digest_key != 0 && facts->digest_key != want->digest_key) {
         return foreign_key(s, "digests", facts->digest_key, want->digest_key, reterr);
     }
-    if (facts->position_key != want->key->id) {
+    if (!key_of(want, facts->position_key)) {
         return foreign_key(s, "positions", facts->position_key, want->key->id, reterr);
     }
     if (want->role != 0 && facts->role != want->role) {
@@ -262,6 +272,51 @@ static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *
     return ERR_OK;
 }
 
+/* The same lines under the same keys have the same name on every server. */
+static void id_make(const struct bloomfile_shape *s, struct slice sums,
+                    uint8_t ret[BLOOMFILE_ID_BYTES])
+{
+    const uint64_t form[] = {s->layout,           s->nlines,
+                             s->k,                s->hash,
+                             s->facts.digest_key, s->facts.position_key};
+    const struct slice parts[] = {
+        SLICE_LIT("lines 1"), slice_of((const char *)form, sizeof(form)), sums};
+    struct hash256 h;
+    hash256_make(parts, LENGTH(parts), &h);
+    memcpy(ret, h.b, BLOOMFILE_ID_BYTES);
+}
+
+/* Takes the descriptor on success. */
+static enum err open_remote(struct source *s, struct bloomfile *f,
+                            struct errinfo *reterr)
+{
+    const struct bloomfile_shape *shape = &s->header.shape;
+    size_t n = (size_t)bloomfile_block_count(shape->nlines);
+    uint64_t *sums = calloc(n, sizeof(*sums));
+    enum err e = sums ? table_read(s, sums, reterr) : errinfo_nomem(reterr, s->path);
+    if (e != ERR_OK || !sums) {
+        free(sums);
+        return e;
+    }
+    id_make(shape, slice_of((const char *)sums, n * sizeof(*sums)), f->id);
+    f->memory = sums;
+    f->sums = sums;
+    f->bytes = n * sizeof(*sums);
+    f->fd = s->fd;
+    s->fd = -1;
+    return ERR_OK;
+}
+
+static enum err open_as(struct source *s, enum bloomfile_hold hold,
+                        struct bloomfile *f, struct errinfo *reterr)
+{
+    if (hold == BLOOMFILE_REMOTE) {
+        return open_remote(s, f, reterr);
+    }
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return hold == BLOOMFILE_MAP ? open_map(s, f, reterr) : open_copy(s, f, reterr);
+}
+
 enum err bloomfile_open(struct bloomfile *f, const char *path,
                         const struct bloomfile_want *want, struct errinfo *reterr)
 {
@@ -270,9 +325,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
     enum err e = source_open(&s, reterr);
     THEN(e, want_check(&s, want, reterr));
     if (e == ERR_OK) {
-        (void)posix_fadvise(s.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-        e = want->hold == BLOOMFILE_MAP ? open_map(&s, &opened, reterr)
-                                        : open_copy(&s, &opened, reterr);
+        e = open_as(&s, want->hold, &opened, reterr);
     }
     fd_close(&s.fd);
     if (e != ERR_OK) {
@@ -283,7 +336,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
     opened.facts = shape->facts;
     opened.bloom.nlines = shape->nlines;
     opened.bloom.k = shape->k;
-    bloom_key(&opened.bloom, want->key);
+    bloom_key(&opened.bloom, key_of(want, shape->facts.position_key));
     *f = opened;
     return ERR_OK;
 }
@@ -306,7 +359,10 @@ void bloomfile_close(struct bloomfile *f)
         sigbus_remove(f->memory);
         (void)close(f->fd);
     }
-    if (f->memory) {
+    if (f->hold == BLOOMFILE_REMOTE) {
+        (void)close(f->fd);
+        free(f->memory);
+    } else if (f->memory) {
         (void)munmap(f->memory, f->bytes);
     }
     *f = (struct bloomfile){.fd = -1};

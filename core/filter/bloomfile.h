@@ -7,7 +7,7 @@
  * must equal what the header computes to. Every truncation, flipped bit, impossible size, foreign
  * key, version, layout or role is refused with a reason and a next step.
  * Opened as a copy in own memory (huge pages asked for) or as a map of the file; both are verified
- * in full first. A mapped file that is cut short in place, or becomes unreadable, answers "perhaps"
+ * in full first. Opened as remote, the lines stay in the file (ADR 82). A mapped file that is cut short in place, or becomes unreadable, answers "perhaps"
  * from there on (sigbus.h, ADR 19).
  * Depends: base, bloom.   Owns: memory or mapping.   Threads: constant once opened.
  */
@@ -22,8 +22,10 @@ enum { BLOOMFILE_BLOCK_BYTES = 64 * 1024, BLOOMFILE_ORIGIN_BYTES = 16 };
 
 enum bloomfile_hold {
     BLOOMFILE_COPY, /* survives whatever happens to the file */
-    BLOOMFILE_MAP   /* shares the page cache with other processes */
+    BLOOMFILE_MAP,  /* shares the page cache with other processes */
+    BLOOMFILE_REMOTE /* header and checksums alone; others have the lines, by its id */
 };
+enum { BLOOMFILE_ID_BYTES = 16 };
 
 /* The meaning of a hit. Numbers on disk. */
 enum bloomfile_role {
@@ -54,15 +56,18 @@ struct bloomfile {
     struct bloom bloom;
     struct bloomfile_facts facts;
     enum bloomfile_hold hold;
-    void *memory;     /* lines first in a copy; the whole file in a map */
-    size_t bytes;     /* of memory */
-    const void *sums; /* of the blocks, in a copy; NULL while it is being built */
-    int fd;           /* of a map, for the scrub; not valid otherwise */
+    void *memory; /* lines first in a copy; the whole file in a map; sums of a remote one */
+    size_t bytes; /* of memory */
+    const void *sums; /* of the blocks, not in a map; NULL while it is being built */
+    int fd;           /* of a map or a remote one; not valid otherwise */
+    /* of a remote one: names its lines, bit for bit, and the keys they are made with */
+    uint8_t id[BLOOMFILE_ID_BYTES];
 };
 
 /* Requirements of a caller. */
 struct bloomfile_want {
-    const struct hashkey *key; /* of the positions */
+    const struct hashkey *key;       /* of the positions */
+    const struct hashkey *other_key; /* they may have this one instead; NULL: no */
     uint32_t digest_key;       /* 0: any */
     enum bloomfile_role role;  /* 0: any */
     enum bloomfile_hold hold;
@@ -75,6 +80,11 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
                         const struct bloomfile_want *want, struct errinfo *reterr);
 /* Accepts a closed one and one of zeros. */
 void bloomfile_close(struct bloomfile *f);
+
+/* Of a remote one, from the file: the lines of one block, verified. ERR_CORRUPT: damaged, or past
+ * the end. ERR_TIMEOUT: they are not in the page cache, and may_wait is false. */
+enum err bloomfile_block_read(const struct bloomfile *f, uint64_t block, bool may_wait,
+                              char ret[BLOOMFILE_BLOCK_BYTES], size_t *retn);
 
 /* The header alone, verified by its own checksum; keys and role are not judged. */
 struct bloomfile_shape {

@@ -1,5 +1,7 @@
 /* bloomfile_scrub - compares the filter in use with its sums again, a piece at a time. */
 
+#include <sys/uio.h>
+
 #include "core/base/checksum.h"
 #include "core/filter/bloomfile_internal.h"
 
@@ -39,12 +41,34 @@ static enum err mapped_block(const struct bloomfile *f, uint64_t block, char *bu
     return e == ERR_CORRUPT ? ERR_OK : e; /* cut short: bad */
 }
 
+static enum err cached_read(int fd, char *dst, size_t n, uint64_t offset)
+{
+    struct iovec v = {.iov_base = dst, .iov_len = n};
+    ssize_t got = preadv2(fd, &v, 1, (off_t)offset, RWF_NOWAIT);
+    return got == (ssize_t)n ? ERR_OK : ERR_TIMEOUT;
+}
+
+enum err bloomfile_block_read(const struct bloomfile *f, uint64_t block, bool may_wait,
+                              char ret[BLOOMFILE_BLOCK_BYTES], size_t *retn)
+{
+    const uint64_t *sums = f->sums;
+    if (block >= bloomfile_blocks(f)) {
+        return ERR_CORRUPT;
+    }
+    size_t n = block_bytes(f, block);
+    uint64_t at = BLOOMFILE_HEADER_BYTES + block * BLOOMFILE_BLOCK_BYTES;
+    enum err e = may_wait ? bloomfile_read(f->fd, ret, n, at)
+                          : cached_read(f->fd, ret, n, at);
+    *retn = n;
+    return e == ERR_OK && checksum64(slice_of(ret, n)) != sums[block] ? ERR_CORRUPT : e;
+}
+
 enum err bloomfile_scrub(const struct bloomfile *f, uint64_t from, uint64_t nblocks,
                          uint64_t *retbad)
 {
     uint64_t blocks = bloomfile_blocks(f);
     uint64_t end = from < blocks && nblocks < blocks - from ? from + nblocks : blocks;
-    bool is_map = f->hold == BLOOMFILE_MAP;
+    bool is_map = f->hold != BLOOMFILE_COPY;
     char *buffer = is_map ? malloc(BLOOMFILE_BLOCK_BYTES) : NULL;
     if ((is_map && !buffer) || (!is_map && !f->sums)) {
         return is_map ? ERR_NOMEM : ERR_OK; /* one being built has no sums yet */

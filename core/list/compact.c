@@ -67,7 +67,7 @@ enum err compact_prepare(const struct list_writer *w, uint64_t incoming,
     }
     m->order = (struct build_order){
         .dir = w->dir,
-        .node = w->node,
+        .node = *writer_position_key(w),
         .key_id = w->key.id,
         .filter = w->filter,
         .number = w->current.generation + 1,

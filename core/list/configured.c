@@ -20,7 +20,8 @@ static enum err open_once(const struct list_opening *o, struct slice name, bool 
     const struct config_list *list = config_list_find(o->config, name);
     const struct filter_wish wish = {.layout = (unsigned)list->filter_layout,
                                      .error = list->filter_error,
-                                     .has_front = list->filter_memory == FILTER_MAP};
+                                     .has_front = list->filter_memory == FILTER_MAP,
+                                     .is_shared = list->filter_memory == FILTER_STORE};
     enum err e = list_writer_open_waiting(o->config->state_dir, name, o->keys, create,
                                           &o->wait, ret, reterr);
     if (e == ERR_OK) {

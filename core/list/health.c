@@ -260,8 +260,8 @@ static void look_at(struct list_health *g, const struct listset *set, size_t i,
     const struct list_reader *r = listset_reader(set, i);
     unsigned hits = 0;
     note_files(w, r);
-    if (!list_reader_fault(
-            r)) { /* else filters may be missing, which is said elsewhere */
+    /* with a fault filters may be missing, which is said elsewhere; remote ones are not asked */
+    if (!list_reader_fault(r) && !r->has_remote) {
         hits = canaries(r, d);
         error_window_add(&w->canary, LIST_HEALTH_CANARIES, hits);
     }

@@ -26,19 +26,35 @@ static enum err open_index(struct level *l, const char *dir, struct errinfo *ret
                : ERR_OK;
 }
 
+enum bloomfile_hold level_base_hold(const char *path, enum bloomfile_hold hold)
+{
+    struct bloomfile_shape shape;
+    if (hold != BLOOMFILE_REMOTE || bloomfile_peek(path, NULL, &shape, NULL) != ERR_OK ||
+        shape.nlines < LEVEL_REMOTE_LINES) {
+        return hold == BLOOMFILE_REMOTE ? BLOOMFILE_COPY : hold;
+    }
+    return bloom_is_of_lines(shape.layout) ? BLOOMFILE_REMOTE : BLOOMFILE_MAP;
+}
+
+bool level_is_remote(const struct level *l)
+{
+    return l->has_base && l->base.hold == BLOOMFILE_REMOTE;
+}
+
 static enum err open_base(struct level *l, const struct level_open *how,
                           struct errinfo *reterr)
 {
     struct bloomfile_want want = {.key = how->node,
+                                  .other_key = how->digest,
                                   .digest_key = how->key_id,
-                                  .role = BLOOMFILE_BASE,
-                                  .hold = how->hold};
+                                  .role = BLOOMFILE_BASE};
     char path[FILE_PATH_MAX];
     enum err e =
         list_file_path(path, how->dir, LIST_FILE_BASE, l->names.number, reterr);
     if (e != ERR_OK) {
         return e;
     }
+    want.hold = level_base_hold(path, how->hold);
     l->base_mark = file_mark_of(path);
     e = bloomfile_open(&l->base, path, &want, &l->base_why);
     l->has_base = e == ERR_OK;
@@ -52,6 +68,7 @@ static void open_front(struct level *l, const struct level_open *how)
 {
     char path[FILE_PATH_MAX];
     struct bloomfile_want want = {.key = how->node,
+                                  .other_key = how->digest,
                                   .digest_key = how->key_id,
                                   .role = BLOOMFILE_BASE,
                                   .hold = BLOOMFILE_COPY};
@@ -73,6 +90,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
     }
     l->users = 1;
     l->names = *names;
+    l->hold = how->hold;
     enum err e = open_index(l, how->dir, reterr);
     THEN(e, open_base(l, how, reterr));
     open_front(l, how);
@@ -86,7 +104,7 @@ enum err level_open(const struct level_open *how, const struct list_level *names
 
 struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold)
 {
-    if (!l->index || !l->has_base || l->base.hold != hold ||
+    if (!l->index || !l->has_base || l->hold != hold ||
         !list_file_is_same(&l->index_mark, dir, LIST_FILE_INDEX, l->names.number) ||
         !list_file_is_same(&l->base_mark, dir, LIST_FILE_BASE, l->names.number)) {
         return NULL;
@@ -147,6 +165,9 @@ void level_test(const struct level *l, const struct digest *d, size_t n,
     uint8_t hit[LEVEL_BATCH];
     if (l->has_front) {
         test_behind(l, d, n, rethit);
+        return;
+    }
+    if (level_is_remote(l)) {
         return;
     }
     bloom_test_batch(&l->base.bloom, d, n, hit);

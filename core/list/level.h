@@ -11,7 +11,11 @@
 #include "core/list/files.h"
 #include "core/list/merged_index.h"
 
-enum { LEVEL_BATCH = 256 };
+enum {
+    LEVEL_BATCH = 256,
+    /* a filter of fewer lines (1 MiB) is never remote: a copy costs less than asking */
+    LEVEL_REMOTE_LINES = 16384
+};
 
 struct level {
     unsigned users; /* atomic */
@@ -19,6 +23,7 @@ struct level {
     struct index *index; /* NULL: damaged, index_why says how */
     struct errinfo index_why;
     struct bloomfile base;
+    enum bloomfile_hold hold; /* as it was opened; a small base is a copy all the same */
     bool has_base;          /* false: damaged, base_why says how */
     struct bloomfile front; /* of a mapped base: small, in memory, asked first */
     bool has_front;
@@ -32,7 +37,8 @@ struct level {
 struct level_open {
     const char *dir;
     const struct hashkey *node;
-    uint32_t key_id; /* of the digests */
+    const struct hashkey *digest; /* of the positions in shared filters; NULL: unknown */
+    uint32_t key_id;              /* of the digests */
     enum bloomfile_hold hold;
     bool has_front; /* open the front as well, where there is one */
 };
@@ -42,6 +48,11 @@ enum err level_open(const struct level_open *how, const struct list_level *names
 /* Adds a user of l if it is undamaged, has this hold, and its files in dir did not change; else
  * NULL. */
 struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold);
+/* The lines of its filter are not here: level_test adds nothing (core/list/line_query.h). */
+bool level_is_remote(const struct level *l);
+/* The base of a level at path, as a host with this hold has it: remote ones only if they are large
+ * and in a line layout. *retmark: of the file. */
+enum bloomfile_hold level_base_hold(const char *path, enum bloomfile_hold hold);
 /* The filters' hits among n digests, at most LEVEL_BATCH, added to rethit. */
 void level_test(const struct level *l, const struct digest *d, size_t n,
                 uint8_t *rethit);

@@ -136,7 +136,8 @@ static enum err filter_write(struct build *b, const struct index *ix,
 {
     const struct build_order *o = &b->order;
     enum err e = ERR_OK;
-    if (b->count < o->expected - o->expected / SHRINK_PART) {
+    if (b->count < o->expected - o->expected / SHRINK_PART ||
+        (o->filter.is_shared && b->count != o->expected)) {
         e = filter_shrink(b, ix, reterr);
     }
     if (e == ERR_OK) {

@@ -35,7 +35,7 @@ enum {
 /* Description of the level to build. */
 struct build_order {
     const char *dir;
-    struct hashkey node;
+    struct hashkey node; /* of the filter's positions */
     uint32_t key_id; /* of the digests */
     struct filter_wish filter;
     uint64_t number;

@@ -155,6 +155,11 @@ void list_manager_set_stats(struct list_manager *h, struct lookup_stats *hits)
     h->hits = hits;
 }
 
+void list_manager_set_lines(struct list_manager *h, struct line_client *lines)
+{
+    h->lines = lines;
+}
+
 /* ---- trouble ---- */
 
 static struct trouble *trouble_find(struct list_manager *h, struct slice name)
@@ -395,6 +400,21 @@ static void say_form(const struct list_place *place, const struct shared_reader 
     }
 }
 
+/* Lists of peers are never so large that their filters have to be elsewhere. */
+static enum bloomfile_hold hold_of(const struct refresh *x,
+                                   const struct list_place *place)
+{
+    switch (place->config->filter_memory) {
+    case FILTER_STORE:
+        return x->h->lines && !place->origin ? BLOOMFILE_REMOTE : BLOOMFILE_MAP;
+    case FILTER_MAP:
+        return BLOOMFILE_MAP;
+    case FILTER_COPY:
+        break;
+    }
+    return BLOOMFILE_COPY;
+}
+
 /* Adds one list to the new set: the open reader, or a new one if its files changed. A list whose
  * key was removed is left out, because a set has room for the keys of one keyring. */
 void refresh_list(struct refresh *x, const struct list_place *place)
@@ -408,8 +428,7 @@ void refresh_list(struct refresh *x, const struct list_place *place)
     if (shared && !keyring_find(&x->h->keys, list_reader_key(shared->reader)->id)) {
         shared = NULL;
     }
-    enum bloomfile_hold hold =
-        place->config->filter_memory == FILTER_MAP ? BLOOMFILE_MAP : BLOOMFILE_COPY;
+    enum bloomfile_hold hold = hold_of(x, place);
     if (!shared || shared->cache != place->cache || shared->hold != hold ||
         shared->is_distrusted || list_reader_is_stale(shared->reader)) {
         /* a list with damage found by the scrub shares no level with its former reader */
@@ -524,6 +543,7 @@ enum err list_manager_refresh(struct list_manager *h, const struct config *confi
     }
     x.fresh->config = config_acquire(config);
     x.fresh->hits = h->hits;
+    x.fresh->lines = h->lines;
     for (size_t i = 0; i < h->ntrouble; i++) {
         h->trouble[i].is_present = false;
     }
@@ -541,7 +561,7 @@ enum err list_manager_refresh(struct list_manager *h, const struct config *confi
     x.is_changed = x.is_changed || x.fresh->n != x.former->n ||
                    x.fresh->fault != x.former->fault ||
                    x.former->config != x.fresh->config ||
-                   x.former->hits != x.fresh->hits;
+                   x.former->hits != x.fresh->hits || x.former->lines != x.fresh->lines;
     tell_numbers(h, x.fresh);
     if (x.is_changed) {
         replace_current(h, x.fresh);

@@ -50,6 +50,7 @@ struct list_manager {
     /* below: of the refreshing thread alone */
     struct arena *arena;
     struct lookup_stats *hits; /* borrowed; NULL: nothing is counted */
+    struct line_client *lines; /* borrowed; NULL: no filter is remote */
     bool has_keys;
     struct file_mark ring_mark; /* of the key files as last read, or tried to */
     struct file_mark node_mark;

@@ -62,7 +62,7 @@ static size_t in_order(struct listed *l, const struct list_hits *hits, size_t nf
 size_t listed_find(void *context, const struct featureset *features, uint32_t *ret)
 {
     struct listed *l = context;
-    struct list_hits hits = {.n = 0};
+    struct list_hits hits = {.lines_us = l->lines_us};
     uint64_t begin_us = clock_mono_us();
     uint64_t left_us = l->used_us < LISTED_US ? LISTED_US - l->used_us : 1;
     size_t n = 0;
@@ -74,6 +74,7 @@ size_t listed_find(void *context, const struct featureset *features, uint32_t *r
     (void)listset_lookup(lists, features, begin_us + left_us, l->arena, &hits);
     list_manager_release(l->hold, &lists);
     l->used_us += clock_mono_us() - begin_us;
+    l->lines_us = hits.lines_us;
     n = in_order(l, &hits, featureset_count(features), ret);
     arena_reset(l->arena);
     return n;

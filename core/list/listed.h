@@ -19,6 +19,7 @@ struct listed {
     struct list_manager *hold; /* borrowed; NULL: nothing is listed */
     struct arena *arena;       /* for one look-up; NULL before the first */
     uint64_t used_us;          /* time used for confirmations */
+    uint64_t lines_us;         /* time used for waiting for filter lines */
     uint8_t *kept;             /* number of features that each list has kept */
 };
 

@@ -6,12 +6,14 @@
 
 #include "core/base/clock.h"
 #include "core/base/uninitialized.h"
+#include "core/list/line_query.h"
 #include "core/list/listset_internal.h"
 
 enum {
     KEYS_BATCH = 256, /* at least FEATURE_KEYS_MAX */
     HITS_FIRST = 16,
-    EXPRESSIONS_SCRATCH = 4 * FEATURE_EXPRESSIONS_BYTES
+    EXPRESSIONS_SCRATCH = 4 * FEATURE_EXPRESSIONS_BYTES,
+    GATHER_BYTES = 1 << 20
 };
 
 _Static_assert((int)KEYS_BATCH >= (int)FEATURE_KEYS_MAX, "one feature fits a batch");
@@ -55,6 +57,8 @@ struct lookup {
         *scratch;   /* of expressions until their look-up; NULL: no list has them */
     uint16_t *seen; /* hash table: index into hits + 1; NULL before the first hit */
     struct lookup_stats_sums sums; /* of the batch and list at hand */
+    struct line_query *lines;      /* NULL: no list is remote, or no memory */
+    bool is_gathering;             /* lines; nothing is looked up yet */
     enum err failed;
 };
 
@@ -257,19 +261,35 @@ static void gather_keys(const struct lookup *l, const struct batch *b, size_t li
     }
 }
 
+static void test_list(struct lookup *l, const struct list_reader *r,
+                      struct asked *asked)
+{
+    if (!r->has_remote) {
+        list_reader_test(r, asked->digest, asked->n, asked->hit);
+    } else if (!l->lines ||
+               !line_query_test(l->lines, r, asked->digest, asked->n, asked->hit)) {
+        l->hits.lacks_lines = true;
+    }
+}
+
 static void ask_list(struct lookup *l, struct batch *b, size_t list)
 {
     const struct listset_item *item = &l->set->item[list];
+    const struct list_reader *reader = item->shared->reader;
     struct asked asked UNINITIALIZED;
-    if (is_heard_out(l, list)) {
+    if (is_heard_out(l, list) || (l->is_gathering && !reader->has_remote)) {
         return;
     }
     gather_keys(l, b, list, &asked);
     if (asked.n == 0) {
         return;
     }
+    if (l->is_gathering) {
+        line_query_add(l->lines, reader, asked.digest, asked.n);
+        return;
+    }
     l->sums = (struct lookup_stats_sums){.last_hit_s = 0};
-    list_reader_test(item->shared->reader, asked.digest, asked.n, asked.hit);
+    test_list(l, reader, &asked);
     for (size_t i = 0; i < asked.n; i++) {
         if (asked.hit[i] && !is_heard_out(l, list)) {
             l->hits.filter_hits++;
@@ -297,7 +317,7 @@ static void ask_all(struct lookup *l, struct batch *b)
             }
         }
     }
-    l->hits.keys += b->n;
+    l->hits.keys += l->is_gathering ? 0 : b->n;
     b->n = 0;
     if (l->scratch) {
         arena_reset(l->scratch);
@@ -348,6 +368,51 @@ static bool shares_begin(struct lookup *l)
     return l->origin_hits != NULL;
 }
 
+static void ask_features(struct lookup *l, const struct featureset *features)
+{
+    struct batch b UNINITIALIZED;
+    b.n = 0;
+    size_t n = l->set->n > 0 ? featureset_count(features) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_full(l, &b)) {
+            ask_all(l, &b);
+        }
+        add_keys(l, &b, featureset_at(features, i), i);
+    }
+    ask_all(l, &b);
+}
+
+static bool has_remote(const struct listset *s)
+{
+    size_t i = 0;
+    while (i < s->nown && !s->item[i].shared->reader->has_remote) {
+        i++;
+    }
+    return s->lines && i < s->nown;
+}
+
+/* Asks for the lines of all features at once, before any is looked up. */
+static void lines_ask(struct lookup *l, const struct featureset *features)
+{
+    uint64_t most_us = l->set->config ? l->set->config->store.deadline_us : 0;
+    struct arena *arena = l->arena;
+    if (!has_remote(l->set) || l->hits.lines_us >= most_us) {
+        return;
+    }
+    l->lines = line_query_new();
+    l->arena = arena_new(GATHER_BYTES); /* of keys, which are made again */
+    if (l->lines && l->arena) {
+        l->is_gathering = true;
+        ask_features(l, features);
+        l->is_gathering = false;
+        uint64_t begin_us = clock_mono_us();
+        line_query_ask(l->lines, l->set->lines, most_us - l->hits.lines_us);
+        l->hits.lines_us += clock_mono_us() - begin_us;
+    }
+    arena_free(&l->arena);
+    l->arena = arena;
+}
+
 enum err listset_lookup(const struct listset *s, const struct featureset *features,
                         uint64_t deadline_mono_us, struct arena *arena,
                         struct list_hits *ret)
@@ -357,20 +422,14 @@ enum err listset_lookup(const struct listset *s, const struct featureset *featur
         .deadline_mono_us = deadline_mono_us,
         .now_s = clock_wall_us() / 1000000,
         .arena = arena,
+        .hits = {.lines_us = ret->lines_us},
     };
     if (!shares_begin(&l) || !classes_begin(&l)) {
         return ERR_NOMEM;
     }
-    struct batch b UNINITIALIZED;
-    b.n = 0;
-    size_t n = s->n > 0 ? featureset_count(features) : 0;
-    for (size_t i = 0; i < n; i++) {
-        if (is_full(&l, &b)) {
-            ask_all(&l, &b);
-        }
-        add_keys(&l, &b, featureset_at(features, i), i);
-    }
-    ask_all(&l, &b);
+    lines_ask(&l, features);
+    ask_features(&l, features);
+    line_query_free(&l.lines);
     arena_free(&l.scratch);
     listset_silence(s, &l.hits);
     *ret = l.hits;

@@ -21,6 +21,7 @@
 #include "core/message/feature/feature.h"
 #include "core/store/origins.h"
 
+struct line_client;
 struct lookup_stats;
 struct listset;
 
@@ -61,6 +62,8 @@ struct list_hits {
     bool
         met_deadline; /* some confirmations were not made: these hits are LIST_POSSIBLE, or
                          revoked by a recent change */
+    bool lacks_lines; /* of some keys a list has no opinion: lines of its filter did not come */
+    uint64_t lines_us; /* time that this message waited for lines; goes on from what it is before */
 };
 
 struct list_manager;
@@ -84,6 +87,9 @@ void list_manager_free_retired(struct list_manager *h);
 /* Counts look-ups in hits from the next refresh on. hits is borrowed until the manager is freed.
  * Call this before snapshots are shared between threads. */
 void list_manager_set_stats(struct list_manager *h, struct lookup_stats *hits);
+/* From the next refresh on, filters of lists with filter_memory = "store" are remote; without this
+ * they are mapped. lines is borrowed until the manager is freed. Call this as the other. */
+void list_manager_set_lines(struct list_manager *h, struct line_client *lines);
 
 /* The current snapshot, pinned; never NULL (it may have no lists). */
 const struct listset *list_manager_acquire(struct list_manager *h);
@@ -123,7 +129,7 @@ const struct config_list *listset_config(const struct listset *s, size_t i);
 /* Looks up every feature in every list: makes keys and digests, tests them in one batch, and
  * confirms the hits. No confirmation starts after deadline_mono_us (0: none). Hits and texts live
  * in arena; an arena that is full gives fewer hits and ERR_NOMEM. Each local list has a share of
- * the hits, so that many hits of one list hide none of another. */
+ * the hits, so that many hits of one list hide none of another. ret->lines_us must be set. */
 enum err listset_lookup(const struct listset *s, const struct featureset *features,
                         uint64_t deadline_mono_us, struct arena *arena,
                         struct list_hits *ret);

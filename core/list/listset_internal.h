@@ -62,6 +62,7 @@ struct listset {
     struct listset_pin *pin;
     struct config *config;     /* one reference; NULL in the first, empty set */
     struct lookup_stats *hits; /* NULL: nothing is counted */
+    struct line_client *lines; /* NULL: no reader has remote levels */
     _Atomic int
         fault; /* enum list_fault; of a set in use only the refresh changes it */
     size_t n;

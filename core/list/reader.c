@@ -269,7 +269,7 @@ static enum err levels_open(const struct list_reader *r, const struct list_curre
                             const struct hashkey *node, struct level **ret,
                             struct errinfo *reterr)
 {
-    const struct level_open how = {r->dir, node, c->key_id, r->hold,
+    const struct level_open how = {r->dir, node, &r->key, c->key_id, r->hold,
                                    r->hold == BLOOMFILE_MAP};
     for (uint32_t i = 0; i < c->nlevels; i++) {
         ret[i] = level_found(r->other, r->dir, c->level[i].number, r->hold);
@@ -347,6 +347,7 @@ static enum err levels_load(struct list_reader *r, const struct hashkey *node,
     for (uint32_t i = 0; e == ERR_OK && i < r->current.nlevels; i++) {
         const struct level *l = r->level[i];
         say_damage(r, l);
+        r->has_remote = r->has_remote || level_is_remote(l);
         if (!l->index && !l->has_base) {
             e = errinfo_set(reterr, l->base_why.code, l->base_why.source, 0,
                             "%.300s; run `gillnet list rebuild %s`", l->base_why.text,
@@ -365,7 +366,8 @@ static void member_load(struct list_reader *r)
                                       .key = &r->key,
                                       .spam = r->current.member_spam,
                                       .revoked = r->current.member_revoked,
-                                      .hold = r->hold};
+                                      .hold = r->hold == BLOOMFILE_REMOTE ? BLOOMFILE_MAP
+                                                                          : r->hold};
     struct errinfo info = {.text = ""};
     if (files.spam == 0) {
         return; /* a filter of revocations alone is useless */

@@ -71,11 +71,15 @@ void list_reader_filters(const struct list_reader *r, struct list_filters *ret)
         }
         const struct bloom *b = &part[i].filter->bloom;
         uint64_t bits = b->nlines * BLOOM_LINE_BITS;
+        double formula = bloom_error(b->layout, b->nlines, b->k,
+                                     part[i].filter->facts.entries);
+        f.error_formula = either(f.error_formula, formula);
+        if (part[i].filter->hold == BLOOMFILE_REMOTE) { /* its bits are not here */
+            f.error_bits = either(f.error_bits, formula);
+            continue;
+        }
         f.bits += bits;
         set += bloom_fill(b, FILL_SAMPLE_LINES) * (double)bits;
-        f.error_formula =
-            either(f.error_formula, bloom_error(b->layout, b->nlines, b->k,
-                                                part[i].filter->facts.entries));
         f.error_bits = either(f.error_bits, bloom_error_of_bits(b, FILL_SAMPLE_LINES));
     }
     f.fill = f.bits > 0 ? set / (double)f.bits : 0;

@@ -81,7 +81,7 @@ static enum err ask_levels(const struct list_reader *r, const struct digest *d,
     *ret = (struct confirm_cache_answer){.is_there = false};
     for (uint32_t i = r->current.nlevels; i > 0; i--) {
         const struct level *l = r->level[i - 1];
-        if (l->has_base && !bloom_test(&l->base.bloom, d)) {
+        if (l->has_base && !level_is_remote(l) && !bloom_test(&l->base.bloom, d)) {
             continue;
         }
         enum err e = l->index ? index_get(l->index, d, &ret->record) : ERR_CORRUPT;

@@ -193,7 +193,7 @@ static enum err make_level(struct making *m, struct replay *r, uint64_t period_s
     struct build b = {.count = 0};
     struct build_order order = {
         .dir = m->w->dir,
-        .node = m->w->node,
+        .node = *writer_position_key(m->w),
         .key_id = m->w->key.id,
         .filter = m->w->filter,
         .number = c->generation,

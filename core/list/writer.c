@@ -446,6 +446,7 @@ static bool is_as_wished(const struct list_writer *w, const struct list_level *l
     return list_file_path(path, w->dir, LIST_FILE_BASE, l->number, NULL) == ERR_OK &&
            bloomfile_peek(path, NULL, &s, NULL) == ERR_OK &&
            (unsigned)s.layout == w->filter.layout &&
+           (!w->filter.is_shared || s.facts.position_key == w->key.id) &&
            bloom_error(s.layout, s.nlines, s.k, s.facts.entries) <= w->filter.error;
 }
 
@@ -457,6 +458,11 @@ void list_writer_set_filter(struct list_writer *w, const struct filter_wish *wis
         bool is_mergeable = l->period_s == w->current.period_s;
         w->wants_all = w->wants_all || (is_mergeable && !is_as_wished(w, l));
     }
+}
+
+const struct hashkey *writer_position_key(const struct list_writer *w)
+{
+    return w->filter.is_shared ? &w->key : &w->node;
 }
 
 enum err writer_entry_of(const struct list_writer *w, const struct feature_entry *e,

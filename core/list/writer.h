@@ -82,6 +82,8 @@ enum err writer_entry_of(const struct list_writer *w, const struct feature_entry
 /* ERR_OK if the writer can change the list; else the reason and the remedy. */
 enum err writer_check(const struct list_writer *w, struct errinfo *reterr);
 /* ERR_OK when no level is damaged: a merge needs them all. */
+/* The key of the positions in the filters that are built from now on. */
+const struct hashkey *writer_position_key(const struct list_writer *w);
 enum err writer_levels_check(const struct list_writer *w, struct errinfo *reterr);
 /* Makes staged changes durable and waits for a compaction. */
 enum err writer_settled(struct list_writer *w, struct errinfo *reterr);

@@ -177,6 +177,9 @@ void verdict_make(const struct config *config, const struct featureset *features
     if (hits->met_deadline) {
         ret->limits |= LIMIT_FLAG(deadline);
     }
+    if (hits->lacks_lines) {
+        ret->limits |= LIMIT_FLAG(lines);
+    }
     list_symbols_exempt(&j);
     list_symbols_allow(&j);
     list_symbols_add(&j);

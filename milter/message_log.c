@@ -29,7 +29,7 @@ static void count_action(enum action done)
 
 static void count_limits(unsigned limits)
 {
-    _Static_assert(STAT_limit_unverified - STAT_limit_message_bytes ==
+    _Static_assert(STAT_limit_lines - STAT_limit_message_bytes ==
                        LIMIT_FLAG_COUNT - 1,
                    "each limit has its number, in the order of the bits");
     if (limits != 0) {
@@ -114,7 +114,6 @@ void message_log_add_hits(const struct list_hits *hits)
 {
     stats_add(STAT_lookup_keys, hits->keys);
     stats_add(STAT_filter_hits, hits->filter_hits);
-    stats_add(STAT_line_missing, hits->lacks_lines);
     for (size_t i = 0; i < hits->n; i++) {
         switch (hits->v[i].answer) {
         case LIST_CONFIRMED:

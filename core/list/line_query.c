@@ -165,6 +165,8 @@ static const char *fault_of(enum err e)
 static const char *fault_of_state(enum line_state s)
 {
     switch (s) {
+    case LINE_STATE_LATE:
+        return fault_of(ERR_TIMEOUT);
     case LINE_STATE_NO_STORE:
         return "the store does not answer, and lists with filter_memory = \"store\" "
                "have no opinion; see gillnet-hub's log";

@@ -9,9 +9,8 @@ enum { REF_BYTES = 10 };
 const char *line_state_name(enum line_state s)
 {
     static const char *const names[] = {
-        [LINE_STATE_IN_STORE] = "in store",
-        [LINE_STATE_BEING_PUT] = "being put there",
-        [LINE_STATE_NO_STORE] = "no store",
+        [LINE_STATE_IN_STORE] = "in store", [LINE_STATE_BEING_PUT] = "being put",
+        [LINE_STATE_LATE] = "late",         [LINE_STATE_NO_STORE] = "no store",
         [LINE_STATE_UNKNOWN] = "unknown",
     };
     return names[s];

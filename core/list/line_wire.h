@@ -33,9 +33,10 @@ enum line_wire_kind { LINE_WIRE_QUESTION = 0x514c4e47, LINE_WIRE_ANSWER = 0x414c
 
 /* Why a filter has lines, or not. */
 enum line_state {
-    LINE_STATE_IN_STORE,  /* lines that are missing came too late, or were lost */
+    LINE_STATE_IN_STORE,  /* a line that is missing was lost there */
     LINE_STATE_BEING_PUT, /* the hub is putting them there */
-    LINE_STATE_NO_STORE,  /* the store does not answer */
+    LINE_STATE_LATE,      /* a line that is missing did not come in time */
+    LINE_STATE_NO_STORE,  /* the store does not answer, and was not asked */
     LINE_STATE_UNKNOWN,   /* the hub has no such filter (yet) */
     LINE_STATES
 };

@@ -1,6 +1,8 @@
 /* shared - the connection, and the turns of its parts. */
 #include "core/hub/shared/shared.h"
 
+#include "core/base/log.h"
+#include "core/hub/shared/shared_lines.h"
 #include "core/hub/shared/shared_objects.h"
 
 enum { SERVERS_MAX = REDIS_SERVERS_MAX };
@@ -10,6 +12,7 @@ struct shared {
     struct node *node;
     struct redis *redis;
     struct shared_objects *objects;
+    struct shared_lines *lines; /* NULL: its socket failed */
     char prefix[STORE_PREFIX_MAX + 1];
 };
 
@@ -67,6 +70,10 @@ enum err shared_new(struct event_base *base, const struct config *config,
         shared_free(&s);
         return e;
     }
+    struct errinfo why;
+    if (shared_lines_new(base, s, &s->lines, &why) != ERR_OK) {
+        log_errinfo("store_lines", &why);
+    }
     *ret = s;
     return ERR_OK;
 }
@@ -74,7 +81,9 @@ enum err shared_new(struct event_base *base, const struct config *config,
 void shared_free(struct shared **s)
 {
     if (*s != NULL) {
+        shared_lines_stop((*s)->lines);
         redis_free(&(*s)->redis); /* answers all calls */
+        shared_lines_free(&(*s)->lines);
         shared_objects_free(&(*s)->objects);
         free(*s);
         *s = NULL;

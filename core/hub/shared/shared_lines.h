@@ -1,0 +1,58 @@
+/*
+ * shared_lines - filters of large lists in the store, and their lines for gillnetd.
+ *
+ * Of every local list with filter_memory = "store" the hub keeps the lines of the large filters in
+ * the store and answers gillnetd's questions for them on STATE/peers/lines.ctl
+ * (core/list/line_wire.h). Servers with the same filter use the same lines.
+ *
+ * In the store: a part of LINES_PART sealed lines is the string PREFIX{l:ID:PART}, for LINES_TTL_S
+ * since a server last looked at it. A filter never changes, so a part is whole or absent; a new
+ * generation of a list has other names. Whatever is lost is put there again.
+ *
+ * Files in reading order: shared_lines (the socket, questions), shared_lines_fetch (the store, the
+ * cache), shared_lines_put (which filters there are, and putting their parts).
+ * Depends: base, config, filter, list, redis, libevent.   Threads: that of the event loop.   ADR
+ * 0082.
+ */
+#ifndef CORE_HUB_SHARED_SHARED_LINES_H
+#define CORE_HUB_SHARED_SHARED_LINES_H
+
+#include "core/hub/shared/shared.h"
+
+enum {
+    LINES_PART = 240, /* of them fill a block of the store's memory (16 KiB) */
+    LINES_TTL_S = 3600,
+    LINES_LOOK_S = 900,        /* between two looks at all parts of a filter */
+    LINES_AGAIN_S = 5,         /* after a failure */
+    LINES_WINDOW = 32,         /* parts of a filter under way */
+    LINES_CACHE = 64 * 1024,   /* lines, 5 MiB */
+    LINES_CLIENTS_MAX = 256,   /* connections of gillnetd */
+    LINES_ASKED_MAX = 8 * 1024 /* lines asked of the store and not answered */
+};
+
+struct shared_lines;
+/* The socket may fail (reterr); filters are put all the same only if it does not. */
+enum err shared_lines_new(struct event_base *base, struct shared *s,
+                          struct shared_lines **ret, struct errinfo *reterr);
+/* Before the client of the store is freed: from now on its answers are dropped. Accepts NULL. */
+void shared_lines_stop(struct shared_lines *l);
+/* After the client was freed. Accepts NULL. */
+void shared_lines_free(struct shared_lines **l);
+
+struct shared_lines_status {
+    bool is_up;         /* the store answers within store.deadline */
+    uint64_t filters;   /* of this server's lists */
+    uint64_t complete;  /* of these, wholly in the store at the last look */
+    uint64_t parts;     /* of all filters */
+    uint64_t questions; /* since the start, as all below */
+    uint64_t lines;     /* in them */
+    uint64_t cached;    /* of these, found in the cache */
+    uint64_t late;      /* of these, without an answer in time */
+    uint64_t lost;      /* of these, absent or damaged in the store */
+    uint64_t put;       /* parts put into the store */
+    uint64_t refused;   /* of these, refused or failed */
+};
+/* Accepts NULL: zeros. */
+void shared_lines_status(const struct shared_lines *l, struct shared_lines_status *ret);
+
+#endif

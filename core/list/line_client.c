@@ -21,7 +21,7 @@ struct line_client {
     size_t nidle;
     unsigned nfailures; /* in a row */
     uint64_t retry_us;  /* not asked before */
-    bool has_fault;     /* it was told */
+    const char *fault;  /* as it was told; NULL: none */
     uint64_t failed_us; /* when the last question failed */
 };
 
@@ -219,17 +219,19 @@ void line_client_note(struct line_client *c, const char *text)
 {
     uint64_t now_us = clock_mono_us();
     pthread_mutex_lock(&c->lock);
-    bool begins = text != NULL && !c->has_fault;
-    bool ends =
-        text == NULL && c->has_fault && now_us >= c->failed_us + LINE_FAULT_US;
+    const char *before = c->fault;
+    bool is_over = text == NULL && now_us >= c->failed_us + LINE_FAULT_US;
     c->failed_us = text != NULL ? now_us : c->failed_us;
-    c->has_fault = (c->has_fault || begins) && !ends;
+    c->fault = text != NULL || is_over ? text : before;
+    bool is_news = c->fault != before;
+    bool begins = is_news && before == NULL;
     pthread_mutex_unlock(&c->lock);
-    if (begins) {
+    if (is_news) {
         stats_fault("lines", text);
+    }
+    if (begins) {
         log_warn("event=lines result=missing: %s", text);
-    } else if (ends) {
-        stats_fault("lines", NULL);
+    } else if (is_news && text == NULL) {
         log_info("event=lines result=complete");
     }
 }

@@ -30,7 +30,7 @@ void line_client_free(struct line_client **c); /* accepts NULL */
  * asked, as it failed so often. ERR_IO, ERR_NOMEM. */
 enum err line_client_ask(struct line_client *c, struct slice question,
                          uint64_t deadline_mono_us, struct buf *retanswer);
-/* How a question ended in all, by who asked it: text NULL: every line came. Tells the fault. */
+/* How a question ended in all, by who asked it: a text that lasts, or NULL: every line came. */
 void line_client_note(struct line_client *c, const char *text);
 
 #endif

@@ -70,7 +70,7 @@ static void late_note(struct shared_lines *l, bool is_late)
     }
     l->nlate = is_late ? l->nlate + 1 : 0;
     if (l->nlate >= LINES_LATE_MAX) {
-        l->is_up = false;
+        lines_up_set(l, false, "late");
         l->nlate = LINES_LATE_MAX - 1;
     }
 }

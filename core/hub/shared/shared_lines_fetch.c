@@ -124,7 +124,7 @@ void lines_fetch_all(struct lines_question *q)
 
 /* ---- is it up? ---- */
 
-static void up_set(struct shared_lines *l, bool is_up, const char *why)
+void lines_up_set(struct shared_lines *l, bool is_up, const char *why)
 {
     if (is_up != l->is_up) {
         log_info("event=store_lines up=%d%s%s", is_up, is_up ? "" : " why=",
@@ -146,7 +146,8 @@ static void on_probe(void *context, const struct redis_answer *a)
     bool is_answered = a->fault == REDIS_FAULT_NONE &&
                        a->reply->nodes[0].kind == RESP_INTEGER;
     bool is_late = took_us > shared_config(l->shared)->store.deadline_us;
-    up_set(l, is_answered && !is_late, redis_fault_name(a->fault));
+    lines_up_set(l, is_answered && !is_late,
+                 is_answered ? "late" : redis_fault_name(a->fault));
 }
 
 void lines_probe(struct shared_lines *l)

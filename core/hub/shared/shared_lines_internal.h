@@ -128,6 +128,8 @@ struct shared_name lines_part_name(const struct shared_lines *l,
                                    const struct lines_filter *f, uint64_t part);
 /* Fills every line of the question from the cache, and asks the store for the others. */
 void lines_fetch_all(struct lines_question *q);
+/* While it is not up the store is asked for no lines. why: a word for the log. */
+void lines_up_set(struct shared_lines *l, bool is_up, const char *why);
 /* Each second: whether the store answers in time. */
 void lines_probe(struct shared_lines *l);
 

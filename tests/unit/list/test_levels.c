@@ -221,6 +221,50 @@ static void test_list_reader_open_held__mapped_behind_a_front__same_answers(
                      ERR_CORRUPT);
 }
 
+/* The id of the filter that a list with this filter key makes of these imports, one by one. */
+static void id_of(struct fixture *f, const char *filter_key, const uint64_t (*ranges)[2],
+                  size_t n, uint8_t ret[BLOOMFILE_ID_BYTES])
+{
+    struct list_reader *r = NULL;
+    fixture_write_key(f, "filter.key", filter_key);
+    MUST(f, keyring_load(f->state, &f->keys, &f->info));
+    struct list_writer *w = open_writer(f);
+    list_writer_set_filter(w, &(struct filter_wish){.layout = BLOOM_ONE_LINE,
+                                                    .error = 0.001,
+                                                    .is_shared = true});
+    for (size_t i = 0; i < n; i++) {
+        import_range(f, w, ranges[i][0], ranges[i][1], 0);
+    }
+    list_writer_close(&w);
+    assert_verified(f);
+    MUST(f, list_reader_open_held(f->state, NAME, &f->keys,
+                                  &(struct reader_opening){.hold = BLOOMFILE_REMOTE}, &r,
+                                  &f->info));
+    assert_null(list_reader_fault(r));
+    assert_int_equal(r->current.nlevels, 1);
+    assert_true(level_is_remote(r->level[0]));
+    memcpy(ret, r->level[0]->base.id, BLOOMFILE_ID_BYTES);
+    list_reader_close(&r);
+    (void)tempdir_remove(f->dir);
+}
+
+static void test_list_import__shared_filter__same_on_servers_with_the_same_entries(
+    void **state)
+{
+    struct fixture *f = *state;
+    static const char *const keys[] = {"101112131415161718191a1b1c1d1e1f\n",
+                                       "201112131415161718191a1b1c1d1e1f\n"};
+    static const uint64_t at_once[][2] = {{0, 600000}};
+    static const uint64_t in_steps[][2] = {{0, 300000}, {200000, 600000}};
+    static const uint64_t one_more[][2] = {{0, 600001}};
+    uint8_t id[3][BLOOMFILE_ID_BYTES];
+    id_of(f, keys[0], at_once, 1, id[0]);
+    id_of(f, keys[1], in_steps, 2, id[1]);
+    id_of(f, keys[0], one_more, 1, id[2]);
+    assert_memory_equal(id[0], id[1], BLOOMFILE_ID_BYTES);
+    assert_memory_not_equal(id[0], id[2], BLOOMFILE_ID_BYTES);
+}
+
 static void test_merge_from__sizes__small_ones_are_taken_in(void **state)
 {
     (void)state;
@@ -267,6 +311,7 @@ int main(void)
         LIST_TEST(
             test_list_writer_set_filter__other_than_built__built_anew_with_a_change),
         LIST_TEST(test_list_reader_open_held__mapped_behind_a_front__same_answers),
+        LIST_TEST(test_list_import__shared_filter__same_on_servers_with_the_same_entries),
         LIST_TEST(test_merge_from__sizes__small_ones_are_taken_in),
     };
     if (base_init() != ERR_OK) {

@@ -29,8 +29,7 @@ static void count_action(enum action done)
 
 static void count_limits(unsigned limits)
 {
-    _Static_assert(STAT_limit_lines - STAT_limit_message_bytes ==
-                       LIMIT_FLAG_COUNT - 1,
+    _Static_assert(STAT_limit_lines - STAT_limit_message_bytes == LIMIT_FLAG_COUNT - 1,
                    "each limit has its number, in the order of the bits");
     if (limits != 0) {
         stats_add(STAT_limits, 1);

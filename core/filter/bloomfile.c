@@ -102,7 +102,8 @@ static enum err foreign_key(const struct source *s, const char *what, uint32_t i
 }
 
 /* The key of these positions, or NULL. */
-static const struct hashkey *key_of(const struct bloomfile_want *want, uint32_t id)
+static const struct hashkey *position_key_of(const struct bloomfile_want *want,
+                                             uint32_t id)
 {
     if (want->key->id == id) {
         return want->key;
@@ -117,7 +118,7 @@ static enum err want_check(const struct source *s, const struct bloomfile_want *
     if (want->digest_key != 0 && facts->digest_key != want->digest_key) {
         return foreign_key(s, "digests", facts->digest_key, want->digest_key, reterr);
     }
-    if (!key_of(want, facts->position_key)) {
+    if (!position_key_of(want, facts->position_key)) {
         return foreign_key(s, "positions", facts->position_key, want->key->id, reterr);
     }
     if (want->role != 0 && facts->role != want->role) {
@@ -276,11 +277,10 @@ static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *
 static void id_make(const struct bloomfile_shape *s, struct slice sums,
                     uint8_t ret[BLOOMFILE_ID_BYTES])
 {
-    const uint64_t form[] = {s->layout,           s->nlines,
-                             s->k,                s->hash,
-                             s->facts.digest_key, s->facts.position_key};
-    const struct slice parts[] = {
-        SLICE_LIT("lines 1"), slice_of((const char *)form, sizeof(form)), sums};
+    const uint64_t form[] = {s->layout, s->nlines,           s->k,
+                             s->hash,   s->facts.digest_key, s->facts.position_key};
+    const struct slice parts[] = {SLICE_LIT("lines 1"),
+                                  slice_of((const char *)form, sizeof(form)), sums};
     struct hash256 h;
     hash256_make(parts, LENGTH(parts), &h);
     memcpy(ret, h.b, BLOOMFILE_ID_BYTES);
@@ -307,8 +307,8 @@ static enum err open_remote(struct source *s, struct bloomfile *f,
     return ERR_OK;
 }
 
-static enum err open_as(struct source *s, enum bloomfile_hold hold,
-                        struct bloomfile *f, struct errinfo *reterr)
+static enum err open_as(struct source *s, enum bloomfile_hold hold, struct bloomfile *f,
+                        struct errinfo *reterr)
 {
     if (hold == BLOOMFILE_REMOTE) {
         return open_remote(s, f, reterr);
@@ -336,7 +336,7 @@ enum err bloomfile_open(struct bloomfile *f, const char *path,
     opened.facts = shape->facts;
     opened.bloom.nlines = shape->nlines;
     opened.bloom.k = shape->k;
-    bloom_key(&opened.bloom, key_of(want, shape->facts.position_key));
+    bloom_key(&opened.bloom, position_key_of(want, shape->facts.position_key));
     *f = opened;
     return ERR_OK;
 }

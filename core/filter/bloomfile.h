@@ -7,8 +7,8 @@
  * must equal what the header computes to. Every truncation, flipped bit, impossible size, foreign
  * key, version, layout or role is refused with a reason and a next step.
  * Opened as a copy in own memory (huge pages asked for) or as a map of the file; both are verified
- * in full first. Opened as remote, the lines stay in the file (ADR 82). A mapped file that is cut short in place, or becomes unreadable, answers "perhaps"
- * from there on (sigbus.h, ADR 19).
+ * in full first. A mapped file that is cut short in place, or becomes unreadable, answers "perhaps"
+ * from there on (sigbus.h, ADR 19). Opened as remote, the lines stay in the file (ADR 82).
  * Depends: base, bloom.   Owns: memory or mapping.   Threads: constant once opened.
  */
 #ifndef CORE_FILTER_BLOOMFILE_H
@@ -21,8 +21,8 @@
 enum { BLOOMFILE_BLOCK_BYTES = 64 * 1024, BLOOMFILE_ORIGIN_BYTES = 16 };
 
 enum bloomfile_hold {
-    BLOOMFILE_COPY, /* survives whatever happens to the file */
-    BLOOMFILE_MAP,  /* shares the page cache with other processes */
+    BLOOMFILE_COPY,  /* survives whatever happens to the file */
+    BLOOMFILE_MAP,   /* shares the page cache with other processes */
     BLOOMFILE_REMOTE /* header and checksums alone; others have the lines, by its id */
 };
 enum { BLOOMFILE_ID_BYTES = 16 };
@@ -56,8 +56,9 @@ struct bloomfile {
     struct bloom bloom;
     struct bloomfile_facts facts;
     enum bloomfile_hold hold;
-    void *memory; /* lines first in a copy; the whole file in a map; sums of a remote one */
-    size_t bytes; /* of memory */
+    void *
+        memory; /* lines first in a copy; the whole file in a map; sums of a remote one */
+    size_t bytes;     /* of memory */
     const void *sums; /* of the blocks, not in a map; NULL while it is being built */
     int fd;           /* of a map or a remote one; not valid otherwise */
     /* of a remote one: names its lines, bit for bit, and the keys they are made with */
@@ -68,8 +69,8 @@ struct bloomfile {
 struct bloomfile_want {
     const struct hashkey *key;       /* of the positions */
     const struct hashkey *other_key; /* they may have this one instead; NULL: no */
-    uint32_t digest_key;       /* 0: any */
-    enum bloomfile_role role;  /* 0: any */
+    uint32_t digest_key;             /* 0: any */
+    enum bloomfile_role role;        /* 0: any */
     enum bloomfile_hold hold;
     const char *next; /* what a person does about a bad file; NULL: "rebuild it" */
 };

@@ -57,8 +57,8 @@ enum err bloomfile_block_read(const struct bloomfile *f, uint64_t block, bool ma
     }
     size_t n = block_bytes(f, block);
     uint64_t at = BLOOMFILE_HEADER_BYTES + block * BLOOMFILE_BLOCK_BYTES;
-    enum err e = may_wait ? bloomfile_read(f->fd, ret, n, at)
-                          : cached_read(f->fd, ret, n, at);
+    enum err e =
+        may_wait ? bloomfile_read(f->fd, ret, n, at) : cached_read(f->fd, ret, n, at);
     *retn = n;
     return e == ERR_OK && checksum64(slice_of(ret, n)) != sums[block] ? ERR_CORRUPT : e;
 }

@@ -2,8 +2,8 @@
  * line_seal - a line of a filter that travels alone, with a proof of which line of which filter it
  * is.
  *
- * A store of others keeps the lines (BLOOMFILE_REMOTE). The seal is keyed: a lost, shifted, stale or
- * forged line is told from an empty one. Whoever has the digest key can make seals.
+ * A store of others keeps the lines (BLOOMFILE_REMOTE). The seal is keyed: a lost, shifted, stale
+ * or forged line is told from an empty one. Whoever has the digest key can make seals.
  * Depends: base, bloom.   Threads: pure.   Allocates: nothing.
  */
 #ifndef CORE_FILTER_LINE_SEAL_H

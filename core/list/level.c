@@ -29,7 +29,8 @@ static enum err open_index(struct level *l, const char *dir, struct errinfo *ret
 enum bloomfile_hold level_base_hold(const char *path, enum bloomfile_hold hold)
 {
     struct bloomfile_shape shape;
-    if (hold != BLOOMFILE_REMOTE || bloomfile_peek(path, NULL, &shape, NULL) != ERR_OK ||
+    if (hold != BLOOMFILE_REMOTE ||
+        bloomfile_peek(path, NULL, &shape, NULL) != ERR_OK ||
         shape.nlines < LEVEL_REMOTE_LINES) {
         return hold == BLOOMFILE_REMOTE ? BLOOMFILE_COPY : hold;
     }

@@ -23,7 +23,8 @@ struct level {
     struct index *index; /* NULL: damaged, index_why says how */
     struct errinfo index_why;
     struct bloomfile base;
-    enum bloomfile_hold hold; /* as it was opened; a small base is a copy all the same */
+    enum bloomfile_hold
+        hold;               /* as it was opened; a small base is a copy all the same */
     bool has_base;          /* false: damaged, base_why says how */
     struct bloomfile front; /* of a mapped base: small, in memory, asked first */
     bool has_front;
@@ -37,8 +38,9 @@ struct level {
 struct level_open {
     const char *dir;
     const struct hashkey *node;
-    const struct hashkey *digest; /* of the positions in shared filters; NULL: unknown */
-    uint32_t key_id;              /* of the digests */
+    const struct hashkey
+        *digest;     /* of the positions in shared filters; NULL: unknown */
+    uint32_t key_id; /* of the digests */
     enum bloomfile_hold hold;
     bool has_front; /* open the front as well, where there is one */
 };

@@ -36,7 +36,7 @@ enum {
 struct build_order {
     const char *dir;
     struct hashkey node; /* of the filter's positions */
-    uint32_t key_id; /* of the digests */
+    uint32_t key_id;     /* of the digests */
     struct filter_wish filter;
     uint64_t number;
     uint64_t expected; /* records at most */

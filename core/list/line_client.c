@@ -109,7 +109,7 @@ static enum err connect_to(const struct line_client *c, int *retfd)
 
 /* ---- bytes ---- */
 
-static enum err wait_for(int fd, short events, uint64_t deadline_us)
+static enum err wait_ready(int fd, short events, uint64_t deadline_us)
 {
     for (;;) {
         struct pollfd p = {.fd = fd, .events = events};
@@ -135,7 +135,7 @@ static enum err send_all(int fd, struct slice bytes, uint64_t deadline_us)
     while (bytes.n > 0) {
         ssize_t n = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
         if (n < 0 && errno == EAGAIN) {
-            enum err e = wait_for(fd, POLLOUT, deadline_us);
+            enum err e = wait_ready(fd, POLLOUT, deadline_us);
             if (e != ERR_OK) {
                 return e;
             }
@@ -151,7 +151,7 @@ static enum err receive_all(int fd, void *dst, size_t size, uint64_t deadline_us
 {
     char *p = dst;
     while (size > 0) {
-        enum err e = wait_for(fd, POLLIN, deadline_us);
+        enum err e = wait_ready(fd, POLLIN, deadline_us);
         if (e != ERR_OK) {
             return e;
         }

@@ -206,10 +206,10 @@ void line_query_ask(struct line_query *q, struct line_client *client,
     q->lines = calloc(q->nrefs, sizeof(*q->lines));
     buf_init(&question, LINE_WIRE_HEAD_BYTES + LINE_WIRE_QUESTION_MAX);
     question_print(q, budget_us, &question);
-    enum err e = buf_failed(&question) || !q->lines
-                     ? ERR_NOMEM
-                     : line_client_ask(client, buf_slice(&question), q->deadline_us,
-                                       &q->answer);
+    enum err e =
+        buf_failed(&question) || !q->lines
+            ? ERR_NOMEM
+            : line_client_ask(client, buf_slice(&question), q->deadline_us, &q->answer);
     THEN(e, answer_take(q));
     buf_fini(&question);
     stats_add(STAT_line_questions, 1);

@@ -2,9 +2,9 @@
  * line_query - the lines of one message: gathered from all lists, asked for at once, then tested.
  *
  * For readers with remote levels (level.h). Gather every digest that is going to be tested, ask
- * once, then test. A line that did not come says neither yes nor no: the test says so. While the hub
- * puts a new filter into the store, lines are taken from the filter's file as far as it is in the
- * page cache, which takes no waiting.
+ * once, then test. A line that did not come says neither yes nor no: the test says so. While the
+ * hub puts a new filter into the store, lines are taken from the filter's file as far as it is in
+ * the page cache, which takes no waiting.
  * Depends: base, filter, list.   Threads: one.   Owns: its memory.   ADR 0082.
  */
 #ifndef CORE_LIST_LINE_QUERY_H

@@ -66,7 +66,8 @@ struct filter_wish {
     double error;    /* share of false "perhaps" */
     bool
         has_front; /* the oldest level gets a small one before it (BLOOM_FRONT_ERROR) */
-    bool is_shared; /* positions by the digest key, size by the entries alone: servers with the
+    bool
+        is_shared; /* positions by the digest key, size by the entries alone: servers with the
                        same entries make the same filter */
 };
 /* Without it: one line, LIST_FILTER_ERROR. Filters that differ (another layout, a larger error,

@@ -62,8 +62,10 @@ struct list_hits {
     bool
         met_deadline; /* some confirmations were not made: these hits are LIST_POSSIBLE, or
                          revoked by a recent change */
-    bool lacks_lines; /* of some keys a list has no opinion: lines of its filter did not come */
-    uint64_t lines_us; /* time that this message waited for lines; goes on from what it is before */
+    bool
+        lacks_lines; /* of some keys a list has no opinion: lines of its filter did not come */
+    uint64_t
+        lines_us; /* time that this message waited for lines; goes on from what it is before */
 };
 
 struct list_manager;

@@ -269,8 +269,8 @@ static enum err levels_open(const struct list_reader *r, const struct list_curre
                             const struct hashkey *node, struct level **ret,
                             struct errinfo *reterr)
 {
-    const struct level_open how = {r->dir, node, &r->key, c->key_id, r->hold,
-                                   r->hold == BLOOMFILE_MAP};
+    const struct level_open how = {r->dir,    node,    &r->key,
+                                   c->key_id, r->hold, r->hold == BLOOMFILE_MAP};
     for (uint32_t i = 0; i < c->nlevels; i++) {
         ret[i] = level_found(r->other, r->dir, c->level[i].number, r->hold);
         if (!ret[i]) {
@@ -362,12 +362,12 @@ static enum err levels_load(struct list_reader *r, const struct hashkey *node,
 /* Without them the list answers for its own entries only. */
 static void member_load(struct list_reader *r)
 {
-    struct peer_filter_files files = {.dir = r->dir,
-                                      .key = &r->key,
-                                      .spam = r->current.member_spam,
-                                      .revoked = r->current.member_revoked,
-                                      .hold = r->hold == BLOOMFILE_REMOTE ? BLOOMFILE_MAP
-                                                                          : r->hold};
+    struct peer_filter_files files = {
+        .dir = r->dir,
+        .key = &r->key,
+        .spam = r->current.member_spam,
+        .revoked = r->current.member_revoked,
+        .hold = r->hold == BLOOMFILE_REMOTE ? BLOOMFILE_MAP : r->hold};
     struct errinfo info = {.text = ""};
     if (files.spam == 0) {
         return; /* a filter of revocations alone is useless */

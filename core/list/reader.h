@@ -24,7 +24,8 @@ struct list_reader {
     struct level *level[LIST_LEVELS_MAX]; /* of current.level */
     bool is_whole;                        /* no index of them is damaged */
     bool has_filters;                     /* no filter is */
-    bool has_remote; /* lines of some are elsewhere: list_reader_test alone rules nothing out */
+    bool
+        has_remote; /* lines of some are elsewhere: list_reader_test alone rules nothing out */
     /* with a damaged index, the levels of the generation before, with `recent` holding every
      * single change since; or none */
     struct level *former[LIST_LEVELS_MAX];

@@ -71,8 +71,8 @@ void list_reader_filters(const struct list_reader *r, struct list_filters *ret)
         }
         const struct bloom *b = &part[i].filter->bloom;
         uint64_t bits = b->nlines * BLOOM_LINE_BITS;
-        double formula = bloom_error(b->layout, b->nlines, b->k,
-                                     part[i].filter->facts.entries);
+        double formula =
+            bloom_error(b->layout, b->nlines, b->k, part[i].filter->facts.entries);
         f.error_formula = either(f.error_formula, formula);
         if (part[i].filter->hold == BLOOMFILE_REMOTE) { /* its bits are not here */
             f.error_bits = either(f.error_bits, formula);

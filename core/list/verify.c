@@ -73,9 +73,12 @@ static void add_rebuild_finding(struct verify *v, const struct errinfo *what)
 static void open_level(struct verify *v, uint32_t i)
 {
     const struct list_level *names = &v->current.level[i];
-    const struct level_open how = {v->dir, &v->keys->node,
+    const struct level_open how = {v->dir,
+                                   &v->keys->node,
                                    keyring_find(v->keys, v->current.key_id),
-                                   v->current.key_id, BLOOMFILE_COPY, true};
+                                   v->current.key_id,
+                                   BLOOMFILE_COPY,
+                                   true};
     struct errinfo info;
     if (level_open(&how, names, &v->level[i], &info) != ERR_OK) {
         v->is_whole = false;

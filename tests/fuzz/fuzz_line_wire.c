@@ -24,9 +24,10 @@ static void read_question(struct slice bytes, struct buf *again)
         refs[i] = line_question_ref(&q, i);
         FUZZ_CHECK(refs[i].filter < q.nfilters);
     }
-    line_question_print(q.budget_us,
-                        slice_of((const char *)q.ids, (size_t)q.nfilters * BLOOMFILE_ID_BYTES),
-                        refs, q.nrefs, again);
+    line_question_print(
+        q.budget_us,
+        slice_of((const char *)q.ids, (size_t)q.nfilters * BLOOMFILE_ID_BYTES), refs,
+        q.nrefs, again);
     free(refs);
     check_again(bytes, again);
 }

@@ -46,8 +46,7 @@ static void question_leave(struct lines_question *q)
 static enum line_state state_of(const struct lines_question *q, unsigned filter,
                                 bool is_late)
 {
-    const struct lines_filter *f =
-        lines_filter_of_serial(q->lines, q->serial[filter]);
+    const struct lines_filter *f = lines_filter_of_serial(q->lines, q->serial[filter]);
 
     if (f == NULL) {
         return LINE_STATE_UNKNOWN;
@@ -271,7 +270,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 
 /* ---- start and end ---- */
 
-static void on_tick(evutil_socket_t fd, short what, void *context)
+static void on_second(evutil_socket_t fd, short what, void *context)
 {
     struct shared_lines *l = context;
 
@@ -286,15 +285,15 @@ static enum err listen_begin(struct shared_lines *l, struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
     int fd = -1;
-    enum err e = path_make(path, reterr, "%s/" LINE_SOCKET,
-                           shared_config(l->shared)->state_dir);
+    enum err e =
+        path_make(path, reterr, "%s/" LINE_SOCKET, shared_config(l->shared)->state_dir);
 
     THEN(e, unix_place_listen(&l->place, path, "state_dir", BACKLOG, &fd, reterr));
     if (e != ERR_OK) {
         return e;
     }
-    l->listener = evconnlistener_new(l->base, on_accept, l,
-                                     LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    l->listener = evconnlistener_new(
+        l->base, on_accept, l, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     if (l->listener == NULL) {
         fd_close(&fd);
         return errinfo_nomem(reterr, path);
@@ -315,7 +314,7 @@ enum err shared_lines_new(struct event_base *base, struct shared *s,
     l->shared = s;
     TAILQ_INIT(&l->questions);
     l->cache = calloc(LINES_CACHE, sizeof(*l->cache));
-    l->tick = event_new(base, -1, EV_PERSIST, on_tick, l);
+    l->tick = event_new(base, -1, EV_PERSIST, on_second, l);
     enum err e = l->cache != NULL && l->tick != NULL && event_add(l->tick, &second) == 0
                      ? listen_begin(l, reterr)
                      : errinfo_nomem(reterr, "store");

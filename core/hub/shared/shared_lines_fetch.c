@@ -60,7 +60,7 @@ static void line_take(struct shared_lines *l, struct lines_filter *f,
     x->is_there = true;
 }
 
-static void on_line(void *context, const struct redis_answer *a)
+static void on_line_answer(void *context, const struct redis_answer *a)
 {
     struct lines_fetch *x = context;
     struct lines_question *q = x->question;
@@ -96,7 +96,7 @@ static void line_ask(struct shared_lines *l, const struct lines_filter *f,
                                     .args = args,
                                     .nargs = LENGTH(args),
                                     .may_repeat = true,
-                                    .answer = on_line,
+                                    .answer = on_line_answer,
                                     .context = x};
     if (l->nasked < LINES_ASKED_MAX &&
         redis_call(shared_redis(l->shared), &call) == ERR_OK) {
@@ -127,8 +127,8 @@ void lines_fetch_all(struct lines_question *q)
 void lines_up_set(struct shared_lines *l, bool is_up, const char *why)
 {
     if (is_up != l->is_up) {
-        log_info("event=store_lines up=%d%s%s", is_up, is_up ? "" : " why=",
-                 is_up ? "" : why);
+        log_info("event=store_lines up=%d%s%s", is_up,
+                 is_up ? "" : " why=", is_up ? "" : why);
     }
     l->is_up = is_up;
 }
@@ -143,8 +143,8 @@ static void on_probe(void *context, const struct redis_answer *a)
     if (l->is_closing) {
         return;
     }
-    bool is_answered = a->fault == REDIS_FAULT_NONE &&
-                       a->reply->nodes[0].kind == RESP_INTEGER;
+    bool is_answered =
+        a->fault == REDIS_FAULT_NONE && a->reply->nodes[0].kind == RESP_INTEGER;
     bool is_late = took_us > shared_config(l->shared)->store.deadline_us;
     lines_up_set(l, is_answered && !is_late,
                  is_answered ? "late" : redis_fault_name(a->fault));

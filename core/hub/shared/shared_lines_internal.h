@@ -20,7 +20,8 @@
 
 enum {
     LINES_FILTERS_MAX = LINE_WIRE_FILTERS,
-    LINES_LATE_MAX = 8, /* questions in a row without all lines, until the store counts as down */
+    LINES_LATE_MAX =
+        8, /* questions in a row without all lines, until the store counts as down */
     LINES_LISTS_MAX = 64,
     LINES_REPAIRS_MAX = 32,
     LINES_GONE_S = 60 /* gillnetd can still use the filters of a former generation */
@@ -36,7 +37,8 @@ struct lines_filter {
     struct bloomfile file; /* BLOOMFILE_REMOTE */
     struct hashkey key;    /* of the seals: that of the digests */
     uint64_t nparts;
-    bool is_complete; /* the last look found or put every part, and none was missed since */
+    bool
+        is_complete; /* the last look found or put every part, and none was missed since */
     /* a look at all parts */
     bool is_looking;
     bool has_failed;  /* it ends without the parts that are not begun */
@@ -101,18 +103,19 @@ struct shared_lines {
     /* the store */
     bool is_up;
     bool is_probing;
-    uint64_t probe_us;  /* when it was begun */
-    unsigned nlate;     /* questions in a row */
-    size_t nasked;      /* lines under way */
-    size_t nrepairs;    /* parts that are put because a line of them was missed, under way */
+    uint64_t probe_us; /* when it was begun */
+    unsigned nlate;    /* questions in a row */
+    size_t nasked;     /* lines under way */
+    size_t
+        nrepairs; /* parts that are put because a line of them was missed, under way */
     struct lines_cached *cache;
     /* the filters */
     struct lines_filter *filter[LINES_FILTERS_MAX];
     size_t nfilters;
     struct lines_list list[LINES_LISTS_MAX];
     size_t nlists;
-    uint32_t serial;  /* last one given */
-    uint64_t look_us; /* when the lists were looked at */
+    uint32_t serial;                   /* last one given */
+    uint64_t look_us;                  /* when the lists were looked at */
     char block[BLOOMFILE_BLOCK_BYTES]; /* of the filter of this serial */
     uint32_t block_serial;
     uint64_t block_at;

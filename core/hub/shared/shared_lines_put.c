@@ -380,7 +380,8 @@ static void look_end(struct shared_lines *l, struct lines_filter *f)
     }
     f->next_us = clock_mono_us() + (uint64_t)LINES_LOOK_S * US_PER_S;
     if (!f->is_complete || f->nput > 0) {
-        log_info("event=store_filter list=%s level=%" PRIu64 " result=complete put=%" PRIu64,
+        log_info("event=store_filter list=%s level=%" PRIu64
+                 " result=complete put=%" PRIu64,
                  f->list, f->number, f->nput);
     }
     f->is_complete = true;
@@ -390,8 +391,8 @@ static void look_end(struct shared_lines *l, struct lines_filter *f)
 static void refusal_say(struct shared_lines *l, const struct redis_answer *a)
 {
     struct errinfo why;
-    struct slice text = a->fault == REDIS_FAULT_NONE ? resp_text(a->reply, 0)
-                                                     : slice_str(a->why);
+    struct slice text =
+        a->fault == REDIS_FAULT_NONE ? resp_text(a->reply, 0) : slice_str(a->why);
 
     errinfo_set(&why, ERR_IO, "store", 0, "no filter lines are put: %.*s",
                 SLICE_ARGS(slice_head(text, 200)));

@@ -36,7 +36,8 @@ static struct list_reader *open_as(const char *state, const char *list,
     const struct reader_opening how = {.hold = hold};
 
     if (keyring_load(state, &keys, &why) != ERR_OK ||
-        list_reader_open_held(state, slice_str(list), &keys, &how, &r, &why) != ERR_OK) {
+        list_reader_open_held(state, slice_str(list), &keys, &how, &r, &why) !=
+            ERR_OK) {
         (void)fprintf(stderr, "%s: %s\n", why.source, why.text);
         exit(2);
     }
@@ -53,9 +54,10 @@ static void compare(const struct list_reader *copy, const struct list_reader *re
     char text[TEXT];
     struct line_query *q = line_query_new();
     for (size_t i = 0; i < n; i++) {
-        int length = snprintf(text, sizeof(text), "value-%" PRIu64 ".example", first + i);
-        digest_make(list_reader_key(copy), FEATURE_domain, slice_of(text, (size_t)length),
-                    &d[i]);
+        int length =
+            snprintf(text, sizeof(text), "value-%" PRIu64 ".example", first + i);
+        digest_make(list_reader_key(copy), FEATURE_domain,
+                    slice_of(text, (size_t)length), &d[i]);
     }
     list_reader_test(copy, d, n, want);
     uint64_t begin_us = clock_mono_us();
@@ -80,7 +82,8 @@ int main(int argc, char **argv)
 
     base_init();
     if (argc != 7 || file_path(path, "%s/" LINE_SOCKET, argv[1]) != ERR_OK) {
-        (void)fputs("usage: line_compare STATE LIST FIRST LAST BATCH BUDGET_US\n", stderr);
+        (void)fputs("usage: line_compare STATE LIST FIRST LAST BATCH BUDGET_US\n",
+                    stderr);
         return 2;
     }
     uint64_t first = strtoull(argv[3], NULL, 10);
@@ -100,8 +103,8 @@ int main(int argc, char **argv)
     list_reader_close(&remote);
     list_reader_close(&copy);
     (void)printf("{\"remote\": %s, \"keys\": %" PRIu64 ", \"hits\": %" PRIu64
-                 ", \"differ\": %" PRIu64 ", \"silent\": %" PRIu64 ", \"longest_us\": %" PRIu64
-                 "}\n",
+                 ", \"differ\": %" PRIu64 ", \"silent\": %" PRIu64
+                 ", \"longest_us\": %" PRIu64 "}\n",
                  is_remote ? "true" : "false", c.keys, c.hits, c.differ, c.silent,
                  c.longest_us);
     return 0;

@@ -43,7 +43,8 @@ static void test_bloom_line_has__lines_one_by_one__as_bloom_test(void **state)
             bool has = true;
             for (unsigned k = 0; k < lines; k++) {
                 assert_true(number[k] < LINES);
-                has = bloom_line_has(&f.bloom, &d, k, f.bloom.words + number[k] * 8) && has;
+                has = bloom_line_has(&f.bloom, &d, k, f.bloom.words + number[k] * 8) &&
+                      has;
             }
             assert_int_equal(has, bloom_test(&f.bloom, &d));
             hits += has;
@@ -58,7 +59,8 @@ static void test_line_unseal__anything_but_that_line__refused(void **state)
     uint8_t id[BLOOMFILE_ID_BYTES] = "sixteen letters";
     uint8_t other_id[BLOOMFILE_ID_BYTES] = "sixteen lettera";
     const struct line_name name = {&key, id, 5};
-    const struct line_name wrong[] = {{&key, id, 6}, {&key, other_id, 5}, {&other_key, id, 5}};
+    const struct line_name wrong[] = {
+        {&key, id, 6}, {&key, other_id, 5}, {&other_key, id, 5}};
     uint64_t line[8] = {0};
     uint64_t got[8];
     uint8_t sealed[LINE_SEALED_BYTES];
@@ -134,9 +136,12 @@ static void test_bloomfile_block_read__of_the_file__verified(void **state)
     assert_int_equal(bloomfile_blocks(&r), 3);
     for (uint64_t i = 0; i < 3; i++) {
         assert_int_equal(bloomfile_block_read(&r, i, true, block, &n), ERR_OK);
-        assert_int_equal(n, i < 2 ? BLOOMFILE_BLOCK_BYTES : (LINES - 2 * BLOCK_LINES) * 64);
-        assert_memory_equal(block, (char *)f.bloom.words + i * BLOOMFILE_BLOCK_BYTES, n);
-        enum err e = bloomfile_block_read(&r, i, false, block, &n); /* it was just read */
+        assert_int_equal(n, i < 2 ? BLOOMFILE_BLOCK_BYTES
+                                  : (LINES - 2 * BLOCK_LINES) * 64);
+        assert_memory_equal(block, (char *)f.bloom.words + i * BLOOMFILE_BLOCK_BYTES,
+                            n);
+        enum err e =
+            bloomfile_block_read(&r, i, false, block, &n); /* it was just read */
         assert_true(e == ERR_OK || e == ERR_TIMEOUT);
     }
     assert_int_equal(bloomfile_block_read(&r, 3, true, block, &n), ERR_CORRUPT);

@@ -222,8 +222,9 @@ static void test_list_reader_open_held__mapped_behind_a_front__same_answers(
 }
 
 /* The id of the filter that a list with this filter key makes of these imports, one by one. */
-static void id_of(struct fixture *f, const char *filter_key, const uint64_t (*ranges)[2],
-                  size_t n, uint8_t ret[BLOOMFILE_ID_BYTES])
+static void id_of(struct fixture *f, const char *filter_key,
+                  const uint64_t (*ranges)[2], size_t n,
+                  uint8_t ret[BLOOMFILE_ID_BYTES])
 {
     struct list_reader *r = NULL;
     fixture_write_key(f, "filter.key", filter_key);
@@ -238,8 +239,8 @@ static void id_of(struct fixture *f, const char *filter_key, const uint64_t (*ra
     list_writer_close(&w);
     assert_verified(f);
     MUST(f, list_reader_open_held(f->state, NAME, &f->keys,
-                                  &(struct reader_opening){.hold = BLOOMFILE_REMOTE}, &r,
-                                  &f->info));
+                                  &(struct reader_opening){.hold = BLOOMFILE_REMOTE},
+                                  &r, &f->info));
     assert_null(list_reader_fault(r));
     assert_int_equal(r->current.nlevels, 1);
     assert_true(level_is_remote(r->level[0]));
@@ -311,7 +312,8 @@ int main(void)
         LIST_TEST(
             test_list_writer_set_filter__other_than_built__built_anew_with_a_change),
         LIST_TEST(test_list_reader_open_held__mapped_behind_a_front__same_answers),
-        LIST_TEST(test_list_import__shared_filter__same_on_servers_with_the_same_entries),
+        LIST_TEST(
+            test_list_import__shared_filter__same_on_servers_with_the_same_entries),
         LIST_TEST(test_merge_from__sizes__small_ones_are_taken_in),
     };
     if (base_init() != ERR_OK) {

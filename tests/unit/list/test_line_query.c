@@ -22,14 +22,14 @@ enum {
 /* What the hub of the test does with a question. */
 enum manner {
     ANSWERS,
-    LEAVES_OUT,  /* every third line */
-    DAMAGES,     /* a byte of each line */
-    SHIFTS,      /* each line is that of the former reference */
-    SAYS_PUT,    /* no line: the filter is being put */
-    SAYS_DOWN,   /* no line: the store is down */
+    LEAVES_OUT, /* every third line */
+    DAMAGES,    /* a byte of each line */
+    SHIFTS,     /* each line is that of the former reference */
+    SAYS_PUT,   /* no line: the filter is being put */
+    SAYS_DOWN,  /* no line: the store is down */
     HOSTILE_HEAD,
     HOSTILE_REST,
-    FEWER,       /* lines than were asked for */
+    FEWER, /* lines than were asked for */
     CLOSES,
     CLOSES_NEXT, /* after each answer */
     KEEPS_SILENT
@@ -47,7 +47,8 @@ struct hub {
     _Atomic unsigned questions;
 };
 
-static void seal_of(const struct hub *h, uint64_t number, uint8_t ret[LINE_SEALED_BYTES])
+static void seal_of(const struct hub *h, uint64_t number,
+                    uint8_t ret[LINE_SEALED_BYTES])
 {
     const struct bloomfile *f = &h->copy->level[0]->base;
     const struct line_name name = {&h->copy->key, h->remote->level[0]->base.id, number};
@@ -62,11 +63,15 @@ static void answer_lines(struct hub *h, const struct line_question *q, struct bu
     uint8_t states[LINE_WIRE_FILTERS] = {0};
     assert_non_null(sealed);
     assert_non_null(lines);
-    memset(states, m == SAYS_PUT ? LINE_STATE_BEING_PUT : m == SAYS_DOWN ? LINE_STATE_NO_STORE : 0,
+    memset(states,
+           m == SAYS_PUT    ? LINE_STATE_BEING_PUT
+           : m == SAYS_DOWN ? LINE_STATE_NO_STORE
+                            : 0,
            sizeof(states));
     for (size_t i = 0; i < q->nrefs && m != SAYS_PUT && m != SAYS_DOWN; i++) {
         size_t at = m == SHIFTS && i > 0 ? i - 1 : i;
-        seal_of(h, line_question_ref(q, at).number + (m == SHIFTS && i == 0), sealed[i]);
+        seal_of(h, line_question_ref(q, at).number + (m == SHIFTS && i == 0),
+                sealed[i]);
         sealed[i][i % LINE_SEALED_BYTES] ^= m == DAMAGES ? 1 : 0;
         lines[i] = m == LEAVES_OUT && i % 3 == 0 ? NULL : sealed[i];
     }
@@ -75,7 +80,8 @@ static void answer_lines(struct hub *h, const struct line_question *q, struct bu
     free(lines);
 }
 
-static void answer_question(struct hub *h, const struct line_question *q, struct buf *ret)
+static void answer_question(struct hub *h, const struct line_question *q,
+                            struct buf *ret)
 {
     enum manner m = h->manner;
     if (m == HOSTILE_HEAD) {
@@ -240,7 +246,8 @@ static void test_line_query__hub_that_answers__as_a_copy_with_one_question(void 
         assert_int_equal(a.lost, 0);
     }
     assert_int_equal(h->questions - before, ROUNDS);
-    h->manner = CLOSES_NEXT; /* as a hub that was restarted: the idle connection is dead */
+    h->manner =
+        CLOSES_NEXT; /* as a hub that was restarted: the idle connection is dead */
     for (unsigned i = 0; i < ROUNDS; i++) {
         ask(h, 0, LONG_US, &a);
         assert_true(a.is_whole);
@@ -345,7 +352,8 @@ static void test_list_reader__remote__exact_answers_without_any_line(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line_query__hub_that_answers__as_a_copy_with_one_question),
+        cmocka_unit_test(
+            test_line_query__hub_that_answers__as_a_copy_with_one_question),
         cmocka_unit_test(
             test_line_query__lines_that_are_not_right__no_opinion_of_these_alone),
         cmocka_unit_test(test_line_query__filter_being_put__lines_of_the_file),

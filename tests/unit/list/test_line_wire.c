@@ -38,9 +38,11 @@ static void test_line_question__printed__read_back_and_no_piece_of_it(void **sta
         assert_false(line_question_parse(slice_head(bytes, n), &q));
     }
     buf_add_u8(&b, 0);
-    assert_false(line_question_parse(slice_from(buf_slice(&b), LINE_WIRE_HEAD_BYTES), &q));
+    assert_false(
+        line_question_parse(slice_from(buf_slice(&b), LINE_WIRE_HEAD_BYTES), &q));
     b.p[b.n - 11] = 2; /* a filter that is not among them */
-    assert_false(line_question_parse(slice_of(b.p + LINE_WIRE_HEAD_BYTES, bytes.n), &q));
+    assert_false(
+        line_question_parse(slice_of(b.p + LINE_WIRE_HEAD_BYTES, bytes.n), &q));
     buf_fini(&b);
 }
 

@@ -148,8 +148,8 @@ static const char *fault_of(enum err e)
 {
     switch (e) {
     case ERR_NOT_FOUND:
-        return "gillnet-hub does not run, and lists with filter_memory = \"store\" have "
-               "no opinion; start it";
+        return "gillnet-hub does not run, or without the store, and lists with "
+               "filter_memory = \"store\" have no opinion; start it again";
     case ERR_TIMEOUT:
         return "filter lines come later than store.deadline, and lists with "
                "filter_memory = \"store\" have no opinion; see gillnet-hub's log";

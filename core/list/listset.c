@@ -317,7 +317,11 @@ static void ask_all(struct lookup *l, struct batch *b)
             }
         }
     }
-    l->hits.keys += l->is_gathering ? 0 : b->n;
+    if (l->is_gathering) {
+        arena_reset(l->arena); /* of keys that have their digests now */
+    } else {
+        l->hits.keys += b->n;
+    }
     b->n = 0;
     if (l->scratch) {
         arena_reset(l->scratch);

@@ -270,7 +270,7 @@ class Mail(unittest.TestCase):
         self.assertEqual(self.faults(), [])
         self.s.kill_hub()
         self.assertEqual(self.scan(6), ("accept", True))
-        self.assertRegex(self.faults()[0], "gillnet-hub does not run")
+        self.assertRegex(self.faults()[0], "lines: gillnet-hub does not run")
         self.assertEqual(self.scan(LISTED + 5), ("accept", True))
         self.s.run("list", "add", "big", f"value-{LISTED + 5}.example")  # what is new needs no line
         until(lambda: self.scan(LISTED + 5)[0] == "header", "the new entry", log=self.s.logs)

@@ -192,7 +192,7 @@ static const struct bad bad_rows[] = {
     {"lists = ( { name = \"a\"; filter_memory = \"disk\"; } );", "or \"store\""},
     {"lists = ( { name = \"a\"; filter_memory = \"store\"; } );",
      "lists.a.filter_memory: \"store\" needs a store"},
-    {"store = { kind = \"redis\"; servers = [ \"h:1\" ]; };\n"
+    {"store = { kind = \"redis\"; servers = [ \"h:1\" ]; };"
      "list_defaults = { filter_memory = \"store\"; filter_layout = \"classic\"; };",
      "list_defaults.filter_layout: filter_memory = \"store\" needs \"one-line\""},
     {"lists = ( { name = \"a\"; filter_layout = \"blocked\"; } );", "\"two-lines\""},

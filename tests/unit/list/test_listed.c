@@ -25,7 +25,7 @@ static void test_listset_lookup__more_hits_than_a_share__other_lists_are_heard(
     enum { HOSTS = 3000 };
     struct set_fixture *x = *state;
     struct list_writer *w = open_writer(x->f);
-    struct list_hits hits;
+    struct list_hits hits = {0};
     size_t noise = 0;
     size_t phish = 0;
 

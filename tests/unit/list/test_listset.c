@@ -53,7 +53,7 @@ static void test_list_manager_refresh__list_comes_and_grows__lookups_see_it(
     assert_int_equal(listset_count(s), 1);
     assert_string_equal(list_reader_name(listset_reader(s, 0)), "test");
     assert_null(listset_config(s, 0)->name);
-    struct list_hits hits;
+    struct list_hits hits = {0};
     assert_int_equal(look(x, FEATURE_url_host, 1, &hits), LIST_CONFIRMED);
     assert_int_equal(hits.n, 1);
     assert_int_equal(hits.keys, 1); /* the list holds domains alone */
@@ -91,7 +91,7 @@ static void test_listset_lookup__one_domain_under_many_hosts__one_hit(void **sta
         featureset_add(fs, FEATURE_url_host, slice_str(text));
     }
     const struct listset *s = list_manager_acquire(x->h);
-    struct list_hits hits;
+    struct list_hits hits = {0};
     struct arena *arena = arena_new(1 << 20);
     assert_int_equal(listset_lookup(s, fs, 0, arena, &hits), ERR_OK);
     assert_int_equal(hits.n, 1);
@@ -161,7 +161,7 @@ static void test_listset_lookup__url_expressions__where_the_list_holds_them(
 {
     struct set_fixture *x = *state;
     struct list_writer *w = open_writer(x->f);
-    struct list_hits hits;
+    struct list_hits hits = {0};
     struct featureset *fs = featureset_new(x->f->arena, 100);
     add_text(x, w, "url_expression:evil.github.io/");
     add_text(x, w, "url_exact:exact.example/a/");
@@ -221,7 +221,7 @@ static size_t keys_asked(struct set_fixture *x, enum feature_type type,
                          const char *text)
 {
     struct featureset *fs = featureset_new(x->f->arena, 10);
-    struct list_hits hits;
+    struct list_hits hits = {0};
     assert_true(featureset_add(fs, type, slice_str(text)));
     const struct listset *s = list_manager_acquire(x->h);
     assert_int_equal(listset_lookup(s, fs, 0, x->f->arena, &hits), ERR_OK);
@@ -312,7 +312,7 @@ static void test_listset_lookup__absent_urls__end_in_the_filter(void **state)
     const struct listset *s = list_manager_acquire(x->h);
     struct arena *arena = arena_new(1 << 20);
     for (unsigned i = 0; i < ABSENT; i++) {
-        struct list_hits hits;
+        struct list_hits hits = {0};
         arena_reset(arena);
         struct featureset *fs = featureset_new(arena, 10);
         int n = snprintf(text, sizeof(text), "host%u.example/q%u/Index", i % 997, i);
@@ -470,7 +470,7 @@ static void *look_until_stopped(void *context)
             featureset_add(fs, FEATURE_url_host, entry_number(n, text).text);
         }
         const struct listset *s = list_manager_acquire(swap->x->h);
-        struct list_hits hits;
+        struct list_hits hits = {0};
         struct list_stat stat = {0};
         enum err e = listset_lookup(s, fs, 0, arena, &hits);
         if (listset_count(s) == 1) {

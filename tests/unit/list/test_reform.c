@@ -105,7 +105,7 @@ static enum list_answer ask(struct reform_fixture *x, const char *text)
 {
     struct arena *arena = x->f->arena;
     enum list_answer best = LIST_NO;
-    struct list_hits hits;
+    struct list_hits hits = {0};
     struct url url;
     arena_reset(arena);
     struct featureset *fs = featureset_new(arena, 10);

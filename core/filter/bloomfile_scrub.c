@@ -41,6 +41,7 @@ static enum err mapped_block(const struct bloomfile *f, uint64_t block, char *bu
     return e == ERR_CORRUPT ? ERR_OK : e; /* cut short: bad */
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): stored through */
 static enum err cached_read(int fd, char *dst, size_t n, uint64_t offset)
 {
     struct iovec v = {.iov_base = dst, .iov_len = n};

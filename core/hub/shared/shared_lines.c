@@ -354,8 +354,13 @@ void shared_lines_free(struct shared_lines **lines)
     struct shared_lines *l = *lines;
 
     if (l != NULL) {
-        while (!TAILQ_EMPTY(&l->questions)) {
-            question_free(TAILQ_FIRST(&l->questions));
+        struct lines_question *q = TAILQ_FIRST(&l->questions);
+
+        while (q != NULL) {
+            struct lines_question *next = TAILQ_NEXT(q, in_all);
+
+            question_free(q);
+            q = next;
         }
         lines_filters_free(l);
         free(l->cache);

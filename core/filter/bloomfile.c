@@ -357,10 +357,11 @@ void bloomfile_close(struct bloomfile *f)
 {
     if (f->memory && f->hold == BLOOMFILE_MAP) {
         sigbus_remove(f->memory);
+    }
+    if (f->memory && f->hold != BLOOMFILE_COPY) {
         (void)close(f->fd);
     }
     if (f->hold == BLOOMFILE_REMOTE) {
-        (void)close(f->fd);
         free(f->memory);
     } else if (f->memory) {
         (void)munmap(f->memory, f->bytes);

@@ -12,6 +12,7 @@
  *                                            machine
  *   bloomfile, bloomfile_header, _memory, _scrub, _merge   the filter as a file
  *   sigbus                                   a mapped filter whose file is cut short
+ *   line_seal                                a line that others keep
  *   exacttable                               recent entries, changed while others read
  *   doorkeeper, cells                        first occurrences and counts of the sketch
  *   tally                                    counts of keys without an error, as long as there is

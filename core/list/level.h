@@ -53,7 +53,7 @@ struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold 
 /* The lines of its filter are not here: level_test adds nothing (core/list/line_query.h). */
 bool level_is_remote(const struct level *l);
 /* The base of a level at path, as a host with this hold has it: remote ones only if they are large
- * and in a line layout. *retmark: of the file. */
+ * and in a line layout. */
 enum bloomfile_hold level_base_hold(const char *path, enum bloomfile_hold hold);
 /* The filters' hits among n digests, at most LEVEL_BATCH, added to rethit. */
 void level_test(const struct level *l, const struct digest *d, size_t n,

@@ -20,6 +20,7 @@
  *   merge, compact, import, rebuild  new levels; retention and rekey are special cases
  *   mirror, feed_apply, peer_filter  lists and filters that other servers or feeds fill
  *   reader, reader_lookup, listset   look-ups in one list, and of a message in all lists
+ *   line_wire, line_client, line_query   filters whose lines are elsewhere
  *   query, rating                    look-ups of people and programs
  *   list_manager, health, verify     the snapshot in use, its alarms, the check of all files
  *

@@ -85,6 +85,8 @@ struct lines_question {
     struct lines_fetch *fetch;
 };
 
+TAILQ_HEAD(lines_questions, lines_question);
+
 struct lines_cached {
     uint64_t number;
     uint32_t serial; /* 0: empty */
@@ -99,7 +101,7 @@ struct shared_lines {
     struct evconnlistener *listener;
     struct event *tick;
     struct lines_client client[LINES_CLIENTS_MAX];
-    TAILQ_HEAD(, lines_question) questions;
+    struct lines_questions questions;
     /* the store */
     bool is_up;
     bool is_probing;

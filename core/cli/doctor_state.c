@@ -448,6 +448,7 @@ void doctor_daemon(struct doctor *d)
         struct slice fault = slice_str(view.stats.fault[i]);
         doctor_say(d, DOCTOR_WARN, "gillnetd",
                    slice_has_prefix(fault, SLICE_LIT("list")) ||
+                           slice_has_prefix(fault, SLICE_LIT("lines:")) ||
                            slice_has_prefix(fault, SLICE_LIT("filter:")) ||
                            slice_has_prefix(fault, SLICE_LIT("keys"))
                        ? "mail flows; mend it, gillnetd will see it"

@@ -68,8 +68,7 @@ struct filter_wish {
     bool
         has_front; /* the oldest level gets a small one before it (BLOOM_FRONT_ERROR) */
     bool
-        is_shared; /* positions by the digest key, size by the entries alone: servers with the
-                       same entries make the same filter */
+        is_shared; /* same entries, same filter on all servers: positions by the digest key */
 };
 /* Without it: one line, LIST_FILTER_ERROR. Filters that differ (another layout, a larger error,
  * damaged) are built again with the next change. */

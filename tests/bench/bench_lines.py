@@ -5,8 +5,8 @@
 
 FOLDER: messages, one a file. The list has N entries that no message has. Ways in turn, round by round: the filter as a copy, as
 a map, in a store that is up, and in one that is stopped (SIGSTOP); messages start on a schedule, RATE a second. Prints one
-JSON line: p50 and p99 of a message in ms (the median of the rounds), memory of gillnetd by itself (RssAnon) and in all, bytes a
-key in the store and in the filter's file, time to put it there. Needs build/release with tests/bench, and build/redis.
+JSON line: p50 and p99 of a message in ms (the median of the rounds, and all of them), memory of gillnetd before the first message
+in MB (its own, and of files), bytes a key in the store and in the filter's file, time to put it there. Needs build/release with tests/bench, and build/redis.
 """
 import argparse
 import atexit
@@ -76,12 +76,13 @@ def main():
             for way in WAYS:
                 s.write(config(redis.port, "store" if way == "stopped" else way))
                 s.daemon()
+                time.sleep(1)
+                figures[way]["memory_mb"] = memory(s.daemon_proc.pid)
                 if way == "stopped":
                     redis.stop()
                 out = load(s, arguments)
                 figures[way]["p50_ms"].append(float(re.search(r"p50[^0-9]+([0-9.]+)", out)[1]))
                 figures[way]["p99_ms"].append(float(re.search(r"p99[^0-9]+([0-9.]+)", out)[1]))
-                figures[way]["memory_mb"] = memory(s.daemon_proc.pid)
                 if way == "stopped":
                     redis.go_on()
                     time.sleep(4)

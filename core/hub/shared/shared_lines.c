@@ -60,11 +60,13 @@ static enum line_state state_of(const struct lines_question *q, unsigned filter,
     return is_late ? LINE_STATE_LATE : LINE_STATE_IN_STORE;
 }
 
-/* After some questions in a row without all their lines the store counts as down; the first one
- * after that is a trial. */
-static void late_note(struct shared_lines *l, bool is_late)
+/* After some questions in a row that the store did not answer in full it counts as down; the first
+ * one after that is a trial. Questions for cached lines alone say nothing of the store. */
+static void late_note(struct shared_lines *l, const struct lines_question *q)
 {
-    if (!l->is_up) {
+    bool is_late = q->nunder > 0 || q->has_failed;
+
+    if (!l->is_up || (!q->has_asked && !is_late)) {
         return;
     }
     l->nlate = is_late ? l->nlate + 1 : 0;
@@ -98,7 +100,7 @@ static void question_answer(struct lines_question *q)
 
     buf_init(&bytes, LINE_WIRE_HEAD_BYTES + LINE_WIRE_ANSWER_MAX);
     question_print(q, &bytes);
-    late_note(q->lines, q->nunder > 0 || q->has_failed);
+    late_note(q->lines, q);
     q->lines->status.late += q->nunder;
     if (q->client != NULL && !buf_failed(&bytes)) {
         (void)evbuffer_add(bufferevent_get_output(q->client->bev), bytes.p, bytes.n);
@@ -202,7 +204,8 @@ static void question_take(struct lines_client *c, const struct line_question *as
     }
 }
 
-/* Whoever sends what is no question, or two at a time, is no gillnetd. */
+/* Whoever sends what is no question, or another one before it has read the answer, is no
+ * gillnetd. */
 static void on_read(struct bufferevent *bev, void *context)
 {
     struct lines_client *c = context;
@@ -214,7 +217,8 @@ static void on_read(struct bufferevent *bev, void *context)
     if (evbuffer_copyout(in, head, sizeof(head)) != (ev_ssize_t)sizeof(head)) {
         return;
     }
-    if (c->question != NULL || !line_wire_head(head, LINE_WIRE_QUESTION, &n)) {
+    if (c->question != NULL || evbuffer_get_length(bufferevent_get_output(bev)) > 0 ||
+        !line_wire_head(head, LINE_WIRE_QUESTION, &n)) {
         client_leave(c);
         return;
     }

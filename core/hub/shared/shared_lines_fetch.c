@@ -102,6 +102,7 @@ static void line_ask(struct shared_lines *l, const struct lines_filter *f,
         redis_call(shared_redis(l->shared), &call) == ERR_OK) {
         l->nasked++;
         x->question->nunder++;
+        x->question->has_asked = true;
     } else {
         x->question->has_failed = true;
     }
@@ -160,7 +161,11 @@ void lines_probe(struct shared_lines *l)
                                     .may_repeat = true,
                                     .answer = on_probe,
                                     .context = l};
-    if (l->is_probing || l->nfilters == 0) {
+    if (l->is_probing) { /* for a second */
+        lines_up_set(l, false, "late");
+        return;
+    }
+    if (l->nfilters == 0) {
         return;
     }
     l->probe_us = clock_mono_us();

@@ -81,6 +81,7 @@ struct lines_question {
     uint32_t serial[LINE_WIRE_FILTERS]; /* 0: unknown */
     size_t nlines;
     size_t nunder;   /* lines asked of the store, without an answer */
+    bool has_asked;  /* the store, for some of its lines */
     bool has_failed; /* a line could not be asked, or its call failed */
     struct lines_fetch *fetch;
 };

@@ -159,7 +159,9 @@ class Single(unittest.TestCase):
         self.assertEqual(got["silent"], 400)
         self.proxy.delay_s = 0
         until(lambda: whole(self.s, 101000, 101400), "answers again", log=self.s.logs)
+        downs = len(self.s.hub_lines("up=0 why=late"))
         self.redis.stop()
+        until(lambda: len(self.s.hub_lines("up=0 why=late")) > downs, "the probe to be missed", log=self.s.logs)
         got = compare(self.s, 110000, 118000, batch=40)
         self.assertEqual(got["silent"], 8000)
         self.assertLess(got["longest_us"], LONG_US / 2)  # 1 s by store.deadline

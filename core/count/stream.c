@@ -3,6 +3,7 @@
 
 #include "core/base/file_internal.h"
 #include "core/base/hash256.h"
+#include "core/base/le.h"
 #include "core/count/runset_internal.h"
 
 enum { FILE_MODE = 0640, DIR_MODE = 0750, HEX_ORIGIN = 2 * RUN_ORIGIN_BYTES };
@@ -97,19 +98,37 @@ static bool pairs_hold(struct slice pairs)
     return ok;
 }
 
-static void hand_over(struct slice pairs, stream_fn *fn, void *context)
+size_t stream_npairs(struct slice pairs)
 {
-    struct cursor c = cursor_of(pairs);
-
-    while (!cursor_done(&c)) {
-        struct run_record record = {.key = cursor_u64(&c)};
-        record.count = cursor_u64(&c);
-        fn(context, &record);
-    }
+    return pairs.n / PAIR_BYTES;
 }
 
-/* From the place to the last whole record; fn may be NULL. */
-static enum err walk(struct pair_log *l, struct pair_log_place *p, stream_fn *fn,
+struct run_record stream_pair(struct slice pairs, size_t i)
+{
+    const char *p = pairs.p + i * PAIR_BYTES;
+
+    return (struct run_record){le_get(p, 8), le_get(p + 8, 8)};
+}
+
+struct pair_taker {
+    stream_fn *fn;
+    void *context;
+};
+
+static bool hand_over(void *context, const struct stream_record *r)
+{
+    const struct pair_taker *t = context;
+
+    for (size_t i = 0; i < stream_npairs(r->pairs); i++) {
+        const struct run_record record = stream_pair(r->pairs, i);
+
+        t->fn(t->context, &record);
+    }
+    return true;
+}
+
+/* From the place to the last whole record, or as far as fn wants; fn may be NULL. */
+static enum err walk(struct pair_log *l, struct pair_log_place *p, stream_record_fn *fn,
                      void *context, struct errinfo *reterr)
 {
     for (;;) {
@@ -125,9 +144,10 @@ static enum err walk(struct pair_log *l, struct pair_log_place *p, stream_fn *fn
         if (e != ERR_OK) { /* what a disk does not give now comes with the next look */
             return e == ERR_NOMEM ? e : ERR_OK;
         }
+        const struct stream_record record = {next.seq, p->at, pairs};
         *p = next;
-        if (fn != NULL) {
-            hand_over(pairs, fn, context);
+        if (fn != NULL && !fn(context, &record)) {
+            return ERR_OK;
         }
     }
 }
@@ -143,8 +163,9 @@ enum err stream_reader_open(const char *path, struct pair_log_place *ret,
     return e;
 }
 
-enum err stream_reader_next(struct pair_log_place *r, const char *path, stream_fn *fn,
-                            void *context, struct errinfo *reterr)
+enum err stream_reader_records(struct pair_log_place *r, const char *path,
+                               stream_record_fn *fn, void *context,
+                               struct errinfo *reterr)
 {
     struct pair_log log;
     enum err e = pair_log_open(path, &log, reterr);
@@ -156,6 +177,14 @@ enum err stream_reader_next(struct pair_log_place *r, const char *path, stream_f
     THEN(e, walk(&log, r, fn, context, reterr));
     pair_log_close(&log);
     return e;
+}
+
+enum err stream_reader_next(struct pair_log_place *r, const char *path, stream_fn *fn,
+                            void *context, struct errinfo *reterr)
+{
+    struct pair_taker t = {fn, context};
+
+    return stream_reader_records(r, path, hand_over, &t, reterr);
 }
 
 /* ---- writing ---- */
@@ -304,6 +333,18 @@ enum err stream_writer_add(struct stream_writer *w, uint64_t seq,
     }
     buf_fini(&bytes);
     return e;
+}
+
+enum err stream_writer_sync(const struct stream_writer *w, struct errinfo *reterr)
+{
+    return fdatasync(w->fd) == 0
+               ? ERR_OK
+               : errinfo_errno(reterr, w->path, "the disk refuses a stream of counts");
+}
+
+uint64_t stream_writer_size(const struct stream_writer *w)
+{
+    return w->at.at;
 }
 
 void stream_writer_close(struct stream_writer **w)

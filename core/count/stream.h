@@ -37,6 +37,10 @@ enum err stream_writer_open(const char *dir, const struct run_id *id,
 enum err stream_writer_add(struct stream_writer *w, uint64_t seq,
                            const struct run_record *v, size_t n,
                            struct errinfo *reterr);
+/* Makes durable what was added. */
+enum err stream_writer_sync(const struct stream_writer *w, struct errinfo *reterr);
+/* Bytes of the file, and so the place of the next record. */
+uint64_t stream_writer_size(const struct stream_writer *w);
 void stream_writer_close(struct stream_writer **w);
 
 /* ---- readers ---- */
@@ -49,5 +53,18 @@ enum err stream_reader_open(const char *path, struct pair_log_place *ret,
 typedef void stream_fn(void *context, const struct run_record *record);
 enum err stream_reader_next(struct pair_log_place *r, const char *path, stream_fn *fn,
                             void *context, struct errinfo *reterr);
+/* Passes the new whole records to fn as wholes, with their numbers and places, until it returns
+ * false. */
+struct stream_record {
+    uint64_t seq;
+    uint64_t at;
+    struct slice pairs; /* for stream_pair, until fn returns */
+};
+typedef bool stream_record_fn(void *context, const struct stream_record *record);
+enum err stream_reader_records(struct pair_log_place *r, const char *path,
+                               stream_record_fn *fn, void *context,
+                               struct errinfo *reterr);
+size_t stream_npairs(struct slice pairs);
+struct run_record stream_pair(struct slice pairs, size_t i);
 
 #endif

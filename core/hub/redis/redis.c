@@ -315,6 +315,11 @@ enum err redis_call(struct redis *r, const struct redis_call *call)
     return ERR_OK;
 }
 
+uint64_t redis_changes(const struct redis *r)
+{
+    return r->nchanges;
+}
+
 enum err redis_ask_node(struct redis *r, struct redis_node *n,
                         const struct redis_call *call)
 {

@@ -101,6 +101,10 @@ struct redis_call {
  * one key are done in order as long as none has to be sent again. */
 enum err redis_call(struct redis *r, const struct redis_call *call);
 
+/* Rises when a connection is lost and when another server becomes the master of a slot: what was
+ * acknowledged before may be gone. */
+uint64_t redis_changes(const struct redis *r);
+
 /* The slot of a key in a cluster: CRC16 of it, or of its {tag}. */
 unsigned redis_slot(struct slice key);
 

@@ -93,6 +93,7 @@ struct redis {
     struct open_calls parked; /* those for which no server is known now */
     size_t ncalls;
     size_t nbytes;
+    uint64_t nchanges; /* of connections and masters */
     struct open_call *refresh;
     size_t refresh_turn;            /* the node that was asked last */
     uint64_t refresh_us;            /* when it was */

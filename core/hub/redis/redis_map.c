@@ -1,5 +1,6 @@
 /* redis_map - which server has which slot: asked of Sentinels or of the cluster, corrected by
  * redirections. */
+#include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/hub/redis/redis_internal.h"
 
@@ -48,7 +49,10 @@ struct redis_node *redis_map_node(struct redis *r, int slot)
 
 void redis_map_set(struct redis *r, int slot, struct redis_node *n)
 {
-    r->slots[r->kind == REDIS_CLUSTER ? slot : 0] = n;
+    struct redis_node **place = &r->slots[r->kind == REDIS_CLUSTER ? slot : 0];
+
+    r->nchanges += *place != NULL && *place != n ? 1 : 0;
+    *place = n;
     n->is_master = true;
 }
 
@@ -143,6 +147,7 @@ static void take_slots(struct redis *r, const struct resp *p,
                    from->port);
         return;
     }
+    const uint64_t before = checksum64(slice_of(r->slots, sizeof(r->slots)));
     memset(r->slots, 0, sizeof(r->slots));
     for (size_t i = 0; i < r->nnodes; i++) {
         r->nodes[i]->is_master = false;
@@ -158,6 +163,9 @@ static void take_slots(struct redis *r, const struct resp *p,
             redis_map_set(r, (int)slot, n);
         }
         row = p->nodes[row].end;
+    }
+    if (checksum64(slice_of(r->slots, sizeof(r->slots))) != before) {
+        r->nchanges++;
     }
 }
 

@@ -72,6 +72,7 @@ void redis_node_fail(struct redis_node *n, enum redis_fault fault)
     cut_connection(n);
     n->retry_us = clock_mono_us() + back_off_us(n->nfailures);
     n->nfailures++;
+    r->nchanges++;
     r->wants_refresh = true;
     while (!TAILQ_EMPTY(&lost)) {
         struct open_call *call = TAILQ_FIRST(&lost);

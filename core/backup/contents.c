@@ -84,7 +84,8 @@ bool contents_is_passing(struct slice path)
            slice_eq(path, SLICE_LIT("campaigns/table")) ||
            slice_eq(path, SLICE_LIT("users/table/lock.mdb")) ||
            begins_with(path, "users/table.new/") ||
-           slice_eq(path, SLICE_LIT("peers/restored"));
+           slice_eq(path, SLICE_LIT("peers/restored")) ||
+           begins_with(path, "peers/shared/"); /* an old copy is of no use there */
 }
 
 static bool is_of_counts(struct slice path)

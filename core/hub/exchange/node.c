@@ -17,7 +17,8 @@ static enum err open_sync(struct node *n, struct errinfo *reterr)
     const struct sync_options options = {.state_dir = n->state_dir,
                                          .self = &n->self,
                                          .keys = &n->keys,
-                                         .manifest = &n->manifest};
+                                         .manifest = &n->manifest,
+                                         .has_store = n->has_store};
 
     enum err e = sync_open(&options, &n->sync, reterr);
 

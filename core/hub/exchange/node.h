@@ -23,6 +23,7 @@ struct node {
     struct manifest manifest;
     struct keyring keys;
     struct sync *sync;
+    bool has_store; /* set before node_open: sync_options */
     uint64_t epoch; /* rises with every change of manifest or identity */
 };
 

@@ -170,6 +170,7 @@ static enum err open_all(struct sync *s, const struct sync_options *options,
     THEN(e, sync_load_streams(s, reterr));
     THEN(e, sync_restored(s, reterr));
     THEN(e, sync_trust(s, reterr)); /* streams of revoked keys */
+    THEN(e, sync_count_leave(s, reterr));
     THEN(e, sync_finish_objects(s, reterr));
     if (e == ERR_OK) {
         recover_streams(s);
@@ -190,6 +191,7 @@ enum err sync_open(const struct sync_options *options, struct sync **ret,
     }
     s->self = options->self;
     s->keys = options->keys;
+    s->has_store = options->has_store;
     s->lock.fd = -1;
     random_bytes(&session, sizeof(session));
     s->version = (uint64_t)(session | 1U) << VERSION_BITS;

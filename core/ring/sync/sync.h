@@ -80,6 +80,9 @@ struct sync_options {
     const struct identity *self;     /* borrowed */
     const struct keyring *keys;      /* borrowed; own streams use the writers' key */
     const struct manifest *manifest; /* copied */
+    /* In a ring of one owner counts go through a store that all members share: those of peers are
+     * removed here, and neither wanted nor accepted, so that none is counted twice. */
+    bool has_store;
 };
 
 struct sync;

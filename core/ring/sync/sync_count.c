@@ -1,5 +1,6 @@
 /* sync_count - COUNT streams: files that gillnetd follows, then runs when the bucket has ended. */
 #include "core/base/dir_walk.h"
+#include "core/base/log.h"
 #include "core/count/merged_runs.h"
 #include "core/count/runset.h"
 #include "core/ring/sync/sync_modules.h"
@@ -443,6 +444,47 @@ enum err sync_count_drop(struct sync *s, const struct object_id *origin,
     if (e == ERR_OK) {
         e = merged_runs_drop(path, origin->b, reterr);
         s->merged_at_s = 0; /* those of other origins are made again */
+    }
+    return e;
+}
+
+/* ---- counts that go through a store ---- */
+
+bool sync_takes_counts(const struct sync *s)
+{
+    return !s->has_store || s->manifest.kind != RING_OWN;
+}
+
+static enum err leave_counts_of(struct sync *s, struct origin *o,
+                                struct errinfo *reterr)
+{
+    struct stream *next = NULL;
+    bool has_any = false;
+    enum err e = ERR_OK;
+    for (struct stream *st = o->streams; st && e == ERR_OK; st = next) {
+        next = st->of_origin;
+        if (st->key.kind == OBJECT_COUNT) {
+            has_any = true;
+            sync_count_remove(s, st);
+            e = sync_erase(s, st, false, reterr);
+        }
+    }
+    if (has_any && e == ERR_OK) {
+        log_warn("event=store state=counts: what peer %s counted before the store was "
+                 "configured is removed",
+                 o->name);
+    }
+    THEN(e, sync_count_drop(s, &o->id, reterr));
+    return e;
+}
+
+enum err sync_count_leave(struct sync *s, struct errinfo *reterr)
+{
+    enum err e = ERR_OK;
+    for (unsigned i = 0; i < s->norigins && e == ERR_OK && !sync_takes_counts(s); i++) {
+        if (!sync_is_self(s, &s->origins[i]->id)) {
+            e = leave_counts_of(s, s->origins[i], reterr);
+        }
     }
     return e;
 }

@@ -188,6 +188,7 @@ struct sync {
     uint64_t nsigned; /* objects that were ever published here */
     uint64_t opened_ms;
     uint64_t counts_from_s; /* restored disk: older buckets are not published */
+    bool has_store;         /* sync_options */
     bool is_adopting;       /* the offered object is own, signed before a crash */
     struct refusal refusals[SYNC_REFUSALS];
     unsigned next_refusal;

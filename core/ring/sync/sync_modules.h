@@ -104,6 +104,10 @@ enum err sync_count_own(struct sync *s, struct stream *st, struct content *ret,
                         struct errinfo *reterr);
 /* Makes an open stream a run although its origin never ended it. */
 enum err sync_count_seal(struct sync *s, struct stream *st, struct errinfo *reterr);
+/* Counts of peers are taken here: they do not go through a shared store. */
+bool sync_takes_counts(const struct sync *s);
+/* Where they are not taken: removes those that were. */
+enum err sync_count_leave(struct sync *s, struct errinfo *reterr);
 /* Applies objects that were stored but not applied before the stop. */
 enum err sync_count_recover(struct sync *s, struct stream *st, struct errinfo *reterr);
 /* Removes the files of one stream. */

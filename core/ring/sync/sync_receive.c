@@ -139,6 +139,11 @@ static enum sync_result check_stream(struct sync *s, struct offer *f,
         return refuse_object(reterr, SYNC_VERSION, "kind",
                              "not exchanged within a ring");
     }
+    if (k->kind == OBJECT_COUNT && !sync_takes_counts(s) &&
+        !sync_is_self(s, &k->origin)) {
+        return refuse_object(reterr, SYNC_VERSION, "kind",
+                             "counts go through a store here");
+    }
     if (!manifest_has_ring_key(&s->manifest, k->ring_key)) {
         return refuse_object(reterr, SYNC_UNKNOWN, "ring_key",
                              "the manifest does not have it; is it up to date?");

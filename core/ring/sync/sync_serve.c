@@ -301,7 +301,7 @@ static bool may_want(struct sync *s, const struct head *h, const struct object_i
         return false;
     }
     if (h->stream.kind == OBJECT_COUNT) {
-        return h->stream.start_s <= now_s + OBJECT_BUCKET_S &&
+        return sync_takes_counts(s) && h->stream.start_s <= now_s + OBJECT_BUCKET_S &&
                h->stream.start_s + SYNC_ACCEPT_S >= now_s && !sync_is_refused(s, id);
     }
     const struct stream *newest = sync_newest(o, h->stream.kind, h->stream.list);

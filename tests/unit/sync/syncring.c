@@ -62,7 +62,8 @@ void syncnode_init(struct syncnode *node, const char *dir, unsigned number)
 enum err syncnode_open(struct syncnode *node, const struct manifest *m,
                        struct errinfo *reterr)
 {
-    const struct sync_options options = {node->dir, &node->self, &node->keys, m};
+    const struct sync_options options = {node->dir, &node->self, &node->keys, m,
+                                         node->has_store};
     return sync_open(&options, &node->sync, reterr);
 }
 

@@ -20,6 +20,7 @@ struct syncnode {
     struct identity self;
     struct keyring keys;
     struct sync *sync; /* NULL: not open */
+    bool has_store;
 };
 
 void syncring_identity(unsigned number, struct identity *ret);

@@ -179,6 +179,30 @@ static void test_manifest__when_member_is_dropped__then_nothing_of_it_is_left(
     origins_fini(&o);
 }
 
+static void test_store__in_a_ring_of_one_owner__then_no_counts_of_peers(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record v[] = {{5, 3}};
+    r->m.kind = RING_OWN;
+    publish(r, 0, BUCKET, v, 1);
+    publish(r, 1, BUCKET, v, 1);
+    close_bucket(r, 1, BUCKET);
+    assert_true(syncring_settle(r->node, NODES));
+    publish(r, 2, BUCKET, v, 1);
+    assert_int_equal(held(r, 2, 0, BUCKET, 5), 3);
+    for (unsigned i = 0; i < 2; i++) {
+        syncnode_close(&r->node[2]);
+        r->node[2].has_store = true;
+        open_node(r, 2);
+        assert_int_equal(held(r, 2, 0, BUCKET, 5), 0);
+        assert_int_equal(held(r, 2, 1, BUCKET, 5), 0);
+        const struct syncpull p = pull(r, 2, 0);
+        assert_int_equal(p.wants, 0);
+        assert_true(p.knew_itself);
+    }
+    assert_int_equal(pull(r, 0, 2).results[SYNC_APPLIED], 1); /* it has no store */
+}
+
 static size_t heads_after(struct ring *r, unsigned i, uint64_t after,
                           uint64_t *retversion)
 {
@@ -385,6 +409,9 @@ int main(void)
             teardown),
         cmocka_unit_test_setup_teardown(
             test_own_heads__of_lists_that_go_on__with_the_heartbeat, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_store__in_a_ring_of_one_owner__then_no_counts_of_peers, setup,
+            teardown),
         cmocka_unit_test_setup_teardown(
             test_knows_itself__when_a_liar_knows_more__then_a_list_begins_anew_once,
             setup, teardown),

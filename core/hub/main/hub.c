@@ -261,6 +261,7 @@ static enum err make_parts(struct hub *h, struct errinfo *reterr)
 
     h->board = status_board_new();
     THEN(e, node_init(&h->node, h->config->state_dir, reterr));
+    h->node.has_store = h->config->store.kind != STORE_OFF;
     if (e == ERR_OK && h->board == NULL) {
         e = errinfo_nomem(reterr, "");
     }

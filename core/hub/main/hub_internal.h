@@ -52,7 +52,7 @@ struct hub {
     struct list_publisher *share;
     struct vote_publisher *votes;
     struct control *control;
-    struct shared *shared; /* NULL: no store */
+    struct shared *shared;       /* NULL: no store */
     struct subscribe *subscribe; /* NULL: no subscriptions */
     struct feeds *feeds;
     bool is_paused;
@@ -95,6 +95,8 @@ void hub_shared_start(struct hub *h);
 bool hub_shares(const struct hub *h);
 /* The store as a source of this server's own objects. */
 struct exchange_sources hub_shared_source(const struct hub *h);
+/* Counts of the open ring go to the store, or wait for it, and are not published to peers. */
+bool hub_counts_in_store(const struct hub *h);
 
 /* ---- the HTTP API: hub_http.c ---- */
 

@@ -121,7 +121,8 @@ void hub_ring_open(struct hub *h)
     hub_trouble(h, NULL, NULL);
     log_info("event=ring state=open manifest=%llu members=%u",
              (unsigned long long)h->node.manifest.version, h->node.manifest.nmembers);
-    if (count_publisher_new(&h->node, &h->counts, &why) != ERR_OK) {
+    if (!hub_counts_in_store(h) &&
+        count_publisher_new(&h->node, &h->counts, &why) != ERR_OK) {
         hub_trouble(h, "counts", &why);
     }
     if (list_publisher_new(h->node.sync, h->node.state_dir, &h->node.keys,

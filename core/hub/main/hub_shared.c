@@ -15,6 +15,11 @@ void hub_shared_start(struct hub *h)
     }
 }
 
+bool hub_counts_in_store(const struct hub *h)
+{
+    return h->started->store.kind != STORE_OFF && h->node.manifest.kind == RING_OWN;
+}
+
 bool hub_shares(const struct hub *h)
 {
     return h->shared != NULL && h->node.is_open && h->node.manifest.kind == RING_OWN;

@@ -1,11 +1,15 @@
 /* shared - the connection, and the turns of its parts. */
 #include "core/hub/shared/shared.h"
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/count/size.h"
+#include "core/hub/shared/shared_counts.h"
 #include "core/hub/shared/shared_lines.h"
 #include "core/hub/shared/shared_objects.h"
 
 enum { SERVERS_MAX = REDIS_SERVERS_MAX };
+#define TROUBLE_US UINT64_C(60000000) /* between lines of one failure */
 
 struct shared {
     const struct config *config;
@@ -13,6 +17,7 @@ struct shared {
     struct redis *redis;
     struct shared_objects *objects;
     struct shared_lines *lines; /* NULL: its socket failed */
+    struct shared_counts *counts; /* while the ring is open */
     char prefix[STORE_PREFIX_MAX + 1];
 };
 
@@ -81,6 +86,7 @@ enum err shared_new(struct event_base *base, const struct config *config,
 void shared_free(struct shared **s)
 {
     if (*s != NULL) {
+        shared_pause(*s);
         shared_lines_stop((*s)->lines);
         redis_free(&(*s)->redis); /* answers all calls */
         shared_lines_free(&(*s)->lines);
@@ -94,24 +100,93 @@ void shared_renew(struct shared *s, const struct config *config)
 {
     if (s != NULL) {
         s->config = config;
+        if (s->counts != NULL) {
+            shared_counts_set_spool(s->counts, config->store.spool);
+        }
     }
 }
 
 /* ---- turns ---- */
 
+/* Keys that all servers together are expected to count. */
+static void plan_keys(const struct shared *s, struct shared_counts_options *o)
+{
+    struct count_size size;
+    uint64_t nservers = 0;
+
+    for (unsigned i = 0; i < s->node->manifest.nmembers; i++) {
+        nservers += s->node->manifest.members[i].state == MEMBER_ACTIVE ? 1 : 0;
+    }
+    if (count_size_for(s->config->count.messages_per_day, &size) == ERR_OK) {
+        o->bucket_keys = nservers * size.bucket_keys;
+        o->day_keys = nservers * size.day_keys;
+    }
+}
+
+static void open_counts(struct shared *s)
+{
+    static struct clock_pace pace;
+    struct errinfo why = {.text = ""};
+    struct shared_counts_options o = {.shared = s,
+                                      .state_dir = s->node->state_dir,
+                                      .keys = &s->node->keys,
+                                      .origin = &s->node->self.origin,
+                                      .spool = s->config->store.spool};
+
+    plan_keys(s, &o);
+    if (shared_counts_new(&o, &s->counts, &why) != ERR_OK &&
+        clock_take_turn(&pace, TROUBLE_US)) {
+        log_errinfo("store", &why);
+    }
+}
+
+/* A member that others know, with the ring's digest key: its keys mean the same as theirs. */
+static bool is_of_ring(const struct shared *s)
+{
+    return node_self(s->node) != NULL &&
+           manifest_has_ring_key(&s->node->manifest, s->node->keys.ring[0].id);
+}
+
+static void tick_counts(struct shared *s)
+{
+    if (!is_of_ring(s)) {
+        return;
+    }
+    if (s->counts == NULL) {
+        open_counts(s);
+    }
+    if (s->counts != NULL) {
+        shared_counts_tick(s->counts);
+    }
+}
+
 void shared_tick(struct shared *s)
 {
-    shared_objects_tick(s->objects);
+    if (s != NULL) {
+        shared_objects_tick(s->objects);
+        tick_counts(s);
+    }
 }
 
 void shared_pause(struct shared *s)
 {
-    shared_objects_pause(s->objects);
+    if (s->objects != NULL) {
+        shared_objects_pause(s->objects);
+    }
+    if (s->counts != NULL && s->node->is_open && is_of_ring(s)) {
+        shared_counts_flush(s->counts);
+    }
+    shared_counts_free(&s->counts);
 }
 
 struct exchange_sources shared_source(const struct shared *s)
 {
     return shared_objects_source(s->objects);
+}
+
+const struct shared_counts *shared_counts_of(const struct shared *s)
+{
+    return s->counts;
 }
 
 /* ---- names, and what the parts need ---- */

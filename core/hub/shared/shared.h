@@ -35,6 +35,9 @@ void shared_pause(struct shared *s);
 
 /* The store as a source of this server's own objects: see exchange_may_publish. */
 struct exchange_sources shared_source(const struct shared *s);
+struct shared_counts;
+/* NULL: the ring is closed. */
+const struct shared_counts *shared_counts_of(const struct shared *s);
 
 /* The cell of a counted key: its first bits. All keys of one cell lie in one slot. */
 unsigned shared_cell_of(uint64_t key);

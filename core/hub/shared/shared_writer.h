@@ -1,0 +1,104 @@
+/*
+ * shared_writer - decides what of this server's counts is logged, sent, and sent again.
+ *
+ * Between what gillnetd counted (shared_pending.h), the log (shared_log.h) and the positions of the
+ * store's cells (shared_positions.h). Calls to the store go out through a port, and answers come
+ * back in any order, late or never; the caller has the clocks. So tests/unit/shared drives the same
+ * code with a store of its own that fails over, loses answers and goes back in time.
+ * Depends: base, log, pending, positions.   Threads: one.   ADR 0079.
+ */
+#ifndef CORE_HUB_SHARED_SHARED_WRITER_H
+#define CORE_HUB_SHARED_SHARED_WRITER_H
+
+#include "core/hub/shared/shared_log.h"
+#include "core/hub/shared/shared_pending.h"
+
+enum {
+    SHARED_ASK_S = 60,             /* between questions where all cells stand */
+    SHARED_BUCKET_SENT_S = 86400,  /* age up to which a bucket counts in its own hash */
+    SHARED_DAY_SENT_S = 14 * 86400 /* and in that of its day */
+};
+
+/* A batch of one cell. It is added if the cell's position for `inc` is `expected`, which then
+ * becomes `number`. */
+struct shared_batch {
+    uint64_t inc;
+    uint64_t expected;
+    uint64_t number;
+    uint64_t start_s; /* its bucket */
+    bool is_old;      /* counts in its day alone */
+    const struct run_record
+        *v; /* amounts: at most SHARED_AMOUNT_MAX; a key may stand twice */
+    size_t n;
+};
+
+/* Each call that returns true is answered by shared_writer_told or _added, or _lost, once. False:
+ * not now. */
+struct shared_port {
+    void *context;
+    bool (*ask)(void *context, unsigned cell, uint64_t inc);
+    /* The batch is the port's until it returns. */
+    bool (*add)(void *context, unsigned cell, const struct shared_batch *batch);
+};
+
+struct shared_writer_options {
+    struct shared_log_options log;
+    uint64_t spool; /* bytes of the log */
+    struct shared_port port;
+};
+
+struct shared_writer;
+enum err shared_writer_new(const struct shared_writer_options *options,
+                           struct shared_writer **ret, struct errinfo *reterr);
+void shared_writer_free(struct shared_writer **w); /* accepts NULL */
+
+void shared_writer_set_spool(struct shared_writer *w, uint64_t spool);
+
+struct shared_now {
+    uint64_t wall_s;
+    uint64_t mono_us;
+};
+/* On failure report the same again. */
+enum err shared_writer_report(struct shared_writer *w, const struct shared_report *r,
+                              struct shared_now now, struct errinfo *reterr);
+/* Each second. all: logs whatever waits. Returns the first failure of the disk. */
+enum err shared_writer_tick(struct shared_writer *w, struct shared_now now, bool all,
+                            struct errinfo *reterr);
+/* The positions may have gone back (a failover): asks at the next tick. */
+void shared_writer_doubt(struct shared_writer *w);
+
+/* ---- answers; inc: of the call ---- */
+
+/* newest: the newest incarnation of this server that the cell has; 0: none. position: of inc. */
+void shared_writer_told(struct shared_writer *w, unsigned cell, uint64_t inc,
+                        uint64_t newest, uint64_t position);
+/* After a batch up to `number` the cell stands at `position`. Returns whether it has the batch. */
+bool shared_writer_added(struct shared_writer *w, unsigned cell, uint64_t inc,
+                         uint64_t number, uint64_t position);
+/* No answer, or one that tells nothing; is_batch: of a batch. */
+void shared_writer_lost(struct shared_writer *w, unsigned cell, uint64_t inc,
+                        bool is_batch);
+
+/* ---- what others ask ---- */
+
+/* The store's total of a key. *retown: what is logged here of it; false: unknown. */
+bool shared_writer_learn(struct shared_writer *w, uint64_t start_s, uint64_t key,
+                         uint64_t total, uint64_t *retown);
+
+struct shared_writer_status {
+    bool is_asking; /* positions are not known yet: nothing is sent */
+    uint64_t inc;
+    uint64_t last;
+    uint64_t log_bytes;
+    uint64_t
+        since_us; /* clock_mono_us since which the oldest increment is not in the store */
+    uint64_t waiting;  /* cells that lack records */
+    uint64_t repeated; /* batches that were lost, or whose answer was */
+    uint64_t
+        dropped; /* pairs that never came to the store: the log was full, or too old */
+    uint64_t incarnations; /* that began because the log was an old copy, or lost */
+};
+void shared_writer_status(const struct shared_writer *w,
+                          struct shared_writer_status *ret);
+
+#endif

@@ -10,8 +10,7 @@
  * keys); family (groups with names); load, shipped, precheck, mistake*, apply, finish,
  * config_feeds, config_subscribe, config_users, finish_rules (a load step by step,
  * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting,
- * user_thresholds, condition
- * (one value in and out); dump, advice, wiring (used by the commands).
+ * user_thresholds, condition (one value in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.

@@ -72,15 +72,18 @@ static void give_answer(struct redis *r, const struct open_call *call,
 static void end_call(struct redis *r, struct open_call *call, enum redis_fault fault,
                      const struct resp *reply)
 {
-    if (call->answer != NULL && !call->is_refresh) {
+    if (call->answer != NULL && call != r->refresh) {
         TAILQ_REMOVE(&r->by_age, call, in_age);
+    }
+    if (call->bound != NULL) {
+        call->bound->nbound--;
     }
     r->ncalls--;
     r->nbytes -= call->bytes.n;
     if (call->answer != NULL) {
         give_answer(r, call, fault, reply);
     }
-    if (call->is_refresh) {
+    if (call == r->refresh) {
         r->refresh = NULL;
     }
     buf_fini(&call->bytes);
@@ -114,7 +117,8 @@ void redis_dispatch_parked(struct redis *r)
         struct open_call *call = TAILQ_FIRST(&all);
 
         TAILQ_REMOVE(&all, call, in_queue);
-        dispatch_to(r, call, redis_map_node(r, call->slot));
+        dispatch_to(r, call,
+                    call->bound != NULL ? call->bound : redis_map_node(r, call->slot));
     }
 }
 
@@ -124,7 +128,7 @@ void redis_take_loss(struct redis *r, struct open_call *call, enum redis_fault f
 
     call->fault = fault;
     call->was_lost = call->was_lost || call->is_sent;
-    if (call->answer != NULL && !call->is_refresh && may_be_sent_again) {
+    if (call->answer != NULL && call != r->refresh && may_be_sent_again) {
         redis_park(r, call);
     } else {
         end_call(r, call, fault, NULL);
@@ -207,7 +211,7 @@ void redis_take_reply(struct redis_node *n, struct open_call *call,
 {
     const bool is_error = reply->nodes[0].kind == RESP_ERROR;
 
-    if (call->answer == NULL || call->is_refresh || !is_error ||
+    if (call->answer == NULL || call->bound != NULL || !is_error ||
         !is_sent_on(n, call, resp_text(reply, 0))) {
         end_call(n->client, call, REDIS_FAULT_NONE, reply);
     }
@@ -242,8 +246,8 @@ static void drop_former_nodes(struct redis *r)
     for (size_t i = r->nnodes; i-- > 0;) {
         struct redis_node *n = r->nodes[i];
 
-        if (!n->is_seed && !n->is_master && TAILQ_EMPTY(&n->waiting) &&
-            TAILQ_EMPTY(&n->sent)) {
+        if (!n->is_seed && !n->is_master && n->nbound == 0 &&
+            TAILQ_EMPTY(&n->waiting) && TAILQ_EMPTY(&n->sent)) {
             redis_node_free(n);
             r->nodes[i] = r->nodes[--r->nnodes];
         }
@@ -320,19 +324,75 @@ uint64_t redis_changes(const struct redis *r)
     return r->nchanges;
 }
 
-enum err redis_ask_node(struct redis *r, struct redis_node *n,
-                        const struct redis_call *call)
+/* As open_call, for one server. */
+static struct open_call *open_bound_call(struct redis *r, struct redis_node *n,
+                                         const struct redis_call *call, enum err *rete)
+{
+    struct open_call *c = open_call(r, call, rete);
+
+    if (c != NULL) {
+        c->bound = n;
+        n->nbound++;
+    }
+    return c;
+}
+
+enum err redis_refresh(struct redis *r, struct redis_node *n,
+                       const struct redis_call *call)
 {
     enum err e = ERR_OK;
-    struct open_call *c = open_call(r, call, &e);
+    struct open_call *c = open_bound_call(r, n, call, &e);
 
     if (c == NULL) {
         return e;
     }
-    c->is_refresh = true;
     r->refresh = c;
     redis_node_add(n, c);
     return ERR_OK;
+}
+
+enum err redis_call_server(struct redis *r, size_t k, const struct redis_call *call)
+{
+    enum err e = ERR_OK;
+    struct open_call *c = NULL;
+
+    if (k >= r->nnodes) {
+        return ERR_NOT_FOUND;
+    }
+    c = open_bound_call(r, r->nodes[k], call, &e);
+    if (c == NULL) {
+        return e;
+    }
+    TAILQ_INSERT_TAIL(&r->by_age, c, in_age);
+    dispatch_to(r, c, c->bound);
+    return ERR_OK;
+}
+
+bool redis_server(const struct redis *r, size_t k, struct redis_server *ret)
+{
+    const struct redis_node *n = k < r->nnodes ? r->nodes[k] : NULL;
+
+    if (n == NULL) {
+        return false;
+    }
+    *ret = (struct redis_server){.is_sentinel = redis_node_is_sentinel(n),
+                                 .is_master = n->is_master,
+                                 .fault = n->fault,
+                                 .why = n->why,
+                                 .answered_us = n->answered_us};
+    if (n->host[0] == '/') {
+        (void)snprintf(ret->address, sizeof(ret->address), "%s", n->host);
+    } else {
+        (void)snprintf(ret->address, sizeof(ret->address),
+                       strchr(n->host, ':') != NULL ? "[%s]:%u" : "%s:%u", n->host,
+                       n->port);
+    }
+    return true;
+}
+
+struct redis_traffic redis_traffic(const struct redis *r)
+{
+    return r->traffic;
 }
 
 /* ---- options ---- */

@@ -26,7 +26,8 @@ enum {
     REDIS_BYTES_MAX = 64 << 20,  /* of their commands */
     REDIS_MOVES_MAX = 5,         /* redirections of a call that are followed at once */
     REDIS_TEXT_MAX = 256,        /* of a user, password, host name or fault, with NUL */
-    REDIS_TICK_MS = 100          /* deadlines are as exact as this */
+    REDIS_ADDRESS_MAX = REDIS_TEXT_MAX + 16, /* "[HOST]:PORT", with NUL */
+    REDIS_TICK_MS = 100                      /* deadlines are as exact as this */
 };
 
 enum redis_kind { REDIS_SINGLE, REDIS_SENTINEL, REDIS_CLUSTER };
@@ -104,6 +105,31 @@ enum err redis_call(struct redis *r, const struct redis_call *call);
 /* Rises when a connection is lost and when another server becomes the master of a slot: what was
  * acknowledged before may be gone. */
 uint64_t redis_changes(const struct redis *r);
+
+/* ---- one server ---- */
+
+struct redis_server {
+    char address[REDIS_ADDRESS_MAX]; /* "HOST:PORT", "[IPV6]:PORT" or "/PATH" */
+    bool is_sentinel;
+    bool is_master; /* calls with keys go there */
+    enum redis_fault
+        fault; /* of the last try; none: it was never tried, or has answered since */
+    const char *why;      /* with a fault; valid until the next event */
+    uint64_t answered_us; /* clock_mono_us; 0: never */
+};
+/* The k-th server that is known now: those of the options, and all masters. False: there are fewer.
+ * The order may change with every event. */
+bool redis_server(const struct redis *r, size_t k, struct redis_server *ret);
+/* As redis_call, of that server alone: the key is not looked at, and a redirection or an error of
+ * any kind is the reply. ERR_NOT_FOUND: there is no k-th server. */
+enum err redis_call_server(struct redis *r, size_t k, const struct redis_call *call);
+
+/* Bytes of all its connections, TLS not counted. */
+struct redis_traffic {
+    uint64_t in;
+    uint64_t out;
+};
+struct redis_traffic redis_traffic(const struct redis *r);
 
 /* The slot of a key in a cluster: CRC16 of it, or of its {tag}. */
 unsigned redis_slot(struct slice key);

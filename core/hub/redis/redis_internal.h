@@ -23,8 +23,8 @@ struct open_call {
     TAILQ_ENTRY(open_call) in_queue;
     redis_answer_fn *answer; /* NULL: nobody waits any more */
     void *context;
-    uint64_t deadline_us;
-    bool is_refresh; /* goes to one node, once; not in client->by_age */
+    uint64_t deadline_us;     /* the refresh has none, and is not in client->by_age */
+    struct redis_node *bound; /* the only server for it; NULL: that of the slot */
     bool may_repeat;
     bool was_lost;          /* sent, and the connection ended without an answer */
     bool is_asking;         /* to be sent behind ASKING */
@@ -67,6 +67,10 @@ struct redis_node {
     uint64_t progress_us; /* the connecting began, or the last answer came */
     uint64_t retry_us;    /* no connecting before */
     unsigned nfailures;   /* since the last answer to a call */
+    unsigned nbound; /* calls for it alone; those parked are in none of its queues */
+    enum redis_fault fault;
+    char why[REDIS_TEXT_MAX]; /* of the fault */
+    uint64_t answered_us;
 };
 
 struct redis_secret { /* of a login */
@@ -94,6 +98,7 @@ struct redis {
     size_t ncalls;
     size_t nbytes;
     uint64_t nchanges; /* of connections and masters */
+    struct redis_traffic traffic;
     struct open_call *refresh;
     size_t refresh_turn;            /* the node that was asked last */
     uint64_t refresh_us;            /* when it was */
@@ -120,9 +125,9 @@ void redis_take_loss(struct redis *r, struct open_call *call, enum redis_fault f
 void redis_park(struct redis *r, struct open_call *call);
 /* Sends the calls that wait for a server, where there is one now. */
 void redis_dispatch_parked(struct redis *r);
-/* A call for this server alone, sent once: the one refresh. */
-enum err redis_ask_node(struct redis *r, struct redis_node *n,
-                        const struct redis_call *call);
+/* The one refresh: a call for this server, sent once. */
+enum err redis_refresh(struct redis *r, struct redis_node *n,
+                       const struct redis_call *call);
 
 /* ---- redis_node.c ---- */
 

@@ -67,7 +67,7 @@ static void leave_former_master(struct redis *r, struct redis_node *n)
         struct open_call *call = TAILQ_FIRST(&all);
 
         TAILQ_REMOVE(&all, call, in_queue);
-        if (call->is_refresh || call->is_asking) {
+        if (call->bound != NULL || call->is_asking) {
             TAILQ_INSERT_TAIL(&n->waiting, call, in_queue);
         } else {
             redis_park(r, call);
@@ -263,7 +263,7 @@ static void ask_for_map(struct redis *r, uint64_t now_us)
                                     .context = r};
     struct redis_node *n = choose_node(r, now_us);
 
-    if (n != NULL && redis_ask_node(r, n, &call) == ERR_OK) {
+    if (n != NULL && redis_refresh(r, n, &call) == ERR_OK) {
         r->refresh_us = now_us;
         r->wants_refresh = false;
     }

@@ -73,6 +73,8 @@ void redis_node_fail(struct redis_node *n, enum redis_fault fault)
     n->retry_us = clock_mono_us() + back_off_us(n->nfailures);
     n->nfailures++;
     r->nchanges++;
+    n->fault = fault;
+    memcpy(n->why, r->why[fault], sizeof(n->why));
     r->wants_refresh = true;
     while (!TAILQ_EMPTY(&lost)) {
         struct open_call *call = TAILQ_FIRST(&lost);
@@ -125,6 +127,7 @@ void redis_node_send(struct redis_node *n)
             result = socket_transmit(n->fd, n->ssl,
                                      slice_from(buf_slice(&n->out), n->nout), &sent);
             n->nout += sent;
+            n->client->traffic.out += sent;
         }
     } while (result == SOCKET_OK && n->out.n > 0);
     if (buf_failed(&n->out) || result == SOCKET_END) {
@@ -157,6 +160,8 @@ static void take_one(struct redis_node *n)
         call->skips = false; /* when ASKING failed, so does the command */
     } else {
         n->nfailures = 0;
+        n->fault = REDIS_FAULT_NONE;
+        n->answered_us = n->progress_us;
         TAILQ_REMOVE(&n->sent, call, in_queue);
         redis_take_reply(n, call, &n->reply);
     }
@@ -199,6 +204,7 @@ static void read_some(struct redis_node *n)
         size_t got = 0;
 
         result = socket_receive(n->fd, n->ssl, bytes, sizeof(bytes), &got);
+        n->client->traffic.in += got;
         if (result == SOCKET_OK) {
             take_received(n, slice_of(bytes, got));
         } else if (result == SOCKET_END) {

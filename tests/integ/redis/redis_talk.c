@@ -4,8 +4,10 @@
  * Usage: redis_talk KEY=VALUE... SERVER...     keys: kind master user password sentinel_password
  *                                              ca name cert key connect answer deadline
  * A line is "ID repeat|once KEY COMMAND ARGUMENT...". KEY "-" is none. An answer is "ID ok SHAPE" (resp_shape.h) or
- * "ID fault NAME done|undone TEXT"; "done" means that it may be. The line "free" frees the client. At the end of the
- * input it waits for the answers. All lines that are there at once are called at once.
+ * "ID fault NAME done|undone TEXT"; "done" means that it may be. KEY "@ADDRESS" is a call for that server alone. The
+ * line "ID servers" is answered by "ID ok" and "ADDRESS=sentinel|master|other=FAULT" for each server that is known. The
+ * line "free" frees the client. At the end of the input it waits for the answers. All lines that are there at once are
+ * called at once.
  */
 #include <event2/event.h>
 
@@ -58,6 +60,35 @@ static void take_answer(void *context, const struct redis_answer *a)
     end_when_done(t);
 }
 
+static void say_servers(const struct talk *t, struct slice id)
+{
+    struct redis_server s;
+
+    (void)printf("%.*s ok", SLICE_ARGS(id));
+    for (size_t k = 0; redis_server(t->redis, k, &s); k++) {
+        (void)printf(" %s=%s=%s", s.address,
+                     s.is_sentinel ? "sentinel"
+                     : s.is_master ? "master"
+                                   : "other",
+                     redis_fault_name(s.fault));
+    }
+    (void)printf("\n");
+    (void)fflush(stdout);
+}
+
+/* SIZE_MAX: there is none of this address. */
+static size_t server_at(const struct talk *t, struct slice address)
+{
+    struct redis_server s;
+
+    for (size_t k = 0; redis_server(t->redis, k, &s); k++) {
+        if (slice_eq(address, slice_str(s.address))) {
+            return k;
+        }
+    }
+    return SIZE_MAX;
+}
+
 static void call_line(struct talk *t, struct slice line)
 {
     struct slice args[ARGS_MAX];
@@ -72,6 +103,10 @@ static void call_line(struct talk *t, struct slice line)
     while (line.p != NULL && call.nargs < ARGS_MAX) {
         args[call.nargs++] = slice_cut(&line, ' ');
     }
+    if (call.nargs == 2) {
+        say_servers(t, args[0]);
+        return;
+    }
     asked = calloc(1, sizeof(*asked));
     if (asked == NULL || call.nargs < 4) {
         abort();
@@ -84,9 +119,12 @@ static void call_line(struct talk *t, struct slice line)
     call.nargs -= 3;
     call.context = asked;
     t->nopen++;
-    e = redis_call(t->redis, &call);
+    e = slice_has_prefix(args[2], SLICE_LIT("@"))
+            ? redis_call_server(t->redis, server_at(t, slice_from(args[2], 1)), &call)
+            : redis_call(t->redis, &call);
     if (e != ERR_OK) {
         (void)printf("%s refused %s\n", asked->id, err_text(e));
+        (void)fflush(stdout);
         free(asked);
         t->nopen--;
     }

@@ -138,6 +138,12 @@ class Talk:
         self.proc.stdin.write(" ".join([str(self.n), how, key, *map(str, args)]) + "\n")
         return self.n
 
+    def servers(self):
+        """{address: (role, fault)} of the servers that are known."""
+        self.n += 1
+        self.proc.stdin.write(f"{self.n} servers\n")
+        return {a: (role, fault) for a, role, fault in (w.split("=") for w in self.answer(self.n).split()[1:])}
+
     def answer(self, number):
         while number not in self.answers:
             word, _, rest = self.came.get(timeout=BOUND_S).partition(" ")

@@ -76,6 +76,21 @@ class Alive(unittest.TestCase):
         self.assertEqual(sum(int(n.command("DBSIZE")) for n in c.nodes[:3]), len(KEYS) + 2)
         self.assertTrue(all(int(n.command("DBSIZE")) > 10 for n in c.nodes[:3]))
 
+    def test_call_of_one_server__each_in_turn__it_alone_answers_and_refers_nobody(self):
+        c = self.cluster
+        with Talk("kind=cluster", *c.seeds) as t:
+            t.call("once", "a", "SET", "a", "1")
+            known = t.servers()
+            masters = {f"127.0.0.1:{n.port}": n.id for n in c.nodes[:3]}
+            self.assertEqual(known, dict.fromkeys(masters, ("master", "none")))
+            for address, name in masters.items():
+                self.assertEqual(t.call("once", f"@{address}", "CLUSTER", "MYID"), f"ok '{name}'")
+            got = sorted(t.call("once", f"@{a}", "GET", "a") for a in masters)
+            self.assertEqual(got[0][:11], "ok !'MOVED ")
+            self.assertEqual(got[1][:11], "ok !'MOVED ")
+            self.assertEqual(got[2], "ok '1'")
+            self.assertRegex(t.call("once", f"@127.0.0.1:{c.nodes[3].port}", "PING"), "^refused|not found")
+
     def test_calls__a_server_of_another_kind__topology(self):
         single = self.folder.redis().wait()
         for words, want in ([f"127.0.0.1:{single.port}", "kind=cluster"], 'is not of the kind "cluster"'), \

@@ -40,11 +40,18 @@ class Switches(unittest.TestCase):
                 self.assertEqual(t.call("once", "n", "SET", "n", "1"), "ok 'OK'")
                 self.assertEqual(g.data[0].command("GET", "n"), "1")
                 until(lambda: g.data[1].command("GET", "n") == "1", "the replica has it")
+                want = {f"127.0.0.1:{s.port}": ("sentinel", "none") for s in g.watch}
+                master = f"127.0.0.1:{g.data[0].port}"
+                for address in [*want, master]:
+                    self.assertEqual(t.call("once", f"@{address}", "PING"), "ok 'PONG'")
+                self.assertEqual(t.servers(), {**want, master: ("master", "none")})
                 g.watch[0].kill()  # the first in the list
                 g.data[0].kill()
                 self.assertEqual(t.call("repeat", "m", "SET", "m", "2"), "ok 'OK'")
                 self.assertEqual(t.call("once", "n", "INCR", "n"), "ok 2")
                 self.assertEqual(g.data[1].command("GET", "n"), "2")
+                until(lambda: master not in t.servers(), "the former master is forgotten")
+                self.assertEqual(t.servers()[f"127.0.0.1:{g.data[1].port}"], ("master", "none"))
 
     def test_call__a_name_that_no_sentinel_knows__topology(self):
         with Folder() as f:

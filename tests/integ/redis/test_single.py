@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from servers import Folder, Talk, free_port
+from servers import Folder, Talk, free_port, until
 
 
 def certificates(folder):
@@ -70,6 +70,22 @@ class Plain(unittest.TestCase):
 
 
 class Trouble(unittest.TestCase):
+    def test_call_of_one_server__that_ends__waits_for_it_and_its_fault_shows_meanwhile(self):
+        with Folder() as f:
+            s = f.redis().wait()
+            address = f"127.0.0.1:{s.port}"
+            with Talk("deadline=30000", address) as t:
+                self.assertEqual(t.servers(), {address: ("master", "none")})
+                self.assertEqual(t.call("once", f"@{address}", "SET", "k", "1"), "ok 'OK'")
+                s.kill()
+                number = t.send("once", f"@{address}", "PING")
+                until(lambda: t.servers()[address] == ("master", "connect"), "the fault")
+                s.start()
+                self.assertEqual(t.answer(number), "ok 'PONG'")
+                self.assertEqual(t.servers(), {address: ("master", "none")})
+            with Talk("deadline=500", f"127.0.0.1:{free_port()}") as t:
+                self.assertRegex(t.call("once", f"@{next(iter(t.servers()))}", "PING"), "^fault connect undone ")
+
     def test_call__while_the_server_restarts__waits_and_is_done_once(self):
         with Folder() as f:
             s = f.redis().wait()

@@ -60,7 +60,7 @@ struct config_hub {
     uint64_t bytes_per_s; /* of answers to one peer */
 };
 /* The store that the servers of one owner share: core/hub/shared. */
-enum { STORE_PREFIX_MAX = 32 };
+enum { STORE_PREFIX_MAX = 32, STORE_SERVERS_MAX = 32 };
 enum store_kind { STORE_OFF, STORE_REDIS };
 enum store_mode { STORE_SINGLE, STORE_SENTINEL, STORE_CLUSTER };
 struct config_store {

@@ -156,6 +156,17 @@ static const char *store_fault(const struct config_store *s)
     if (s->servers.n == 0) {
         return "servers: name at least one, such as [ \"redis1:6379\" ]";
     }
+    if (s->servers.n > STORE_SERVERS_MAX) {
+        return "servers: name 32 at most; the others are found through them";
+    }
+    if (s->mode == STORE_SINGLE && s->servers.n > 1) {
+        return "servers: mode \"single\" has one server";
+    }
+    if ((*s->user != '\0' && *s->password_file == '\0') ||
+        (*s->sentinel_user != '\0' && *s->sentinel_password_file == '\0')) {
+        return "user: a user needs a password, in password_file "
+               "(sentinel_password_file)";
+    }
     if (s->mode == STORE_SENTINEL && *s->master == '\0') {
         return "master: write the name that the Sentinels watch, such as \"mymaster\"";
     }

@@ -227,6 +227,7 @@ static enum err make_control(struct hub *h, struct errinfo *reterr)
                                         .alerts = hub_answer_alerts,
                                         .reload = answer_reload,
                                         .feed = hub_answer_feed,
+                                        .store = hub_answer_store,
                                         .pause = hub_ring_pause,
                                         .release = hub_ring_release};
 

@@ -97,8 +97,12 @@ static void answer_line(struct visitor *v, struct slice line, struct buf *ret)
         c->hooks.feed(c->hooks.context, line, v->may_hold, ret);
         return;
     }
+    if (slice_has_prefix(line, SLICE_LIT("store"))) {
+        c->hooks.store(c->hooks.context, line, v->may_hold, ret);
+        return;
+    }
     buf_add_str(ret, "error unknown request; understood are ping, stat, status, "
-                     "alerts, reload, pause, feeds and feed-...\n");
+                     "alerts, reload, pause, feeds, feed-..., store and store-...\n");
 }
 
 static void on_read(struct bufferevent *bev, void *context)

@@ -5,7 +5,7 @@
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. After "pause" the hub closes STATE/peers and answers "ok paused". It opens the files
  * again when the client closes the connection, or after CONTROL_HOLD_S. The socket has mode 0660.
- * Only root and the hub's own user may pause and may change feeds.
+ * Only root and the hub's own user may pause and may change feeds and the store.
  * Depends: base, libevent.   Threads: one.   Owns: its socket.   ADR 0034.
  */
 #ifndef CORE_HUB_MAIN_HUB_CONTROL_H
@@ -32,8 +32,10 @@ struct control_hooks {
     void (*status)(void *context, struct buf *ret);
     void (*alerts)(void *context, struct buf *ret);
     void (*reload)(void *context, struct buf *ret);
-    /* "feed..."; may_change: root or the hub's own user asks */
+    /* "feed..."; may_change: root or the hub's own user asks. */
     void (*feed)(void *context, struct slice line, bool may_change, struct buf *ret);
+    /* "store..." */
+    void (*store)(void *context, struct slice line, bool may_change, struct buf *ret);
     void (*pause)(void *context);
     void (*release)(void *context);
 };

@@ -93,6 +93,11 @@ void hub_ring_release(void *context);
 void hub_shared_start(struct hub *h);
 /* The ring is open, and its servers share a store. */
 bool hub_shares(const struct hub *h);
+/* NULL: no store, or no memory. */
+json_t *hub_shared_json(const struct hub *h);
+/* "store", "store-look". */
+void hub_answer_store(void *context, struct slice line, bool may_change,
+                      struct buf *ret);
 /* The store as a source of this server's own objects. */
 struct exchange_sources hub_shared_source(const struct hub *h);
 /* Counts of the open ring go to the store, or wait for it, and are not published to peers. */

@@ -1,6 +1,7 @@
 /* hub_shared - the hub and the store that the servers of its ring share. */
 #include "core/base/log.h"
 #include "core/hub/main/hub_internal.h"
+#include "core/hub/shared/shared_json.h"
 
 void hub_shared_start(struct hub *h)
 {
@@ -29,4 +30,58 @@ struct exchange_sources hub_shared_source(const struct hub *h)
 {
     return hub_shares(h) ? shared_source(h->shared)
                          : (struct exchange_sources){.called = 0};
+}
+
+/* ---- status ---- */
+
+json_t *hub_shared_json(const struct hub *h)
+{
+    static const char *const modes[] = {[STORE_SINGLE] = "single",
+                                        [STORE_SENTINEL] = "sentinel",
+                                        [STORE_CLUSTER] = "cluster"};
+    struct shared_status *s = NULL;
+    json_t *all = NULL;
+
+    if (h->shared == NULL) {
+        return json_null();
+    }
+    s = malloc(sizeof(*s));
+    if (s != NULL) {
+        shared_get_status(h->shared, s);
+        all = shared_status_json(s, modes[h->started->store.mode]);
+    }
+    free(s);
+    return all;
+}
+
+static void show_store(const struct hub *h, struct buf *ret)
+{
+    json_t *all = hub_shared_json(h);
+    char *text = all != NULL ? json_dumps(all, JSON_COMPACT) : NULL;
+
+    buf_printf(ret, text != NULL ? "ok store\n%s\n" : "error no memory%s\n",
+               text != NULL ? text : "");
+    free(text);
+    json_decref(all);
+}
+
+void hub_answer_store(void *context, struct slice line, bool may_change,
+                      struct buf *ret)
+{
+    struct hub *h = context;
+
+    (void)may_change;
+    if (h->config->store.kind == STORE_OFF) {
+        buf_add_str(ret, "error no store is configured: store.kind is off\n");
+    } else if (h->shared == NULL) {
+        buf_add_str(ret, "error the store was not opened at the hub's start: see its "
+                         "log, and restart it\n");
+    } else if (slice_eq(line, SLICE_LIT("store"))) {
+        show_store(h, ret);
+    } else if (slice_eq(line, SLICE_LIT("store-look"))) {
+        shared_look(h->shared);
+        show_store(h, ret);
+    } else {
+        buf_add_str(ret, "error unknown request of the store\n");
+    }
 }

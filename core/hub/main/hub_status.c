@@ -349,5 +349,6 @@ void hub_show(struct hub *h)
     if (!h->is_paused) { /* else what was seen last stays for the moment */
         status_board_put(h->board, STATUS_BOARD_RING, ring(h));
         status_board_put(h->board, STATUS_BOARD_PEERS, members(h));
+        status_board_put(h->board, STATUS_BOARD_STORE, hub_shared_json(h));
     }
 }

@@ -7,8 +7,10 @@
 #include "core/hub/shared/shared_counts.h"
 #include "core/hub/shared/shared_lines.h"
 #include "core/hub/shared/shared_objects.h"
+#include "core/hub/shared/shared_watch.h"
 
 enum { SERVERS_MAX = REDIS_SERVERS_MAX };
+_Static_assert((int)STORE_SERVERS_MAX == (int)REDIS_SERVERS_MAX, "none is left out");
 #define TROUBLE_US UINT64_C(60000000) /* between lines of one failure */
 
 struct shared {
@@ -18,6 +20,7 @@ struct shared {
     struct shared_objects *objects;
     struct shared_lines *lines; /* NULL: its socket failed */
     struct shared_counts *counts; /* while the ring is open */
+    struct shared_watch *watch;
     char prefix[STORE_PREFIX_MAX + 1];
 };
 
@@ -71,6 +74,10 @@ enum err shared_new(struct event_base *base, const struct config *config,
     (void)snprintf(s->prefix, sizeof(s->prefix), "%s", config->store.prefix);
     enum err e = redis_new(base, &options, &s->redis, reterr);
     THEN(e, shared_objects_new(s, exchange, &s->objects, reterr));
+    if (e == ERR_OK) {
+        s->watch = shared_watch_new(s->redis, s->prefix);
+        e = s->watch != NULL ? ERR_OK : errinfo_nomem(reterr, "store");
+    }
     if (e != ERR_OK) {
         shared_free(&s);
         return e;
@@ -90,6 +97,7 @@ void shared_free(struct shared **s)
         shared_lines_stop((*s)->lines);
         redis_free(&(*s)->redis); /* answers all calls */
         shared_lines_free(&(*s)->lines);
+        shared_watch_free(&(*s)->watch);
         shared_objects_free(&(*s)->objects);
         free(*s);
         *s = NULL;
@@ -162,9 +170,23 @@ static void tick_counts(struct shared *s)
 
 void shared_tick(struct shared *s)
 {
+    struct shared_counts_status counts = {.state = SHARED_COUNTS_ASKING};
+
+    if (s == NULL) {
+        return;
+    }
+    tick_counts(s);
+    if (s->counts != NULL) {
+        shared_counts_status(s->counts, &counts);
+    }
+    shared_objects_tick(s->objects);
+    shared_watch_tick(s->watch, counts.state == SHARED_COUNTS_REFUSED);
+}
+
+void shared_look(struct shared *s)
+{
     if (s != NULL) {
-        shared_objects_tick(s->objects);
-        tick_counts(s);
+        shared_watch_look(s->watch);
     }
 }
 
@@ -187,6 +209,52 @@ struct exchange_sources shared_source(const struct shared *s)
 const struct shared_counts *shared_counts_of(const struct shared *s)
 {
     return s->counts;
+}
+
+/* ---- status ---- */
+
+static void put_objects_status(const struct shared_objects *o,
+                               struct shared_status_objects *ret)
+{
+    struct shared_objects_status s;
+
+    shared_objects_status(o, &s);
+    *ret = (struct shared_status_objects){.is_current = s.is_current,
+                                          .put = s.put,
+                                          .put_again = s.put_again,
+                                          .applied = s.applied,
+                                          .missing = s.missing};
+    for (unsigned i = 0; i < SYNC_RESULTS; i++) {
+        ret->refused += s.refused[i];
+    }
+}
+
+static void put_lines_status(const struct shared_lines *l,
+                             struct shared_status_lines *ret)
+{
+    struct shared_lines_status s;
+
+    shared_lines_status(l, &s);
+    *ret = (struct shared_status_lines){.filters = s.filters,
+                                        .complete = s.complete,
+                                        .lines = s.lines,
+                                        .cached = s.cached,
+                                        .late = s.late,
+                                        .lost = s.lost};
+}
+
+void shared_get_status(const struct shared *s, struct shared_status *ret)
+{
+    *ret = (struct shared_status){.watch = {.state = SHARED_NO_RING}};
+    if (s == NULL) {
+        return;
+    }
+    shared_watch_status(s->watch, &ret->watch);
+    put_objects_status(s->objects, &ret->objects);
+    put_lines_status(s->lines, &ret->lines);
+    if (!s->node->is_open || s->node->manifest.kind != RING_OWN) {
+        ret->watch.state = SHARED_NO_RING;
+    }
 }
 
 /* ---- names, and what the parts need ---- */

@@ -13,6 +13,7 @@
 #include "core/hub/exchange/exchange.h"
 #include "core/hub/exchange/node.h"
 #include "core/hub/redis/redis.h"
+#include "core/hub/shared/shared_status.h"
 
 enum {
     SHARED_CELLS = 128,   /* a power of two; see shared_cell_of */
@@ -47,6 +48,8 @@ struct shared_name {
 };
 struct shared_name shared_name(const struct shared *s, const char *tag,
                                const char *rest);
+/* For `gillnet doctor`: its servers are asked anew. Accepts NULL. */
+void shared_look(struct shared *s);
 struct redis *shared_redis(struct shared *s);
 struct node *shared_node(struct shared *s);
 const struct config *shared_config(const struct shared *s);

@@ -25,7 +25,9 @@ struct status_board {
 
 static const char *empty_text(enum status_board_section s)
 {
-    return s == STATUS_BOARD_HUB ? "{}" : s == STATUS_BOARD_RING ? "null" : "[]";
+    return s == STATUS_BOARD_HUB                               ? "{}"
+           : s == STATUS_BOARD_RING || s == STATUS_BOARD_STORE ? "null"
+                                                               : "[]";
 }
 
 struct status_board *status_board_new(void)

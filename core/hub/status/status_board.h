@@ -18,6 +18,7 @@
 enum status_board_section {
     STATUS_BOARD_HUB,           /* object of numbers: the hub's own */
     STATUS_BOARD_RING,          /* object, or null without a ring */
+    STATUS_BOARD_STORE,         /* object, or null without a store: shared_json.h */
     STATUS_BOARD_PEERS,         /* array: rows of `gillnet peer status` */
     STATUS_BOARD_SUBSCRIPTIONS, /* array */
     STATUS_BOARD_FEEDS,         /* array */
@@ -27,7 +28,7 @@ enum status_board_section {
 };
 
 struct status_board;
-/* Every section is empty: an array, or null for STATUS_BOARD_RING, {} for STATUS_BOARD_HUB. NULL:
+/* Every section is empty: an array, or null for _RING and _STORE, {} for STATUS_BOARD_HUB. NULL:
  * no memory. */
 struct status_board *status_board_new(void);
 void status_board_free(struct status_board **b);

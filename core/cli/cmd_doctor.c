@@ -132,6 +132,7 @@ static void look_inside(struct doctor *d)
     doctor_identity(d);
     doctor_daemon(d);
     doctor_peers(d);
+    doctor_store(d);
     doctor_journal(d);
     doctor_feeds(d);
     doctor_users(d);

@@ -48,6 +48,7 @@ bool doctor_has_peers_list(const struct doctor *d, const char *name);
 void doctor_lists(struct doctor *d);    /* every list opens, is whole, is fresh */
 void doctor_counts(struct doctor *d);   /* runs are whole, the size fits the traffic */
 void doctor_peers(struct doctor *d);    /* ring, publishers, the hub */
+void doctor_store(struct doctor *d);    /* the store that the ring's servers share */
 void doctor_journal(struct doctor *d);  /* its newest files are whole */
 void doctor_feeds(struct doctor *d);    /* feeds come in */
 void doctor_users(struct doctor *d);    /* settings of users are compiled */

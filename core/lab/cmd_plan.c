@@ -25,8 +25,11 @@ struct words {
     const char *prices;
     const char *queries;
     const char *messages;
+    const char *hosts;
+    const char *replicas;
     bool measures;
     bool is_dcc;
+    bool is_store;
 };
 
 const struct planning_row *planning_chosen(const struct planning *p)
@@ -310,27 +313,40 @@ static int plan_counting(const struct cli *cli, const struct words *w)
 
 /* ---- costs ---- */
 
-static int load_prices(const char *file, struct cost_question *q,
-                       struct cost_grid *grid)
+/* The defaults, and what the file has instead; NULL: no file. */
+static int read_prices(const char *file, struct prices *ret, struct cost_grid *retgrid)
 {
-    struct prices p = {.max_error = max_error_default};
     struct config_errors errors = {0, NULL};
-    struct cost_prices *to = &q->prices;
+    struct cost_prices c;
+    int status = 0;
 
-    cost_defaults(to, grid);
-    p.memory_gb = to->memory_gb;
-    p.instance = to->instance;
-    p.instance_gb = to->instance_gb;
-    p.instances = to->instances;
-    p.false_positive_query = to->false_positive_query;
-    p.false_positive = to->false_positive;
-    p.unconfirmed = to->unconfirmed;
-    if (file != NULL && prices_load(file, &p, &errors) != ERR_OK) {
-        int status = EX_OSERR;
+    cost_defaults(&c, retgrid);
+    *ret = (struct prices){.memory_gb = c.memory_gb,
+                           .instance = c.instance,
+                           .instance_gb = c.instance_gb,
+                           .instances = c.instances,
+                           .false_positive_query = c.false_positive_query,
+                           .false_positive = c.false_positive,
+                           .unconfirmed = c.unconfirmed,
+                           .max_error = max_error_default};
+    if (file != NULL && prices_load(file, ret, &errors) != ERR_OK) {
+        status = EX_OSERR;
         for (size_t i = 0; i < errors.n; i++) {
             status = cli_fail(&errors.v[i]);
         }
         config_errors_free(&errors);
+    }
+    return status;
+}
+
+static int load_prices(const char *file, struct cost_question *q,
+                       struct cost_grid *grid)
+{
+    struct cost_prices *to = &q->prices;
+    struct prices p;
+    int status = read_prices(file, &p, grid);
+
+    if (status != 0) {
         return status;
     }
     to->memory_gb = p.memory_gb;
@@ -411,13 +427,47 @@ static int plan_costs(const struct cli *cli, const struct words *w)
     return CLI_CLEAN;
 }
 
+/* ---- the shared store ---- */
+
+static int plan_store(const struct cli *cli, const struct words *w)
+{
+    const struct planning_store_words words = {w->hosts, w->replicas, w->messages};
+    struct cost_grid grid;
+    struct prices p;
+    int status = read_prices(w->prices, &p, &grid);
+
+    return status == 0 ? planning_store(&words, &p, cli->json) : status;
+}
+
 /* ---- the command ---- */
+
+/* The same for --store. */
+static const char *misplaced_beside_store(const struct words *w)
+{
+    const char *const others[] = {w->items,     w->fpr,     w->bits_per_key, w->k,
+                                  w->layout,    w->scheme,  w->plot,         w->cells,
+                                  w->threshold, w->variant, w->queries};
+    bool has_other = w->is_dcc || w->measures;
+
+    for (size_t i = 0; i < LENGTH(others); i++) {
+        has_other = has_other || others[i] != NULL;
+    }
+    return has_other ? "--store takes --hosts, --messages-per-day, --replicas and "
+                       "--prices only"
+                     : NULL;
+}
 
 /* The message about an option that has no meaning in this mode; NULL: all fit. */
 static const char *misplaced(const struct words *w, bool is_cost)
 {
     bool is_size = !w->is_dcc && !is_cost && w->messages == NULL;
 
+    if (w->is_store) {
+        return misplaced_beside_store(w);
+    }
+    if (w->hosts != NULL || w->replicas != NULL) {
+        return "--hosts and --replicas belong to --store";
+    }
     if (w->messages != NULL && (w->is_dcc || is_cost || w->items != NULL ||
                                 w->fpr != NULL || w->k != NULL || w->layout != NULL)) {
         return "--messages-per-day stands alone: counting has sizes of its own";
@@ -459,6 +509,9 @@ int lab_plan(struct cli *cli, int argc, char **argv)
         {"--prices", &w.prices, NULL, NULL},
         {"--queries-per-day", &w.queries, NULL, NULL},
         {"--messages-per-day", &w.messages, NULL, NULL},
+        {"--store", NULL, &w.is_store, NULL},
+        {"--hosts", &w.hosts, NULL, NULL},
+        {"--replicas", &w.replicas, NULL, NULL},
     };
     const struct cli_command *command = cli_command("plan");
     int status = cli_options(command, table, LENGTH(table), &argc, argv);
@@ -471,6 +524,9 @@ int lab_plan(struct cli *cli, int argc, char **argv)
     why = argc > 1 ? "it takes options only, no other words" : misplaced(&w, is_cost);
     if (why != NULL) {
         return cli_usage(command->name, why);
+    }
+    if (w.is_store) {
+        return plan_store(cli, &w);
     }
     if (w.messages != NULL) {
         return planning_count(w.messages, cli->json);

@@ -11,6 +11,7 @@
 #include "core/lab/cost.h"
 #include "core/lab/layout.h"
 #include "core/lab/plan.h"
+#include "core/lab/prices.h"
 #include "core/lab/scheme.h"
 
 enum { PLANNING_ROWS = LAYOUT_END - LAYOUT_FIRST };
@@ -67,6 +68,15 @@ enum err planning_measure(const struct layout_size *size, uint64_t most_bytes,
 /* Writes a picture: error by bits an item for every layout, and the chosen point. */
 enum err planning_plot(const struct planning *p, const char *path,
                        struct errinfo *reterr);
+
+/* `plan --store`: the store that the servers of a ring share. An exit status. */
+struct planning_store_words { /* as they were written; NULL: not there */
+    const char *hosts;
+    const char *replicas;
+    const char *messages;
+};
+int planning_store(const struct planning_store_words *w, const struct prices *prices,
+                   bool json);
 
 /* `plan --messages-per-day`: memory, disk and errors of counting. An exit status. */
 int planning_count(const char *messages, bool json);

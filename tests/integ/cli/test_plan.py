@@ -334,6 +334,41 @@ class Counting(Case):
         self.plan("--messages-per-day", "5", "--plot", "x.svg", rc=64)
 
 
+class Store(Case):
+    def test_hosts__memory_and_traffic_follow_the_keys_of_counting(self):
+        one, all_ = (self.json("--messages-per-day", n) for n in (10**6, 50 * 10**6))
+        r = self.json("--store", "--hosts", 50)
+        self.assertEqual((r["hosts"], r["messages_per_day"], r["replicas"]), (50, 10**6, 1))
+        self.assertEqual(r["counters"], 151 * all_["bucket_keys"] + 16 * all_["day_keys"])
+        self.assertTrue(10 * r["counters"] < r["memory_bytes"] <= 20 * r["counters"])
+        self.assertLess(r["host_bytes_per_day"], 1.2e9)
+        self.assertEqual(r["bytes_per_day"], 50 * r["host_bytes_per_day"])
+        self.assertEqual(self.json("--store", "--hosts", 3)["host_bytes_per_day"], r["host_bytes_per_day"])
+        self.assertEqual(r["updates_per_s"], 50 * 144 * one["bucket_keys"] // 86400)
+        self.assertEqual(r["machines"], 2 * r["masters"])
+        self.assertAlmostEqual(r["maxmemory_bytes"] * r["masters"] * 0.75, r["memory_bytes"], delta=r["masters"])
+
+    def test_few_hosts__one_server_does__and_two_are_never_a_cluster(self):
+        small = self.json("--store", "--hosts", 2, "--messages-per-day", "10k", "--replicas", 0)
+        self.assertEqual((small["masters"], small["machines"]), (1, 1))
+        self.assertNotIn(2, {self.json("--store", "--hosts", n)["masters"] for n in range(1, 30)})
+        self.assertIn("Sentinel", self.plan("--store", "--hosts", 1)[0])
+        self.assertIn("a Cluster\n", self.plan("--store", "--hosts", 50)[0])
+
+    def test_prices__machines_by_their_memory(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as f:
+            f.write("memory_gb = 0; instance = 10; instance_gb = 64;\n")
+            f.flush()
+            r = self.json("--store", "--hosts", 50, "--prices", f.name)
+        self.assertEqual(r["masters"], math.ceil(r["memory_bytes"] / 48e9))
+        self.assertEqual(r["price_per_month"], 10 * r["machines"])
+
+    def test_questions_that_make_no_sense(self):
+        for words in ["--store"], ["--store", "--hosts", "0"], ["--store", "--hosts", "1.5"], ["--hosts", "3", "--items", "5"], \
+                ["--store", "--hosts", "3", "--items", "5"], ["--store", "--hosts", "3", "--replicas", "-1"]:
+            self.plan(*words, rc=64)
+
+
 if __name__ == "__main__":
     GILLNET = sys.argv.pop(1)
     unittest.main(verbosity=2)

@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/metrics/alerts_internal.h"
+#include "core/hub/metrics/metrics_internal.h"
 
 enum {
     SAMPLES = ALERTS_WINDOW_S / ALERTS_SAMPLE_PAUSE_S + 1,
@@ -71,6 +72,8 @@ static void read_sample(const struct metrics_snapshot *s, struct alerts_sample *
     ret->at_s = s->now_s;
     ret->has_times = s->has_history;
     memcpy(ret->value, s->stats.value, sizeof(ret->value));
+    ret->store_lost = (uint64_t)metrics_number(
+        json_object_get(s->section[STATUS_BOARD_STORE], "counts"), "updates_lost");
     ret->message = s->history.time[HISTORY_MESSAGE];
 }
 
@@ -128,6 +131,7 @@ static void make_rise(struct alerts_sample *now, const struct alerts_sample *bef
     for (size_t i = 0; i < STAT_COUNT; i++) {
         subtract(&now->value[i], before->value[i]);
     }
+    subtract(&now->store_lost, before->store_lost);
     make_times_rise(now, before);
 }
 

@@ -24,6 +24,7 @@ enum {
 };
 #define ALERTS_DISK_USED   0.95
 #define ALERTS_COUNTS_USED 0.9
+#define ALERTS_STORE_USED  0.9
 
 struct alerts;
 /* board is borrowed. NULL: no memory. */

@@ -44,6 +44,7 @@ static void add_subject(struct alerts_sight *ret, const char *name)
     {                                                                        \
         ret->value = number;                                                 \
     }
+ALERT_IS(store_lost, (double)c->rise->store_lost)
 ALERT_IS(down, c->now->has_stats && !c->now->is_running)
 ALERT_IS(unread, stat_rise(c, STAT_messages_unread))
 ALERT_IS(sessions_refused, stat_rise(c, STAT_sessions_refused))
@@ -245,6 +246,58 @@ ALERT_ROWS(feed_failing, FEEDS, is_failing)
 ALERT_ROWS(feed_silent, FEEDS, is_silent)
 ALERT_ROWS(peer_lost, PEERS, is_lost)
 ALERT_ROWS(peer_distrusted, PEERS, is_distrusted)
+
+/* ---- the store of the ring ---- */
+
+static const json_t *store_of(const struct alerts_case *c)
+{
+    return c->now->section[STATUS_BOARD_STORE];
+}
+
+static bool is_state(const struct alerts_case *c, const char *state)
+{
+    return strcmp(metrics_text(store_of(c), "state"), state) == 0;
+}
+
+void alert_store_down(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    json_t *row = NULL;
+    size_t i = 0;
+
+    if (!is_state(c, "down") && !is_state(c, "partly") && !is_state(c, "no_ring")) {
+        return;
+    }
+    json_array_foreach(json_object_get(store_of(c), "servers"), i, row)
+    {
+        if (strcmp(metrics_text(row, "fault"), "none") != 0) {
+            add_subject(ret, metrics_text(row, "address"));
+        }
+    }
+    ret->value = fmax(ret->value, 1);
+}
+
+void alert_store_full(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    json_t *row = NULL;
+    size_t i = 0;
+
+    ret->value = is_state(c, "full");
+    json_array_foreach(json_object_get(store_of(c), "servers"), i, row)
+    {
+        ret->value = fmax(ret->value, share(metrics_number(row, "memory_bytes"),
+                                            metrics_number(row, "memory_limit")));
+    }
+    ret->threshold = ALERTS_STORE_USED;
+}
+
+void alert_store_spool(const struct alerts_case *c, struct alerts_sight *ret)
+{
+    const json_t *counts = json_object_get(store_of(c), "counts");
+
+    ret->value = share(metrics_number(counts, "spool_bytes"),
+                       metrics_number(counts, "spool_limit"));
+    ret->threshold = ALERTS_STORE_USED;
+}
 
 /* ---- counts and disk ---- */
 

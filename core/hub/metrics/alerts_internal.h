@@ -13,6 +13,7 @@ struct alerts_sample {
     uint64_t at_s;
     bool has_times;
     uint64_t value[STAT_COUNT];
+    uint64_t store_lost; /* increments */
     struct history_times message;
 };
 

@@ -144,6 +144,7 @@ void metrics_render(struct metrics *m, const struct metrics_snapshot *s,
     metrics_add_lists(&p, s);
     metrics_add_feeds(&p, s);
     metrics_add_peers(&p, s);
+    metrics_add_shared(&p, s);
     metrics_add_hub(&p, s);
     if (has_source_names) {
         metrics_add_mail_source(&p, s);

@@ -15,6 +15,8 @@ void metrics_add_feeds(struct prom *p, const struct metrics_snapshot *s);
 void metrics_add_new_entries(struct prom *p, const struct metrics_snapshot *s,
                              const char *name);
 void metrics_add_peers(struct prom *p, const struct metrics_snapshot *s);
+/* metrics_shared.c */
+void metrics_add_shared(struct prom *p, const struct metrics_snapshot *s);
 /* The API's and the hub's own, alerts. metrics_hub.c */
 void metrics_add_hub(struct prom *p, const struct metrics_snapshot *s);
 

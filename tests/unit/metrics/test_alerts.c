@@ -31,6 +31,15 @@ static json_t *peer_row(const char *name, bool is_self)
                      (int)!is_self, "is_stale", 0, "is_distrusted", 0);
 }
 
+/* Nearly full and nearly too late, but not yet. */
+static json_t *store_row(void)
+{
+    return json_pack("{s:s, s:[{s:s, s:s, s:i, s:i}], s:{s:i, s:i, s:i}}", "state",
+                     "up", "servers", "address", "mx-redis-1:6379", "fault", "none",
+                     "memory_bytes", 90, "memory_limit", 100, "counts", "spool_bytes",
+                     90, "spool_limit", 100, "updates_lost", 7);
+}
+
 /* All is well. */
 static void make_well(struct fixture *f)
 {
@@ -57,6 +66,7 @@ static void make_well(struct fixture *f)
     s->section[STATUS_BOARD_FEEDS] = json_pack("[o]", feed_row());
     s->section[STATUS_BOARD_PEERS] =
         json_pack("[o, o]", peer_row("self", true), peer_row("two", false));
+    s->section[STATUS_BOARD_STORE] = store_row();
 }
 
 static int setup(void **state)
@@ -80,6 +90,7 @@ static int teardown(void **state)
     json_decref(f->s.section[STATUS_BOARD_HUB]);
     json_decref(f->s.section[STATUS_BOARD_FEEDS]);
     json_decref(f->s.section[STATUS_BOARD_PEERS]);
+    json_decref(f->s.section[STATUS_BOARD_STORE]);
     alerts_free(&f->alerts);
     status_board_free(&f->board);
     config_release(&f->s.config);
@@ -268,6 +279,33 @@ static void reload(struct fixture *f, bool bad)
 {
     V[STAT_reloads_failed] += bad ? 1 : 0;
 }
+static void store_down(struct fixture *f, bool bad)
+{
+    json_t *store = f->s.section[STATUS_BOARD_STORE];
+    json_t *server = json_array_get(json_object_get(store, "servers"), 0);
+
+    json_object_set_new(store, "state", json_string(bad ? "partly" : "up"));
+    json_object_set_new(server, "fault", json_string(bad ? "connect" : "none"));
+}
+static void store_full(struct fixture *f, bool bad)
+{
+    json_t *store = f->s.section[STATUS_BOARD_STORE];
+    json_t *server = json_array_get(json_object_get(store, "servers"), 0);
+
+    json_object_set_new(server, "memory_bytes", json_integer(bad ? 91 : 90));
+}
+static void store_spool(struct fixture *f, bool bad)
+{
+    json_object_set_new(json_object_get(f->s.section[STATUS_BOARD_STORE], "counts"),
+                        "spool_bytes", json_integer(bad ? 91 : 90));
+}
+static void store_lost(struct fixture *f, bool bad)
+{
+    json_t *counts = json_object_get(f->s.section[STATUS_BOARD_STORE], "counts");
+    const json_int_t lost = json_integer_value(json_object_get(counts, "updates_lost"));
+
+    json_object_set_new(counts, "updates_lost", json_integer(lost + (bad ? 1 : 0)));
+}
 static void config_apart(struct fixture *f, bool bad)
 {
     V[STAT_config_id] = bad ? 8 : 7;
@@ -308,6 +346,13 @@ static const struct example {
     {"GillnetPeerLost", "warning", lost, ": two", "gillnet peer status"},
     {"GillnetPeerDistrusted", "critical", set_distrusted, ": two",
      "gillnet peer drop NAME"},
+    {"GillnetStoreDown", "warning", store_down, ": mx-redis-1:6379",
+     "gillnet store status"},
+    {"GillnetStoreFull", "warning", store_full, "nearly full", "raise maxmemory"},
+    {"GillnetStoreSpool", "warning", store_spool, "90 % of store.spool",
+     "raise store.spool"},
+    {"GillnetStoreLost", "critical", store_lost, "counts were dropped",
+     "raise store.spool"},
     {"GillnetNoise", "warning", noise, "count.noise_floor", "count.messages_per_day"},
     {"GillnetCountsVolatile", "critical", counts_volatile, "disk cannot be written",
      "make room for counts/"},

@@ -201,6 +201,8 @@ void api_v1_peers(struct api_call *call)
         json_pack("{s:I, s:I}", "others", others, "connected", connected));
     (void)json_object_set_new(answer, "ring",
                               status_board_get(call->api->board, STATUS_BOARD_RING));
+    (void)json_object_set_new(answer, "store",
+                              status_board_get(call->api->board, STATUS_BOARD_STORE));
     (void)json_object_set_new(
         answer, "subscriptions",
         status_board_get(call->api->board, STATUS_BOARD_SUBSCRIPTIONS));

@@ -142,7 +142,7 @@ class Api(unittest.TestCase):
         self.assertEqual([(r["name"], r["entries"]) for r in lists], [("phish", len(LISTED))])
         none = {"total": 0, "found": 0, "next": None}
         self.assertEqual(self.hub.get("/v1/feeds").json(), {"feeds": [], "sums": {"enabled": 0, "well": 0}, **none})
-        self.assertEqual(self.hub.get("/v1/peers").json(), {"ring": None, "peers": [], "subscriptions": [],
+        self.assertEqual(self.hub.get("/v1/peers").json(), {"ring": None, "store": None, "peers": [], "subscriptions": [],
                                                             "sums": {"others": 0, "connected": 0}, **none})
         self.assertEqual(self.hub.get("/v1/progress").json(), {"tasks": []})
         self.assertIn("alerts", self.hub.get("/v1/alerts").json())

@@ -37,6 +37,17 @@ const found = (value) => ({
 
 const paged = (name, sums, rows) => ({ [name]: rows, total: rows.length, found: rows.length, next: null, sums });
 
+const server = (address, more) => ({ address, role: "master", product: "redis", version: "7.0.15", fault: "none", why: "", memory_bytes: 3900000000, memory_limit: 4000000000,
+  replicas: 1, denied: "", policy: "noeviction", persistent: true, can_write: true, clock_ms: 3, evicted: 0, listpack_entries: 512, ...more });
+const store = (now) => ({
+  state: "partly", mode: "cluster", since_s: now - 60, memory: { bytes: 7800000000, limit: 8000000000 },
+  servers: [server("10.0.0.1:6379", { answered_s: now - 1 }), server("10.0.0.2:6379", { answered_s: now - 70, fault: "connect", why: "10.0.0.2:6379: no connection: refused", replicas: 0 })],
+  bytes_in: 1, bytes_out: 2,
+  counts: { flow: "sending", why: "", number: 99, lag_s: 12, cells_behind: 40, spool_bytes: 120000, spool_limit: 1073741824, updates: 9, batches: 123456, batches_repeated: 17, updates_lost: 0, incarnations: 0 },
+  view: { answered_s: now - 2, heard: 9, hot_named: 3, hot_read: 5, histories: 1 },
+  lists: { current: true, put: 1, put_again: 0, applied: 2, missing: 0, refused: 0 }, lines: { filters: 0, complete: 0, lines: 0, cached: 0, late: 0, lost: 0 },
+});
+
 export function answers(now = Date.now() / 1000) {
   return {
     "GET /v1/stats": { version: "0.1.0", time: now, gillnetd: { running: true, faults: [], stats: { start_time: Math.floor(now) - 270000, messages: 81234 } }, hub: { uptime_s: 400 } },
@@ -58,7 +69,7 @@ export function answers(now = Date.now() / 1000) {
       { name: "drop", list: "drop", url: "file:/srv/feeds/drop.txt", enabled: false, state: "off", format: "drop", entries: 0, added: 0, removed: 0, asked_s: 0, good_s: 0, changed_s: 0, next_s: 0, failures: 0, trouble: null, download_bytes: 0, fetch_ms: 0, check_ms: 0, import_ms: 0, versions: 0, pinned: false, added_total: 0 },
       { name: "big", list: "big", url: "http://127.0.0.1/big.txt.gz", enabled: true, state: "importing", format: "plain", entries: 9000000, added: 0, removed: 0, asked_s: now - 5, good_s: now - 305, changed_s: now - 305, next_s: now + 295, failures: 0, trouble: null, download_bytes: 91000000, fetch_ms: 3000, check_ms: 11000, import_ms: 0, versions: 1, pinned: false, added_total: 9000000 },
     ]),
-    "GET /v1/peers": { ring: { manifest: 7, members: 3 }, ...paged("peers", { others: 2, connected: 1 }, [
+    "GET /v1/peers": { store: store(now), ring: { manifest: 7, members: 3 }, ...paged("peers", { others: 2, connected: 1 }, [
       { name: "one", origin: "00", state: "active", address: "one.example:8894", self: true, bytes_out: 0, refused: {} },
       { name: "two", origin: "01", state: "active", address: "two.example:8894", self: false, connected: true, bytes_in: 81234567, bytes_out: 71234567, lag_s: 2, quota: 1000000, quota_used: 12000, is_stale: false, is_distrusted: false, refused: { quota: 3 }, last_failure: "", last_refusal: "" },
       { name: "three", origin: "02", state: "active", address: "[2001:db8::3]:8894", self: false, connected: false, bytes_in: 1234, bytes_out: 0, lag_s: 81000, quota: 1000000, quota_used: 0, is_stale: true, is_distrusted: false, refused: {}, last_failure: "three.example:8894: connection refused", last_refusal: "" },
@@ -86,7 +97,7 @@ export function nothing(now = Date.now() / 1000) {
   all["GET /v1/history"] = { bucket_s: BUCKET_S, buckets: [], scores: { edges: [], counts: [], thresholds: {} }, symbols: [], latency: {}, bulk: [] };
   all["GET /v1/lists"] = paged("lists", { entries: 0, faults: 0 }, []);
   all["GET /v1/feeds"] = paged("feeds", { enabled: 0, well: 0 }, []);
-  all["GET /v1/peers"] = { ring: null, ...paged("peers", { others: 0, connected: 0 }, []), subscriptions: [] };
+  all["GET /v1/peers"] = { ring: null, store: null, ...paged("peers", { others: 0, connected: 0 }, []), subscriptions: [] };
   all["GET /v1/alerts"] = { alerts: [] };
   all["POST /v1/check"] = (body) => ({ results: JSON.parse(body).values.map((value) => ({ value, status: "CLEAN", requires_blocking: false, confidence: 0, matches: [], counts: [] })) });
   return all;

@@ -116,6 +116,7 @@ const tests = {
     assert.match(await textOf(it, "#list-table"), /urlhaus[^]*1,203,345[^]*over 0.1 %[^]*5 d ago[^]*over 2 d[^]*errs more than designed/);
     assert.match(await textOf(it, "#feed-table"), /openphish[^]*48,211[^]*\+211 −96/);
     assert.match(await textOf(it, "#peer-table"), /two[^]*connected[^]*2 s[^]*77\.5 MB[^]*3 quota[^]*three[^]*stale[^]*connection refused[^]*club[^]*well/);
+    assert.match(await textOf(it, "#store"), /up in part[^]*12 s behind[^]*17 batches repeated, 0 increments lost[^]*3 hot keys told[^]*10\.0\.0\.1:6379[^]*redis 7\.0\.15[^]*answers[^]*10\.0\.0\.2:6379[^]*connect[^]*refused/);
     const drop = it.page.locator("#feed-table tr", { hasText: "drop.txt" });
     assert.equal(await drop.getByRole("button", { name: "Update drop" }).isDisabled(), true);
   },

@@ -1,6 +1,6 @@
 // tables - lists, feeds, peers, and the progress of long work.
 import { bar } from "./chart.js";
-import { ago, byId, bytes, chip, count, el, lasting, list, now, number, say, share, short, table, text, under } from "./dom.js";
+import { ago, byId, bytes, chip, count, el, lasting, list, now, number, put, say, share, short, table, text, under } from "./dom.js";
 import { PAGE, pages } from "./pages.js";
 
 const views = {}; // the shown page of each table, by the name of the API's answer
@@ -117,12 +117,44 @@ const subscriptionTable = table("Subscriptions to publishers", [
   { head: "Last failure", wide: true, text: (s) => s.last_failure || "none" },
 ], (s) => s.subscription);
 
+const STORE_STATE = { up: "well", begins: "busy", partly: "warning", full: "warning", down: "warning", no_ring: "warning" };
+const STORE_WORDS = { no_ring: "not used: no ring of kind own", begins: "connecting", partly: "up in part", down: "down: counts of this host alone", full: "takes no writes" };
+const memoryOf = (s) => (!number(s.memory_bytes) ? [] : !number(s.memory_limit) ? [bytes(s.memory_bytes), under("no limit")]
+  : [`${bytes(s.memory_bytes)} of ${bytes(s.memory_limit)}`, bar(number(s.memory_bytes) / s.memory_limit)]);
+const troubleOf = (s) => s.why || s.denied || (s.policy && s.policy !== "noeviction" ? `maxmemory-policy ${s.policy}` : "");
+
+const storeTable = table("Servers of the shared store", [
+  { head: "Server", parts: (s) => named(s.address, `${s.product ?? ""} ${s.version ?? ""}`.trim()) },
+  { head: "Role", text: (s) => s.role },
+  { head: "State", parts: (s) => [s.fault === "none" ? chip("answers", "well") : chip(text(s.fault), "warning")] },
+  { head: "Memory", num: true, bad: (s) => number(s.memory_limit) > 0 && number(s.memory_bytes) > 0.9 * s.memory_limit, parts: memoryOf },
+  { head: "Replicas", num: true, text: (s) => (s.role === "master" ? count(s.replicas) : "") },
+  { head: "Answered", at: (s) => s.answered_s },
+  { head: "Trouble", wide: true, bad: troubleOf, text: (s) => troubleOf(s) || "none" },
+], (s) => s.address);
+
+function storeWords(s) {
+  const c = s.counts ?? {}, v = s.view ?? {};
+  return [`since ${ago(s.since_s)}`, `counts ${lasting(number(c.lag_s))} behind`, `${count(c.batches_repeated)} batches repeated, ${count(c.updates_lost)} increments lost`,
+    `log ${bytes(c.spool_bytes)} of ${bytes(c.spool_limit)}`,
+    `${count(v.hot_named)} hot keys told, ${count(v.hot_read)} heard of`, `totals confirmed ${ago(v.answered_s)}`].join("; ");
+}
+
+function showStore(s) {
+  byId("store").hidden = !s;
+  if (!s) return;
+  put(byId("store-state"), [chip(STORE_WORDS[s.state] ?? text(s.state), STORE_STATE[s.state] ?? "plain")]);
+  say(byId("store-words"), storeWords(s));
+  storeTable.show(list(s.servers));
+}
+
 export function showPeers(data) {
   const subscriptions = list(data.peers.subscriptions);
   showOrEmpty("peer", peerTable, data.peers, "peers");
   if (subscriptions.length > 0) byId("peer-empty").hidden = true;
   subscriptionTable.node.hidden = subscriptions.length === 0;
   subscriptionTable.show(subscriptions);
+  showStore(data.peers.store);
 }
 
 // ---- progress ----
@@ -153,9 +185,9 @@ const SORTS = {
 export function start(onChange, onPage) {
   change = onChange;
   for (const [name, [part, sorts]] of Object.entries(SORTS)) views[name] = pages(part, sorts, () => onPage(name));
-  for (const [part, tables] of [["list", [listTable]], ["feed", [feedTable]], ["peer", [peerTable, subscriptionTable]]]) {
+  for (const [part, tables] of [["list", [listTable]], ["feed", [feedTable]], ["peer", [peerTable, subscriptionTable]], ["store", [storeTable]]]) {
     for (const t of tables) {
-      t.node.hidden = true;
+      t.node.hidden = part !== "store"; // shown with its part
       byId(`${part}-table`).append(t.node);
     }
   }

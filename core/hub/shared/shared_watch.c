@@ -264,7 +264,7 @@ static bool takes_no_writes(const struct watched *s)
                              s->status.memory_bytes >= s->status.memory_limit));
 }
 
-static enum shared_state state_of(const struct shared_watch *w, bool is_full)
+static enum shared_state state_of_store(const struct shared_watch *w, bool is_full)
 {
     struct redis_server r;
     size_t nmasters = 0;
@@ -309,7 +309,7 @@ void shared_watch_tick(struct shared_watch *w, bool is_full)
         take_server(w, &r, k);
     }
     forget_others(w);
-    set_state(w, state_of(w, is_full));
+    set_state(w, state_of_store(w, is_full));
 }
 
 void shared_watch_look(struct shared_watch *w)

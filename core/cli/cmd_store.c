@@ -3,7 +3,9 @@
 
 int cmd_store(struct cli *cli, int argc, char **argv)
 {
-    static const struct cli_runner commands[] = {{"status", store_cmd_status}};
+    static const struct cli_runner commands[] = {{"status", store_cmd_status},
+                                                 {"verify", store_cmd_verify},
+                                                 {"repair", store_cmd_repair}};
 
     return cli_subcommand(cli, "store", commands, LENGTH(commands), argc, argv);
 }

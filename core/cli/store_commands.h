@@ -30,5 +30,7 @@ void store_findings(const json_t *store, store_finding_fn *fn, void *context);
 void store_summary(const json_t *store, char ret[STORE_TEXT_MAX]);
 
 int store_cmd_status(struct cli *cli, int argc, char **argv);
+int store_cmd_verify(struct cli *cli, int argc, char **argv);
+int store_cmd_repair(struct cli *cli, int argc, char **argv);
 
 #endif

@@ -95,13 +95,13 @@ void hub_shared_start(struct hub *h);
 bool hub_shares(const struct hub *h);
 /* NULL: no store, or no memory. */
 json_t *hub_shared_json(const struct hub *h);
-/* "store", "store-look". */
+/* "store", "store-look", "store-verify", "store-repair", "store-job JOB". */
 void hub_answer_store(void *context, struct slice line, bool may_change,
                       struct buf *ret);
-/* The store as a source of this server's own objects. */
-struct exchange_sources hub_shared_source(const struct hub *h);
 /* Counts of the open ring go to the store, or wait for it, and are not published to peers. */
 bool hub_counts_in_store(const struct hub *h);
+/* The store as a source of this server's own objects. */
+struct exchange_sources hub_shared_source(const struct hub *h);
 
 /* ---- the HTTP API: hub_http.c ---- */
 
@@ -138,6 +138,8 @@ void forms_free(struct forms **f);
 
 /* ---- status ---- */
 
+/* Adds one line for each row; takes them. */
+void hub_add_lines(struct buf *ret, json_t *rows);
 void hub_answer_ping(void *context, struct buf *ret);
 void hub_answer_stat(void *context, struct buf *ret);
 /* "ok ..." and one JSON object a line: first this server, then each member. */

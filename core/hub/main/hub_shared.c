@@ -65,12 +65,47 @@ static void show_store(const struct hub *h, struct buf *ret)
     json_decref(all);
 }
 
+/* "store-verify", "store-repair" */
+static void begin_check(struct hub *h, bool is_repair, struct buf *ret)
+{
+    uint64_t job = 0;
+    enum err e = shared_check(h->shared, is_repair, &job);
+
+    if (e == ERR_OK) {
+        buf_printf(ret, "ok job=%" PRIu64 "\n", job);
+    } else {
+        buf_printf(ret, "error %s\n",
+                   e == ERR_LOCKED      ? "the store is being compared already"
+                   : e == ERR_NOT_FOUND ? "no ring of kind own is open"
+                                        : err_text(e));
+    }
+}
+
+/* "store-job NUMBER" */
+static void answer_check(const struct hub *h, struct slice job, struct buf *ret)
+{
+    enum { DECIMAL = 10 };
+    uint64_t number = 0;
+    json_t *rows = NULL;
+    enum err e = slice_to_u64(job, DECIMAL, UINT64_MAX, &number)
+                     ? shared_checked(h->shared, number, &rows)
+                     : ERR_NOT_FOUND;
+
+    if (e == ERR_OK) {
+        buf_add_str(ret, "ok done\n");
+        hub_add_lines(ret, rows);
+    } else {
+        buf_add_str(ret, e == ERR_LOCKED ? "ok running\n"
+                                         : "error nothing is known of this\n");
+    }
+}
+
 void hub_answer_store(void *context, struct slice line, bool may_change,
                       struct buf *ret)
 {
+    const struct slice job = SLICE_LIT("store-job ");
     struct hub *h = context;
 
-    (void)may_change;
     if (h->config->store.kind == STORE_OFF) {
         buf_add_str(ret, "error no store is configured: store.kind is off\n");
     } else if (h->shared == NULL) {
@@ -81,6 +116,14 @@ void hub_answer_store(void *context, struct slice line, bool may_change,
     } else if (slice_eq(line, SLICE_LIT("store-look"))) {
         shared_look(h->shared);
         show_store(h, ret);
+    } else if (slice_eq(line, SLICE_LIT("store-verify"))) {
+        begin_check(h, false, ret);
+    } else if (slice_has_prefix(line, job)) {
+        answer_check(h, slice_from(line, job.n), ret);
+    } else if (!may_change) {
+        buf_add_str(ret, "error only root and the hub's own user may do this\n");
+    } else if (slice_eq(line, SLICE_LIT("store-repair"))) {
+        begin_check(h, true, ret);
     } else {
         buf_add_str(ret, "error unknown request of the store\n");
     }

@@ -82,8 +82,7 @@ static void put_number(json_t *to, const char *name, uint64_t v)
     (void)json_object_set_new(to, name, json_integer((json_int_t)v));
 }
 
-/* One line each; takes them. */
-static void add_lines(struct buf *ret, json_t *rows)
+void hub_add_lines(struct buf *ret, json_t *rows)
 {
     size_t i = 0;
     json_t *row = NULL;
@@ -222,7 +221,7 @@ void hub_answer_status(void *context, struct buf *ret)
         buf_printf(ret, "ok manifest=%llu members=%u expires_ms=%llu now_ms=%llu\n",
                    (unsigned long long)m->version, m->nmembers,
                    (unsigned long long)m->expires_ms, now_ms);
-        add_lines(ret, members(h));
+        hub_add_lines(ret, members(h));
     } else if (h->subscribe != NULL && !h->is_paused) {
         buf_printf(ret, "ok manifest=0 members=0 now_ms=%llu\n", now_ms);
     } else {
@@ -233,7 +232,7 @@ void hub_answer_status(void *context, struct buf *ret)
                                              "or gillnet peer join TOKEN");
         return;
     }
-    add_lines(ret, subscribe_rows(h->subscribe));
+    hub_add_lines(ret, subscribe_rows(h->subscribe));
 }
 
 void hub_answer_alerts(void *context, struct buf *ret)
@@ -251,7 +250,7 @@ void hub_answer_alerts(void *context, struct buf *ret)
         }
     }
     buf_add_str(ret, "ok\n");
-    add_lines(ret, firing);
+    hub_add_lines(ret, firing);
     json_decref(rows);
 }
 
@@ -284,7 +283,7 @@ static void answer_job(struct hub *h, struct slice name, struct slice job,
     }
     if (e == ERR_LOCKED) {
         buf_add_str(ret, "ok running\n");
-        add_lines(ret, status_board_get(h->board, STATUS_BOARD_TASKS));
+        hub_add_lines(ret, status_board_get(h->board, STATUS_BOARD_TASKS));
     } else if (e == ERR_OK && !buf_failed(&answer)) {
         buf_add_str(ret, "ok done\n");
         buf_add(ret, buf_slice(&answer));
@@ -331,7 +330,7 @@ void hub_answer_feed(void *context, struct slice line, bool may_change, struct b
 
     if (slice_eq(what, SLICE_LIT("feeds"))) {
         buf_add_str(ret, "ok feeds\n");
-        add_lines(ret, status_board_get(h->board, STATUS_BOARD_FEEDS));
+        hub_add_lines(ret, status_board_get(h->board, STATUS_BOARD_FEEDS));
     } else if (slice_eq(what, SLICE_LIT("feed-job"))) {
         answer_job(h, name, line, ret);
     } else if (!may_change) {

@@ -7,6 +7,7 @@
 #include "core/hub/shared/shared_counts.h"
 #include "core/hub/shared/shared_lines.h"
 #include "core/hub/shared/shared_objects.h"
+#include "core/hub/shared/shared_verify.h"
 #include "core/hub/shared/shared_watch.h"
 
 enum { SERVERS_MAX = REDIS_SERVERS_MAX };
@@ -17,10 +18,13 @@ struct shared {
     const struct config *config;
     struct node *node;
     struct redis *redis;
+    struct event_base *base;
+    struct shared_watch *watch;
+    struct shared_verify *verify; /* the last one */
+    uint64_t verify_job;
+    struct shared_counts *counts; /* while the ring is open */
     struct shared_objects *objects;
     struct shared_lines *lines; /* NULL: its socket failed */
-    struct shared_counts *counts; /* while the ring is open */
-    struct shared_watch *watch;
     char prefix[STORE_PREFIX_MAX + 1];
 };
 
@@ -69,6 +73,7 @@ enum err shared_new(struct event_base *base, const struct config *config,
     if (s == NULL) {
         return errinfo_nomem(reterr, "store");
     }
+    s->base = base;
     s->config = config;
     s->node = node;
     (void)snprintf(s->prefix, sizeof(s->prefix), "%s", config->store.prefix);
@@ -98,6 +103,7 @@ void shared_free(struct shared **s)
         redis_free(&(*s)->redis); /* answers all calls */
         shared_lines_free(&(*s)->lines);
         shared_watch_free(&(*s)->watch);
+        shared_verify_free(&(*s)->verify);
         shared_objects_free(&(*s)->objects);
         free(*s);
         *s = NULL;
@@ -155,19 +161,6 @@ static bool is_of_ring(const struct shared *s)
            manifest_has_ring_key(&s->node->manifest, s->node->keys.ring[0].id);
 }
 
-static void tick_counts(struct shared *s)
-{
-    if (!is_of_ring(s)) {
-        return;
-    }
-    if (s->counts == NULL) {
-        open_counts(s);
-    }
-    if (s->counts != NULL) {
-        shared_counts_tick(s->counts);
-    }
-}
-
 void shared_tick(struct shared *s)
 {
     struct shared_counts_status counts = {.state = SHARED_COUNTS_ASKING};
@@ -175,12 +168,15 @@ void shared_tick(struct shared *s)
     if (s == NULL) {
         return;
     }
-    tick_counts(s);
-    if (s->counts != NULL) {
+    if (s->counts == NULL && is_of_ring(s)) {
+        open_counts(s);
+    }
+    if (s->counts != NULL && is_of_ring(s)) {
+        shared_counts_tick(s->counts);
         shared_counts_status(s->counts, &counts);
     }
-    shared_objects_tick(s->objects);
     shared_watch_tick(s->watch, counts.state == SHARED_COUNTS_REFUSED);
+    shared_objects_tick(s->objects);
 }
 
 void shared_look(struct shared *s)
@@ -192,13 +188,16 @@ void shared_look(struct shared *s)
 
 void shared_pause(struct shared *s)
 {
-    if (s->objects != NULL) {
-        shared_objects_pause(s->objects);
+    if (s->verify != NULL) {
+        shared_verify_stop(s->verify);
     }
     if (s->counts != NULL && s->node->is_open && is_of_ring(s)) {
         shared_counts_flush(s->counts);
     }
     shared_counts_free(&s->counts);
+    if (s->objects != NULL) {
+        shared_objects_pause(s->objects);
+    }
 }
 
 struct exchange_sources shared_source(const struct shared *s)
@@ -211,7 +210,63 @@ const struct shared_counts *shared_counts_of(const struct shared *s)
     return s->counts;
 }
 
+/* ---- comparing ---- */
+
+enum err shared_check(struct shared *s, bool is_repair, uint64_t *retjob)
+{
+    if (s->verify != NULL && !shared_verify_is_done(s->verify)) {
+        return ERR_LOCKED;
+    }
+    if (s->counts == NULL) {
+        return ERR_NOT_FOUND;
+    }
+    if (is_repair) {
+        shared_counts_doubt(s->counts);
+    }
+    shared_verify_free(&s->verify);
+    s->verify = shared_verify_new(s->base, s, s->counts);
+    *retjob = ++s->verify_job;
+    return s->verify != NULL ? ERR_OK : ERR_NOMEM;
+}
+
+enum err shared_checked(const struct shared *s, uint64_t job, json_t **ret)
+{
+    if (s->verify == NULL || job != s->verify_job) {
+        return ERR_NOT_FOUND;
+    }
+    if (!shared_verify_is_done(s->verify)) {
+        return ERR_LOCKED;
+    }
+    *ret = shared_verify_report(s->verify);
+    return ERR_OK;
+}
+
 /* ---- status ---- */
+
+static void counts_status(const struct shared_counts *c,
+                          struct shared_status_counts *ret)
+{
+    static const enum shared_flow flows[] = {
+        [SHARED_COUNTS_ASKING] = SHARED_FLOW_ASKING,
+        [SHARED_COUNTS_SENDING] = SHARED_FLOW_SENDING,
+        [SHARED_COUNTS_WAITING] = SHARED_FLOW_WAITING,
+        [SHARED_COUNTS_REFUSED] = SHARED_FLOW_REFUSED};
+    struct shared_counts_status s;
+
+    shared_counts_status(c, &s);
+    *ret = (struct shared_status_counts){.flow = flows[s.state],
+                                         .number = s.last,
+                                         .lag_s = s.lag_s,
+                                         .cells_behind = s.waiting,
+                                         .spool_bytes = s.log_bytes,
+                                         .spool_limit = s.log_max,
+                                         .updates = s.sent,
+                                         .batches = s.batches,
+                                         .batches_repeated = s.repeated,
+                                         .updates_lost = s.dropped,
+                                         .incarnations = s.incarnations};
+    memcpy(ret->why, s.why, sizeof(ret->why));
+}
 
 static void put_objects_status(const struct shared_objects *o,
                                struct shared_status_objects *ret)
@@ -250,9 +305,12 @@ void shared_get_status(const struct shared *s, struct shared_status *ret)
         return;
     }
     shared_watch_status(s->watch, &ret->watch);
+    if (s->counts != NULL) {
+        counts_status(s->counts, &ret->counts);
+    }
     put_objects_status(s->objects, &ret->objects);
     put_lines_status(s->lines, &ret->lines);
-    if (!s->node->is_open || s->node->manifest.kind != RING_OWN) {
+    if (!s->node->is_open || s->node->manifest.kind != RING_OWN || !is_of_ring(s)) {
         ret->watch.state = SHARED_NO_RING;
     }
 }

@@ -9,6 +9,8 @@
 #ifndef CORE_HUB_SHARED_SHARED_H
 #define CORE_HUB_SHARED_SHARED_H
 
+#include <jansson.h>
+
 #include "core/config/config.h"
 #include "core/hub/exchange/exchange.h"
 #include "core/hub/exchange/node.h"
@@ -34,11 +36,11 @@ void shared_tick(struct shared *s);
 /* Before the ring's files are closed: nothing of the node is used until the next tick. */
 void shared_pause(struct shared *s);
 
-/* The store as a source of this server's own objects: see exchange_may_publish. */
-struct exchange_sources shared_source(const struct shared *s);
 struct shared_counts;
 /* NULL: the ring is closed. */
 const struct shared_counts *shared_counts_of(const struct shared *s);
+/* The store as a source of this server's own objects: see exchange_may_publish. */
+struct exchange_sources shared_source(const struct shared *s);
 
 /* The cell of a counted key: its first bits. All keys of one cell lie in one slot. */
 unsigned shared_cell_of(uint64_t key);
@@ -48,6 +50,11 @@ struct shared_name {
 };
 struct shared_name shared_name(const struct shared *s, const char *tag,
                                const char *rest);
+/* Compares the store with what this server put there (shared_verify.h); is_repair: what it lacks is
+ * sent again first. *retjob names it. ERR_LOCKED: one is under way. ERR_NOT_FOUND: no ring. */
+enum err shared_check(struct shared *s, bool is_repair, uint64_t *retjob);
+/* The report. ERR_LOCKED: under way. ERR_NOT_FOUND: it is not known. */
+enum err shared_checked(const struct shared *s, uint64_t job, json_t **ret);
 /* For `gillnet doctor`: its servers are asked anew. Accepts NULL. */
 void shared_look(struct shared *s);
 struct redis *shared_redis(struct shared *s);

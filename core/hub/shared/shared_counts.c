@@ -186,3 +186,36 @@ void shared_counts_status(const struct shared_counts *c,
         .answered_us = c->answered_us};
     memcpy(ret->why, c->why, sizeof(ret->why));
 }
+
+/* ---- for gillnet store verify and repair ---- */
+
+void shared_counts_who(const struct shared_counts *c, uint8_t ret[SHARED_WHO_BYTES])
+{
+    uint64_t inc = shared_writer_inc(c->writer);
+
+    memcpy(ret, c->origin.b, OBJECT_ID_BYTES);
+    for (unsigned i = SHARED_WHO_BYTES; i-- > OBJECT_ID_BYTES; inc >>= 8) {
+        ret[i] = (uint8_t)inc; /* big endian */
+    }
+}
+
+bool shared_counts_position(const struct shared_counts *c, unsigned cell, uint64_t *ret)
+{
+    return shared_writer_position(c->writer, cell, ret);
+}
+
+uint64_t shared_counts_bucket(const struct shared_counts *c, size_t k)
+{
+    return shared_writer_bucket(c->writer, k);
+}
+
+enum err shared_counts_read(struct shared_counts *c, const struct shared_reading *r,
+                            bool *retall, struct errinfo *reterr)
+{
+    return shared_writer_read(c->writer, r, retall, reterr);
+}
+
+void shared_counts_doubt(struct shared_counts *c)
+{
+    shared_writer_doubt(c->writer);
+}

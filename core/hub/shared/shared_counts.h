@@ -22,6 +22,7 @@
 
 enum {
     SHARED_DAY_S = 86400,
+    SHARED_WHO_BYTES = 24,            /* origin and incarnation */
     SHARED_BUCKET_KEEP_S = 25 * 3600, /* from a bucket's end until the store drops it */
     SHARED_DAY_KEEP_S = 15 * SHARED_DAY_S /* from a day's end */
 };
@@ -60,6 +61,22 @@ void shared_counts_flush(struct shared_counts *c);
 struct shared_report;
 enum err shared_counts_report(struct shared_counts *c, const struct shared_report *r,
                               struct errinfo *reterr);
+
+/* ---- for gillnet store verify and repair ---- */
+
+/* The field of this server in an anchor. */
+void shared_counts_who(const struct shared_counts *c, uint8_t ret[SHARED_WHO_BYTES]);
+/* The last record of a cell that the store acknowledged; false: it is not known now. */
+bool shared_counts_position(const struct shared_counts *c, unsigned cell,
+                            uint64_t *ret);
+/* The k-th bucket of the log, oldest first, one may come twice; 0: there is none. */
+uint64_t shared_counts_bucket(const struct shared_counts *c, size_t k);
+/* Reads records of the log. *retall: these were all. */
+struct shared_reading;
+enum err shared_counts_read(struct shared_counts *c, const struct shared_reading *r,
+                            bool *retall, struct errinfo *reterr);
+/* Asks all cells how far they are; what they lack is sent again. */
+void shared_counts_doubt(struct shared_counts *c);
 
 enum shared_counts_state {
     SHARED_COUNTS_ASKING, /* what the store has of this server, before anything is sent */

@@ -94,6 +94,45 @@ static const char *const texts[SHARED_SCRIPTS] = {
         "  end\n"
         "end\n"
         "return table.concat(found)\n",
+
+    [SHARED_SCRIPT_CHECK] =
+        "local a, checked, gone, endless, largest, names, origins = KEYS[1], 0, 0, 0, 0, {}, {}\n"
+        "for _, f in ipairs(redis.call('HKEYS', a)) do\n"
+        "  if #f == 24 and #origins < 4096 then origins[#origins + 1] = string.sub(f, 1, 16) end\n"
+        "  local kind, start = string.match(f, '^([td]):(%d+)$')\n"
+        "  local age = kind == 't' and 90600 or 1382400\n"
+        "  if kind and #f < 24 and tonumber(start) + age > tonumber(ARGV[3]) then\n"
+        "    local n, nonce = string.match(redis.call('HGET', a, f), '^(%d+):(%x+)$')\n"
+        "    for i = 1, math.min(tonumber(n or '0'), tonumber(ARGV[4])) do\n"
+        "      local name = a .. kind .. ':' .. start .. ':' .. nonce .. ':' .. (ARGV[2] + i) % n\n"
+        "      local left = redis.call('TTL', name)\n"
+        "      checked = checked + 1\n"
+        "      if left == -1 then endless = endless + 1 end\n"
+        "      if left == -2 then\n"
+        "        gone = gone + 1\n"
+        "        if gone < 4 then names[gone] = name end\n"
+        "      else\n"
+        "        largest = math.max(largest, redis.call('HLEN', name))\n"
+        "      end\n"
+        "    end\n"
+        "  end\n"
+        "end\n"
+        "return {redis.call('HGET', a, ARGV[1]) or '0', checked, gone, endless, largest,\n"
+        "  table.concat(names, ' '), table.concat(origins)}\n",
+
+    [SHARED_SCRIPT_TOTALS] =
+        "local a, kind, m = KEYS[1], ARGV[2], ARGV[4]\n"
+        "local n, nonce = string.match(\n"
+        "  redis.call('HGET', a, kind .. ':' .. ARGV[3]) or '', '^(%d+):(%x+)$')\n"
+        "local found = {struct.pack('>I8', tonumber(redis.call('HGET', a, ARGV[1]) or '0'))}\n"
+        "if not n then return found[1] end\n"
+        "local first = a .. kind .. ':' .. ARGV[3] .. ':' .. nonce .. ':'\n"
+        "for i = 1, #m, 8 do\n"
+        "  local high, low = string.byte(m, i + 6, i + 7)\n"
+        "  local has = redis.call('HGET', first .. (high * 256 + low) % n, string.sub(m, i, i + 7))\n"
+        "  found[#found + 1] = struct.pack('>I4', math.min(tonumber(has or '0'), 4294967295))\n"
+        "end\n"
+        "return table.concat(found)\n",
 };
 
 void script_add_number(struct buf *b, uint64_t v, unsigned nbytes)

@@ -26,6 +26,14 @@ enum shared_script {
     SHARED_SCRIPT_OPEN,
     /* Anchor; origin (16). Answers incarnation and position (8 each) of all that it has of it. */
     SHARED_SCRIPT_POSITIONS,
+    /* Anchor; who (24), a number, now, parts. Answers the position of who, as text; of at most so
+     * many parts of each bucket and day that has not expired, beginning at one that the number
+     * chooses: how many were looked at, how many are not there, do not expire, the fields of the
+     * largest; names of some that are not there; the origins that have counts here (16 each). */
+    SHARED_SCRIPT_CHECK,
+    /* Anchor; who (24), kind, start, keys (8 each). Answers the position of who (8), and the total
+     * of each key (4), unless the bucket is not open. */
+    SHARED_SCRIPT_TOTALS,
     SHARED_SCRIPTS
 };
 enum { SHARED_ADD_HEAD = 48, SHARED_ADD_PAIR = 10 };

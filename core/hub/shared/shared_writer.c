@@ -541,3 +541,47 @@ void shared_writer_status(const struct shared_writer *w,
         }
     }
 }
+
+uint64_t shared_writer_inc(const struct shared_writer *w)
+{
+    return shared_log_inc(w->log);
+}
+
+bool shared_writer_position(const struct shared_writer *w, unsigned cell, uint64_t *ret)
+{
+    *ret = w->positions.cells[cell].position;
+    return w->positions.cells[cell].is_known;
+}
+
+uint64_t shared_writer_bucket(const struct shared_writer *w, size_t k)
+{
+    return shared_log_bucket(w->log, k);
+}
+
+enum err shared_writer_read(struct shared_writer *w, const struct shared_reading *r,
+                            bool *retall, struct errinfo *reterr)
+{
+    size_t nread = 0;
+
+    *retall = false;
+    for (size_t i = 0; i < w->positions.n; i++) {
+        const struct shared_record *record = &w->positions.v[i];
+        const struct run_record *v = NULL;
+        size_t n = 0;
+
+        if (record->start_s != r->start_s || record->number <= r->after) {
+            continue;
+        }
+        if (nread == r->most) {
+            return ERR_OK;
+        }
+        const enum err e = shared_log_read(w->log, record, &v, &n, reterr);
+        if (e != ERR_OK) {
+            return e;
+        }
+        nread++;
+        r->fn(r->context, record->number, v, n);
+    }
+    *retall = true;
+    return ERR_OK;
+}

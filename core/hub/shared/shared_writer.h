@@ -85,6 +85,23 @@ void shared_writer_lost(struct shared_writer *w, unsigned cell, uint64_t inc,
 bool shared_writer_learn(struct shared_writer *w, uint64_t start_s, uint64_t key,
                          uint64_t total, uint64_t *retown);
 
+uint64_t shared_writer_inc(const struct shared_writer *w);
+/* As in shared_counts.h. */
+bool shared_writer_position(const struct shared_writer *w, unsigned cell,
+                            uint64_t *ret);
+uint64_t shared_writer_bucket(const struct shared_writer *w, size_t k);
+
+/* Records of a bucket in the log, in order: those behind a number, at most so many. */
+struct shared_reading {
+    uint64_t start_s;
+    uint64_t after;
+    size_t most;
+    void (*fn)(void *context, uint64_t number, const struct run_record *v, size_t n);
+    void *context;
+};
+enum err shared_writer_read(struct shared_writer *w, const struct shared_reading *r,
+                            bool *retall, struct errinfo *reterr);
+
 struct shared_writer_status {
     bool is_asking; /* positions are not known yet: nothing is sent */
     uint64_t inc;

@@ -1,10 +1,11 @@
 /*
- * sigbus - a mapped filter whose file is cut short, or cannot be read, answers "perhaps".
+ * sigbus - a mapped file of another user that is cut short, or cannot be read, does not kill.
  *
  * Touching a page behind the end of a mapped file raises SIGBUS, which kills. In a guarded range
- * such a page is replaced by one of ones: every test of it says yes, so the exact index decides;
- * an entry is never denied. The scrub of the filter tells that it happened.
- * A SIGBUS from elsewhere goes where it went before. Not for other rooms.
+ * such a page is replaced by one of ones. A filter then answers "perhaps": every test of it says
+ * yes, so the exact index decides; an entry is never denied. The scrub of the filter tells that it
+ * happened. Only for mappings that are read.
+ * A SIGBUS from elsewhere goes where it went before. For core/count besides (shared_totals).
  * Threads: any.   Allocates: nothing; one page in a memory file, once.
  */
 #ifndef CORE_FILTER_SIGBUS_H

@@ -252,7 +252,8 @@ static enum err wait_for_counts(const struct config *config, struct errinfo *ret
     const struct count_options options = {.state_dir = config->state_dir,
                                           .keys = &daemon_state.keys,
                                           .messages_per_day =
-                                              config->count.messages_per_day};
+                                              config->count.messages_per_day,
+                                          .has_store = config->store.kind != STORE_OFF};
     enum err e = count_open(&options, &daemon_state.counts, reterr);
     for (unsigned i = 0; e == ERR_LOCKED && i < COUNTS_TRIES; i++) {
         usleep(COUNTS_WAIT_US);

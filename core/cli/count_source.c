@@ -218,7 +218,8 @@ static int use_disk(struct count_publisher *c)
 {
     struct errinfo why = {.code = ERR_OK};
     enum err e =
-        count_view_open(c->cli->config->state_dir, &c->cli->keys, &c->view, &why);
+        count_view_open(c->cli->config->state_dir, &c->cli->keys,
+                        c->cli->config->store.kind != STORE_OFF, &c->view, &why);
 
     if (e == ERR_NOT_FOUND) {
         return 0;
@@ -244,6 +245,7 @@ static int use_own(struct count_publisher *c)
     struct count_options options = {.state_dir = config->state_dir,
                                     .keys = &c->cli->keys,
                                     .messages_per_day = config->count.messages_per_day,
+                                    .has_store = config->store.kind != STORE_OFF,
                                     .has_thread = true,
                                     .is_brief = true};
 

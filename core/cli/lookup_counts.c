@@ -122,7 +122,7 @@ static void ask_counts(struct show *s, struct one *o)
     o->shares = (struct count_breakdown){.n = 0};
     port->shares(port->context, digest, &o->shares);
     count_breakdown_limit(&o->shares, s->cli->config->peers.cap,
-                          s->cli->config->peers.quorum);
+                          s->cli->config->peers.quorum, s->cli->config->store.fresh_s);
     take_shares(o);
     o->has_distinct = has_distinct(s->cli->config, o->type);
     memset(o->distinct, 0, sizeof(o->distinct));

@@ -3,13 +3,26 @@
 
 #include "core/base/array.h"
 
+/* No identity of a ring: those are hashes. */
+static const struct origin_row store_row = {.origin = "shared store",
+                                            .cap = ORIGIN_NO_CAP,
+                                            .state = ORIGIN_ACTIVE,
+                                            .name = "store"};
+
+static bool is_store(const struct origin_row *row)
+{
+    return memcmp(row->origin, store_row.origin, ORIGIN_BYTES) == 0;
+}
+
 bool count_breakdown_init(struct count_breakdown *s, uint64_t now)
 {
     *s = (struct count_breakdown){.n = 0};
-    if (!array_room(&s->v, &s->room, 1, ORIGINS_MAX + 1, sizeof(s->v[0]))) {
+    if (!array_room(&s->v, &s->room, 1, COUNT_ROWS_MAX + 1, sizeof(s->v[0]))) {
         return false;
     }
     s->n = 1;
+    s->is_own = true;
+    s->fresh_s = UINT64_MAX;
     s->v[0] = (struct count_part){.history.now = now};
     return true;
 }
@@ -34,7 +47,7 @@ bool count_breakdown_set_origins(struct count_breakdown *s, const struct origins
     if (o->n == 0) {
         return true;
     }
-    s->rows = calloc(o->n, sizeof(s->rows[0]));
+    s->rows = calloc(o->n + 1, sizeof(s->rows[0])); /* one for the store */
     for (unsigned i = 0; s->rows != NULL && i < o->n; i++) {
         if (count_has_say(o, &o->v[i])) {
             s->rows[s->npeers++] = o->v[i];
@@ -56,9 +69,24 @@ struct count_part *count_breakdown_of(struct count_breakdown *s,
     if (row == NULL || s->n == 0) {
         return NULL;
     }
-    if (!array_room(&s->v, &s->room, s->n + 1, ORIGINS_MAX + 1, sizeof(s->v[0]))) {
+    if (!array_room(&s->v, &s->room, s->n + 1, COUNT_ROWS_MAX + 1, sizeof(s->v[0]))) {
         return NULL;
     }
+    s->v[s->n] = (struct count_part){.origin = row, .history.now = s->v[0].history.now};
+    return &s->v[s->n++];
+}
+
+struct count_part *count_breakdown_add_store(struct count_breakdown *s)
+{
+    if (s->rows == NULL) {
+        s->rows = calloc(1, sizeof(s->rows[0]));
+    }
+    if (s->n == 0 || s->rows == NULL ||
+        !array_room(&s->v, &s->room, s->n + 1, COUNT_ROWS_MAX + 1, sizeof(s->v[0]))) {
+        return NULL;
+    }
+    struct origin_row *row = &s->rows[s->npeers++];
+    *row = store_row;
     s->v[s->n] = (struct count_part){.origin = row, .history.now = s->v[0].history.now};
     return &s->v[s->n++];
 }
@@ -70,10 +98,13 @@ void count_breakdown_end(struct count_breakdown *s)
     }
 }
 
-void count_breakdown_limit(struct count_breakdown *s, uint64_t cap, unsigned quorum)
+void count_breakdown_limit(struct count_breakdown *s, uint64_t cap, unsigned quorum,
+                           uint64_t fresh_s)
 {
+    s->fresh_s = fresh_s;
     for (unsigned i = 0; cap > 0 && i < s->npeers; i++) {
-        s->rows[i].cap = cap < s->rows[i].cap ? cap : s->rows[i].cap;
+        uint64_t *io = &s->rows[i].cap;
+        *io = cap < *io && !is_store(&s->rows[i]) ? cap : *io;
     }
     s->quorum = quorum > s->quorum ? quorum : s->quorum;
 }
@@ -99,24 +130,34 @@ static unsigned peers_of(const struct count_breakdown *s)
     unsigned n = 0;
 
     for (unsigned i = 0; i < s->npeers; i++) {
-        n += s->rows[i].cap > 0;
+        n += s->rows[i].cap > 0 && !is_store(&s->rows[i]);
     }
     return n;
 }
 
+static uint64_t fresh_store(const struct count_breakdown *s, unsigned window)
+{
+    for (unsigned i = 1; i < s->n; i++) {
+        if (is_store(s->v[i].origin)) {
+            return s->v[i].age_s > s->fresh_s ? 0 : s->v[i].w[window];
+        }
+    }
+    return 0;
+}
+
 uint64_t count_breakdown_bounded(const struct count_breakdown *s, unsigned window)
 {
-    uint64_t parts[ORIGINS_MAX];
+    uint64_t parts[COUNT_ROWS_MAX];
     unsigned n = 0;
 
     if (s->n == 0) {
         return 0;
     }
-    for (unsigned i = 1; i < s->n && n < ORIGINS_MAX; i++) {
+    for (unsigned i = 1; i < s->n && n < COUNT_ROWS_MAX; i++) {
         parts[n] = capped(&s->v[i], window);
-        n += parts[n] > 0;
+        n += parts[n] > 0 && !is_store(s->v[i].origin);
     }
-    uint64_t sum = s->v[0].w[window];
+    uint64_t sum = run_sum(s->v[0].w[window], fresh_store(s, window));
     if (n == 0 || n < s->quorum) {
         return sum;
     }

@@ -69,6 +69,7 @@ void count_shares_inside(struct count *c, const struct digest digest[KEYRING_MAX
     const struct count_keys k = count_keys_of(&c->keys, digest);
     count_exact_inside(c, digest, &ret->v[0].history);
     remote_ask(c->remote, k.key, k.id, k.n, ret->v[0].history.now, ret);
+    count_shared_add(c->shared, &k, ret);
 }
 
 void count_exact_shares(struct count *c, const struct digest digest[KEYRING_MAX],
@@ -116,6 +117,9 @@ static void prefetch(const struct count *c, struct batch *b)
             }
         }
         totals_prefetch(c->totals, shard, key);
+        if (c->shared != NULL) {
+            shared_totals_prefetch(c->shared, key);
+        }
         b->key[i] = key;
         b->shard[i] = (uint8_t)shard;
         b->is_done[i] = false;
@@ -292,6 +296,9 @@ static void answer_item(struct count *c, struct batch *b, size_t i)
         add_windows(&item->value, b->w[i]);
         add_other_keys(c, item, &b->is_ready[i]);
     }
+    if (b->is_ready[i] && c->shared != NULL) {
+        count_shared_raise(c->shared, &c->keys, atomic_load(&c->now), item);
+    }
     if (!b->is_ready[i]) {
         answer_exact(c, item);
     }
@@ -350,13 +357,24 @@ static void port_shares(void *context, const struct digest digest[KEYRING_MAX],
     count_exact_shares(context, digest, ret);
 }
 
+static void port_member(void *context, const struct digest *key,
+                        const struct digest *number, const struct digest *pair)
+{
+    const struct count *c = context;
+    const struct distinct_triple t = {count_key64(key), count_key64(number),
+                                      count_key64(pair)};
+
+    distinct_writer_add(c->members, &t);
+}
+
 struct count_port count_port_of(struct count *c)
 {
     return (struct count_port){.context = c,
                                .batch = port_batch,
                                .exact = port_exact,
                                .is_sound = port_is_sound,
-                               .shares = port_shares};
+                               .shares = port_shares,
+                               .member = c->members != NULL ? port_member : NULL};
 }
 
 /* ---- numbers ---- */

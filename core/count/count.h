@@ -4,9 +4,9 @@
  * gillnetd counts the keys of each message in buckets of 10 minutes. The running table (live.h) and
  * the runs of ended buckets (runset.h) are exact. The sketch (totals.h) answers at once, never too
  * low, with the counts of peers (remote.h) in it. Only gillnetd counts (a lock in counts/);
- * commands ask gillnetd, or read the files (count_view). A thread journals every 5 s, ends buckets,
- * writes runs, merges days, deletes expired runs, rebuilds the sketch after the start and reads the
- * canaries every minute.
+ * commands ask gillnetd, or read the files (count_view). A thread journals every 5 s (each second
+ * where servers share a store), ends buckets, writes runs, merges days, deletes expired runs,
+ * rebuilds the sketch after the start and reads the canaries every minute.
  * Files in reading order:
  *   count, count_open, count_tick, count_rebuild   the facade, its start, its thread, the sketch's
  *                                                  past
@@ -17,6 +17,8 @@
  *   totals*, contribution, spill                   the sketch
  *   stream, remote*, merged_runs, count_peers      counts of peers; breakdown has each server's
  *                                                  part
+ *   shared_totals, shared_part, count_shared       counts of the servers that share a store
+ *   distinct_log                                   members of distinct counts, for the same
  *   follow, follow_read                            own counts, reported for publishing
  *   message, count_protocol, count_json            a message; the control socket; JSON
  *   size, traffic                                  planning
@@ -60,6 +62,7 @@ struct count_options {
     const char *state_dir;
     const struct keyring *keys;
     uint64_t messages_per_day; /* the size (core/count/size.h) */
+    bool has_store;  /* servers share one: its totals count, and the journal is quick */
     bool has_thread; /* false: count_start comes later, or count_tick is called */
     bool
         is_brief; /* a command: the clock is accepted, and no run is merged or deleted */
@@ -150,6 +153,10 @@ struct count_port {
     /* as count_exact_shares; NULL: there are no peers */
     void (*shares)(void *context, const struct digest digest[KEYRING_MAX],
                    struct count_breakdown *ret);
+    /* Takes a member of a distinct count that is new here today (distinct_log.h); NULL: nobody
+     * wants them. */
+    void (*member)(void *context, const struct digest *key, const struct digest *number,
+                   const struct digest *pair);
     count_called_fn *called; /* core/report; NULL: nothing is known of people */
     void *called_context;
 };
@@ -159,9 +166,10 @@ struct count_port count_port_of(struct count *c);
 /* ---- another process's look: runs and the running table on disk, nothing changed ---- */
 
 struct count_view;
-/* ERR_NOT_FOUND: nothing was counted yet. */
+/* has_store: as in struct count_options. ERR_NOT_FOUND: nothing was counted yet. */
 enum err count_view_open(const char *state_dir, const struct keyring *keys,
-                         struct count_view **ret, struct errinfo *reterr);
+                         bool has_store, struct count_view **ret,
+                         struct errinfo *reterr);
 void count_view_close(struct count_view **v);
 void count_view_exact(struct count_view *v, const struct digest digest[KEYRING_MAX],
                       struct count_history *ret);

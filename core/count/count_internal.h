@@ -16,9 +16,11 @@
 #include "core/base/file.h"
 #include "core/count/bucket_clock.h"
 #include "core/count/count.h"
+#include "core/count/distinct_log.h"
 #include "core/count/live.h"
 #include "core/count/remote.h"
 #include "core/count/runset.h"
+#include "core/count/shared_totals.h"
 #include "core/count/size.h"
 #include "core/count/totals.h"
 #include "core/filter/tally.h"
@@ -84,6 +86,12 @@ struct count {
      * with the lock of the shard; made and freed under `use`. NULL: none. */
     struct count_near *near[COUNT_NEAR];
     struct remote *remote;
+    /* Totals of the shared store; replaced under `use`. NULL: none. */
+    struct shared_totals *shared;
+    bool has_store;
+    struct distinct_writer *members; /* for the store; NULL: none */
+    bool is_shared_refused;          /* the file, and that was said */
+    char state_dir[FILE_PATH_MAX];
 
     _Alignas(COUNT_CACHE_LINE) pthread_rwlock_t use; /* written to with every batch */
     _Alignas(COUNT_CACHE_LINE) pthread_rwlock_t sealed;
@@ -165,6 +173,23 @@ void count_peers_roll(struct count *c);
 void count_peers_rebuild_day(struct count *c, unsigned shard, uint64_t day);
 /* Then the open streams, and the bucket before; the running one is near[0]. */
 void count_peers_rebuild_rest(struct count *c, unsigned shard);
+
+/* ---- the shared store (count_shared.c) ---- */
+
+/* Begins to log members, where servers share a store. */
+enum err count_shared_begin(struct count *c, struct errinfo *reterr);
+/* In the tick: writes the members that were met. */
+void count_shared_flush(struct count *c);
+/* In the tick: maps the file of totals again where the hub has replaced it. */
+void count_shared_refresh(struct count *c);
+/* Adds the store's part to io, whose other parts are complete. t may be NULL: no store. */
+void count_shared_add(const struct shared_totals *t, const struct count_keys *k,
+                      struct count_breakdown *io);
+/* Adds the store's totals to the sketch's value, which then is at least the sum that
+ * count_shared_add leads to. It is too high by the own counts that are in the totals: their number
+ * is not known. Call it with `use` held. */
+void count_shared_raise(const struct shared_totals *t, const struct keyring *keys,
+                        uint64_t now, struct count_item *io);
 
 /* In the tick. */
 void count_read_canaries(struct count *c);

@@ -220,13 +220,15 @@ static enum err prepare_folder(struct count *c, const struct count_options *opti
     keyring_derive(&c->keys.node, COUNT_ORIGIN_PURPOSE, 0, derived);
     memcpy(c->origin, derived, sizeof(c->origin));
     c->inc = new_incarnation();
+    c->has_store = options->has_store;
     enum err e = count_size_for(options->messages_per_day, &c->size);
     if (e != ERR_OK) {
         return errinfo_set(reterr, e, "count.messages_per_day", 0,
                            "%llu messages a day are out of range",
                            (unsigned long long)options->messages_per_day);
     }
-    e = path_make(c->dir, reterr, "%s/counts", options->state_dir);
+    e = path_make(c->state_dir, reterr, "%s", options->state_dir);
+    THEN(e, path_make(c->dir, reterr, "%s/counts", options->state_dir));
     THEN(e, path_make(c->runs, reterr, "%s/runs", c->dir));
     THEN(e, path_make(path, reterr, "%s/LOCK", c->dir));
     THEN(e, file_make_dir(c->dir, COUNT_DIR_MODE, reterr));
@@ -294,6 +296,7 @@ static enum err start_counts(struct count *c, const struct count_options *option
     e = make_memory(c, !has_runs, reterr);
     e = e != ERR_OK ? e : count_load_past(c, reterr);
     e = e != ERR_OK ? e : remote_open(options->state_dir, &c->keys, &c->remote, reterr);
+    e = e != ERR_OK ? e : count_shared_begin(c, reterr);
     if (e == ERR_OK && options->has_thread) {
         e = count_start(c, reterr);
     }
@@ -343,6 +346,7 @@ void count_close(struct count **c)
     end_thread(old);
     if (old->live != NULL && old->shards != NULL) {
         count_flush(old);
+        count_shared_flush(old);
     }
     live_free(&old->prev, old->is_prev_sealed);
     live_free(&old->live, false);
@@ -351,6 +355,8 @@ void count_close(struct count **c)
     }
     count_peers_free(old);
     remote_close(&old->remote);
+    shared_totals_close(&old->shared);
+    distinct_writer_free(&old->members);
     totals_free(&old->totals);
     runset_close(&old->runset);
     filelock_drop(&old->lock);

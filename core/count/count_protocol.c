@@ -9,10 +9,10 @@ _Static_assert(COUNT_WIRE_ITEMS *(2 * 2 * DIGEST_BYTES + 23) + 64 <=
                "raise COUNT_WIRE_REQUEST_MAX");
 _Static_assert(COUNT_WIRE_ITEMS *(COUNT_WINDOWS * 21) + 64 <= COUNT_WIRE_ANSWER_MAX,
                "raise COUNT_WIRE_ANSWER_MAX");
-/* Our own history, then for each origin its digits and name, and 8 numbers. */
+/* Our own history, then for each origin its digits and name, and 9 numbers. */
 _Static_assert((COUNT_BUCKETS + COUNT_DAYS + 8) * 21 +
-                       ORIGINS_MAX *
-                           (2 * ORIGIN_BYTES + ORIGIN_NAME_MAX + 8 * 21 + 8) <=
+                       COUNT_ROWS_MAX *
+                           (2 * ORIGIN_BYTES + ORIGIN_NAME_MAX + 9 * 21 + 8) <=
                    COUNT_WIRE_ANSWER_MAX,
                "raise COUNT_WIRE_ANSWER_MAX");
 
@@ -168,7 +168,14 @@ bool count_wire_history(struct slice answer, struct count_history *ret)
     return read_history(&answer, ret) && answer.n == 0;
 }
 
-enum { PEER_NUMBERS = 7, PEER_FIRST = 0, PEER_LAST, PEER_DAMAGED, PEER_WINDOWS };
+enum {
+    PEER_NUMBERS = 8,
+    PEER_FIRST = 0,
+    PEER_LAST,
+    PEER_DAMAGED,
+    PEER_AGE,
+    PEER_WINDOWS
+};
 
 /* Reads "peer ORIGIN NAME CAP" and the numbers behind it. */
 static bool read_peer(struct slice line, struct origin_row *ret,
@@ -193,12 +200,12 @@ static bool read_peer(struct slice line, struct origin_row *ret,
 /* Reads the lines twice: first the origins, then their counts. */
 static bool read_peers(struct slice answer, struct count_breakdown *ret)
 {
-    struct origin_row rows[ORIGINS_MAX];
+    struct origin_row rows[COUNT_ROWS_MAX];
     struct origins o = {.quorum = ret->quorum, .v = rows, .n = 0};
     uint64_t numbers[PEER_NUMBERS];
 
     for (struct slice rest = answer; rest.n > 0;) {
-        if (o.n == ORIGINS_MAX ||
+        if (o.n == COUNT_ROWS_MAX ||
             !read_peer(slice_cut(&rest, '\n'), &rows[o.n++], numbers)) {
             return false;
         }
@@ -218,6 +225,7 @@ static bool read_peers(struct slice answer, struct count_breakdown *ret)
             s->history.first_s = numbers[PEER_FIRST];
             s->history.last_s = numbers[PEER_LAST];
             s->history.ndamaged = (unsigned)numbers[PEER_DAMAGED];
+            s->age_s = numbers[PEER_AGE];
             memcpy(s->w, &numbers[PEER_WINDOWS], sizeof(s->w));
         }
     }
@@ -308,9 +316,9 @@ static void put_peer(const struct origin_row *row, const struct count_part *shar
     char hex[2 * ORIGIN_BYTES + 1];
 
     hex_print(row->origin, ORIGIN_BYTES, hex);
-    buf_printf(ret, "peer %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %u ", hex,
-               row->name, row->cap, s->history.first_s, s->history.last_s,
-               s->history.ndamaged);
+    buf_printf(ret, "peer %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %" PRIu64 " ",
+               hex, row->name, row->cap, s->history.first_s, s->history.last_s,
+               s->history.ndamaged, s->age_s);
     put_row(s->w, COUNT_WINDOWS, ret);
 }
 

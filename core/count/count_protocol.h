@@ -7,7 +7,8 @@
  *                                                  "buckets N...", "days N..."
  *   count-shares KEYS DIGEST[+DIGEST]              the same, then "quorum N", and for each peer
  *                                                  with a say "peer ORIGIN NAME CAP FIRST LAST
- *                                                  DAMAGED 10m 1h 1d 14d"
+ *                                                  DAMAGED AGE 10m 1h 1d 14d" (AGE: seconds; of
+ *                                                  the shared store alone, else 0)
  *
  *   count-called KEYS FROM TO DIGEST[+DIGEST]      one line "SPAM GOOD CLEARED": people who called
  *                                                  the value so between these seconds since 1970

@@ -6,6 +6,7 @@
 #include "core/count/count_internal.h"
 
 #define FLUSH_US    ((uint64_t)5 * 1000000)
+#define QUICK_US    ((uint64_t)500000) /* at each tick, for servers that share a store */
 #define SEAL_US     ((uint64_t)60 * 1000000) /* between attempts on a disk that refuses */
 #define AGAIN_US    ((uint64_t)500000) /* of a second, for a rebuild that has time */
 #define CANARIES_US ((uint64_t)60 * 1000000)
@@ -253,6 +254,11 @@ static void note_clock(struct count *c)
     }
 }
 
+static uint64_t flush_every_us(const struct count *c)
+{
+    return c->has_store ? QUICK_US : FLUSH_US;
+}
+
 /* Once at a time: with the journal written in between. If the sketch still serves, it returns after
  * AGAIN_US, so that buckets end and peers are read in between. */
 static void rebuild(struct count *c)
@@ -264,7 +270,7 @@ static void rebuild(struct count *c)
         if (c->is_again && now_us - began_us > AGAIN_US) {
             return;
         }
-        if (is_due(&c->flushed_us, now_us, FLUSH_US)) {
+        if (is_due(&c->flushed_us, now_us, flush_every_us(c))) {
             count_flush(c);
         }
         pthread_mutex_lock(&c->end_lock);
@@ -284,7 +290,7 @@ void count_tick(struct count *c)
     note_clock(c);
     if (has_ended) {
         roll(c);
-    } else if (is_due(&c->flushed_us, now_us, FLUSH_US)) {
+    } else if (is_due(&c->flushed_us, now_us, flush_every_us(c))) {
         count_flush(c);
     }
     if (live_wants_room(c->live)) {
@@ -295,6 +301,8 @@ void count_tick(struct count *c)
         look_after_runs(c); /* a brief one leaves that to gillnetd */
     }
     count_peers_refresh(c);
+    count_shared_refresh(c);
+    count_shared_flush(c);
     rebuild(c);
     if (is_due(&c->canaries_us, now_us, CANARIES_US)) {
         count_read_canaries(c);

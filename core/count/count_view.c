@@ -15,10 +15,12 @@ struct count_view {
     struct keyring keys;
     struct runset *runset;
     struct remote *remote;
+    struct shared_totals *shared; /* NULL: none */
 };
 
 enum err count_view_open(const char *state_dir, const struct keyring *keys,
-                         struct count_view **ret, struct errinfo *reterr)
+                         bool has_store, struct count_view **ret,
+                         struct errinfo *reterr)
 {
     char runs[FILE_PATH_MAX];
     struct count_view *v = calloc(1, sizeof(*v));
@@ -38,6 +40,9 @@ enum err count_view_open(const char *state_dir, const struct keyring *keys,
         count_view_close(&v);
         return e;
     }
+    if (has_store) { /* without the file, or the store, there are no totals */
+        (void)shared_totals_open(state_dir, keys->ring[0].id, &v->shared, NULL);
+    }
     *ret = v;
     return ERR_OK;
 }
@@ -47,6 +52,7 @@ void count_view_close(struct count_view **v)
     if (*v != NULL) {
         runset_close(&(*v)->runset);
         remote_close(&(*v)->remote);
+        shared_totals_close(&(*v)->shared);
         free(*v);
         *v = NULL;
     }
@@ -83,4 +89,5 @@ void count_view_shares(struct count_view *v, const struct digest digest[KEYRING_
     uint64_t now = ret->v[0].history.now;
     remote_refresh(v->remote, now, NULL, NULL);
     remote_ask(v->remote, k.key, k.id, k.n, now, ret);
+    count_shared_add(v->shared, &k, ret);
 }

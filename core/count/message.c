@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/le.h"
+#include "core/count/distinct_log.h"
 #include "core/telemetry/stats.h"
 
 enum {
@@ -74,6 +75,7 @@ static void day_digests(const struct keyring *keys, uint16_t type, unsigned kind
     for (unsigned i = 0; i < keys->n; i++) {
         memcpy(bytes + 1 + sizeof(day), key[i].b, DIGEST_BYTES);
         digest_make(&keys->ring[i], type, slice_of(bytes, head + member.n), &ret[i]);
+        count_mark_member(&ret[i]);
     }
 }
 
@@ -197,6 +199,28 @@ static size_t add_pairs(struct counting *c, const struct counted *counted,
     return n;
 }
 
+/* Tells the port of a pair that is new. */
+static void report_member(const struct counting *c, const struct counted *counted,
+                          unsigned kind, const struct digest *pair)
+{
+    struct digest number[KEYRING_MAX];
+
+    if (c->port->member != NULL) {
+        count_distinct_digest(c->keys, counted->digest, (enum count_distinct)kind,
+                              c->day, number);
+        c->port->member(c->port->context, &counted->digest[0], &number[0], pair);
+    }
+}
+
+static void take_pair(const struct counting *c, struct counted *counted, unsigned kind,
+                      const struct count_item *pair)
+{
+    if (pair->value.w[COUNT_1D] <= 1) {
+        counted->distinct[kind]++;
+        report_member(c, counted, kind, &pair->digest[0]);
+    }
+}
+
 /* Of the pairs the new ones; kept for each key in distinct[], until these are counted. A day's pair
  * is new when the window of a day, which covers the day, has nothing but what we just put there. */
 static void count_pairs(struct counting *c)
@@ -220,7 +244,7 @@ static void count_pairs(struct counting *c)
     for (size_t i = 0; i < ret->n; i++) {
         for (unsigned k = 0; k < DISTINCT_KINDS; k++) {
             for (size_t p = 0; p < npairs[i][k]; p++) {
-                ret->v[i].distinct[k] += c->items[at++].value.w[COUNT_1D] <= 1;
+                take_pair(c, &ret->v[i], k, &c->items[at++]);
             }
         }
     }

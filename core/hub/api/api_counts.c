@@ -121,7 +121,8 @@ static bool ask_shares(struct api_counts *c, enum feature_type type, struct slic
 
     buf_fini(&request);
     buf_fini(&answer);
-    count_breakdown_limit(ret, c->config->peers.cap, c->config->peers.quorum);
+    count_breakdown_limit(ret, c->config->peers.cap, c->config->peers.quorum,
+                          c->config->store.fresh_s);
     return is_known;
 }
 

@@ -74,7 +74,8 @@ static void read_shares(const struct counting *a,
         port->exact(port->context, digest, &ret->v[0].history);
         count_breakdown_end(ret);
     }
-    count_breakdown_limit(ret, a->c->config->peers.cap, a->c->config->peers.quorum);
+    count_breakdown_limit(ret, a->c->config->peers.cap, a->c->config->peers.quorum,
+                          a->c->config->store.fresh_s);
 }
 
 static void read_exact(const struct counting *a, size_t key, struct exact *ret)

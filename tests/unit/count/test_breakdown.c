@@ -56,7 +56,7 @@ static void test_bounded__when_they_are_one_owners__then_all_add_up(void **state
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct count_breakdown s;
         make_ring(&s, 15, cases[i].peers, ORIGIN_NO_CAP, 0);
-        count_breakdown_limit(&s, cases[i].cap, cases[i].quorum);
+        count_breakdown_limit(&s, cases[i].cap, cases[i].quorum, UINT64_MAX);
         assert_int_equal(count_breakdown_bounded(&s, 2), cases[i].want);
         count_breakdown_fini(&s);
     }
@@ -148,7 +148,7 @@ static void test_limit__by_the_configuration__only_ever_less(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct count_breakdown s;
         make(&s, 0, peers, 10);
-        count_breakdown_limit(&s, cases[i].cap, cases[i].quorum);
+        count_breakdown_limit(&s, cases[i].cap, cases[i].quorum, UINT64_MAX);
         assert_int_equal(count_breakdown_bounded(&s, 3), cases[i].want);
         assert_int_equal(count_breakdown_sum(&s, 3), 18);
         count_breakdown_fini(&s);

@@ -244,6 +244,7 @@ static void fake_shares(void *context, const struct digest digest[KEYRING_MAX],
     s->history.first_s = 1200;
     s->history.last_s = 1800;
     s->history.ndamaged = 1;
+    s->age_s = 42;
     count_breakdown_end(ret);
 }
 
@@ -279,6 +280,7 @@ static void test_shares__there_and_back__by_server(void **state)
             assert_true(back.v[1].w[COUNT_14D] == UINT64_MAX);
             assert_int_equal(back.v[1].history.first_s, 1200);
             assert_int_equal(back.v[1].history.ndamaged, 1);
+            assert_int_equal(back.v[1].age_s, 42);
         }
         count_breakdown_fini(&back);
         /* no part of an answer is one */
@@ -303,16 +305,16 @@ static void test_shares__when_the_answer_is_hostile__then_it_is_none(void **stat
     const struct count_port port = {.context = &f, .exact = fake_exact};
     static const char *const lines[] = {
         "peer\n",
-        "peer 02 a 1 0 0 0 0 0 0 0\n",
+        "peer 02 a 1 0 0 0 0 0 0 0 0\n",
         "x\n",
         "\n",
-        "peer 02000000000000000000000000000000 alpha 1 0 0 0 0 0 0\n",
-        "peer 02000000000000000000000000000000 alpha 1 0 0 0 0 0 0 0 0\n",
-        "peer 02000000000000000000000000000000  1 0 0 0 0 0 0 0\n",
-        "peer 02000000000000000000000000000000 alpha 1 0 0 99999 0 0 0 0\n",
-        "peer 0200000000000000000000000000000g alpha 1 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000 alpha 1 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000 alpha 1 0 0 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000  1 0 0 0 0 0 0 0 0\n",
+        "peer 02000000000000000000000000000000 alpha 1 0 0 99999 0 0 0 0 0\n",
+        "peer 0200000000000000000000000000000g alpha 1 0 0 0 0 0 0 0 0\n",
         ("peer 02000000000000000000000000000000 "
-         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1 0 0 0 0 0 0 0\n"),
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1 0 0 0 0 0 0 0 0\n"),
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct buf request;

@@ -1,18 +1,23 @@
 /* shared - the connection, and the turns of its parts. */
 #include "core/hub/shared/shared.h"
 
+#include <event2/event.h>
+
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/count/size.h"
 #include "core/hub/shared/shared_counts.h"
+#include "core/hub/shared/shared_distinct.h"
 #include "core/hub/shared/shared_lines.h"
 #include "core/hub/shared/shared_objects.h"
 #include "core/hub/shared/shared_verify.h"
+#include "core/hub/shared/shared_view.h"
 #include "core/hub/shared/shared_watch.h"
 
-enum { SERVERS_MAX = REDIS_SERVERS_MAX };
+enum { SERVERS_MAX = REDIS_SERVERS_MAX, TURN_US = 250000, US_PER_S = 1000000 };
 _Static_assert((int)STORE_SERVERS_MAX == (int)REDIS_SERVERS_MAX, "none is left out");
 #define TROUBLE_US UINT64_C(60000000) /* between lines of one failure */
+#define OPEN_US    UINT64_C(3000000)  /* after a tick the ring is taken for open */
 
 struct shared {
     const struct config *config;
@@ -26,6 +31,11 @@ struct shared {
     struct shared_objects *objects;
     struct shared_lines *lines; /* NULL: its socket failed */
     char prefix[STORE_PREFIX_MAX + 1];
+    uint64_t changes;   /* of the connection, as seen last */
+    uint64_t ticked_us; /* clock_mono_us of the last tick; 0: the ring is closed */
+    struct event *turn; /* several times a second */
+    struct shared_view *view;
+    struct shared_distinct *distinct;
 };
 
 /* ---- the connection ---- */
@@ -62,6 +72,44 @@ static struct redis_options options_of(const struct config_store *c,
     return o;
 }
 
+/* Counts that others ask for must be there within two seconds, so four times a second. */
+static void on_turn(evutil_socket_t fd, short what, void *context)
+{
+    struct shared *s = context;
+
+    (void)fd;
+    (void)what;
+    if (s->ticked_us == 0 || clock_mono_us() - s->ticked_us > OPEN_US) {
+        return;
+    }
+    if (s->counts != NULL) {
+        shared_counts_tick(s->counts);
+    }
+    shared_view_tick(s->view);
+}
+
+static bool own_of(void *context, uint64_t start_s, uint64_t key, uint64_t *ret)
+{
+    const struct shared *s = context;
+
+    return s->counts != NULL && shared_counts_own(s->counts, start_s, key, ret);
+}
+
+static enum err make_parts(struct shared *s, struct event_base *base,
+                           struct errinfo *reterr)
+{
+    static const struct timeval turn = {0, TURN_US};
+    const struct shared_view_options view = {
+        .shared = s, .own = own_of, .own_context = s};
+
+    s->view = shared_view_new(&view);
+    s->distinct = s->view == NULL ? NULL : shared_distinct_new(s, s->view);
+    s->turn = event_new(base, -1, EV_PERSIST, on_turn, s);
+    return s->distinct != NULL && s->turn != NULL && event_add(s->turn, &turn) == 0
+               ? ERR_OK
+               : errinfo_nomem(reterr, "store");
+}
+
 enum err shared_new(struct event_base *base, const struct config *config,
                     struct node *node, const struct exchange *exchange,
                     struct shared **ret, struct errinfo *reterr)
@@ -78,6 +126,7 @@ enum err shared_new(struct event_base *base, const struct config *config,
     s->node = node;
     (void)snprintf(s->prefix, sizeof(s->prefix), "%s", config->store.prefix);
     enum err e = redis_new(base, &options, &s->redis, reterr);
+    THEN(e, make_parts(s, base, reterr));
     THEN(e, shared_objects_new(s, exchange, &s->objects, reterr));
     if (e == ERR_OK) {
         s->watch = shared_watch_new(s->redis, s->prefix);
@@ -100,11 +149,16 @@ void shared_free(struct shared **s)
     if (*s != NULL) {
         shared_pause(*s);
         shared_lines_stop((*s)->lines);
-        redis_free(&(*s)->redis); /* answers all calls */
+        if ((*s)->turn != NULL) {
+            event_free((*s)->turn);
+        }
+        redis_free(&(*s)->redis); /* first: it answers the open calls of the parts */
         shared_lines_free(&(*s)->lines);
         shared_watch_free(&(*s)->watch);
         shared_verify_free(&(*s)->verify);
         shared_objects_free(&(*s)->objects);
+        shared_distinct_free(&(*s)->distinct);
+        shared_view_free(&(*s)->view);
         free(*s);
         *s = NULL;
     }
@@ -145,7 +199,9 @@ static void open_counts(struct shared *s)
                                       .state_dir = s->node->state_dir,
                                       .keys = &s->node->keys,
                                       .origin = &s->node->self.origin,
-                                      .spool = s->config->store.spool};
+                                      .spool = s->config->store.spool,
+                                      .heard = shared_view_heard,
+                                      .context = s->view};
 
     plan_keys(s, &o);
     if (shared_counts_new(&o, &s->counts, &why) != ERR_OK &&
@@ -161,6 +217,22 @@ static bool is_of_ring(const struct shared *s)
            manifest_has_ring_key(&s->node->manifest, s->node->keys.ring[0].id);
 }
 
+static void tick_counts(struct shared *s)
+{
+    if (!is_of_ring(s)) {
+        return;
+    }
+    s->ticked_us = clock_mono_us();
+    if (s->counts == NULL) {
+        open_counts(s);
+    }
+    if (redis_changes(s->redis) != s->changes) {
+        s->changes = redis_changes(s->redis);
+        shared_distinct_doubt(s->distinct);
+    }
+    shared_distinct_tick(s->distinct);
+}
+
 void shared_tick(struct shared *s)
 {
     struct shared_counts_status counts = {.state = SHARED_COUNTS_ASKING};
@@ -168,11 +240,8 @@ void shared_tick(struct shared *s)
     if (s == NULL) {
         return;
     }
-    if (s->counts == NULL && is_of_ring(s)) {
-        open_counts(s);
-    }
-    if (s->counts != NULL && is_of_ring(s)) {
-        shared_counts_tick(s->counts);
+    tick_counts(s);
+    if (s->counts != NULL) {
         shared_counts_status(s->counts, &counts);
     }
     shared_watch_tick(s->watch, counts.state == SHARED_COUNTS_REFUSED);
@@ -191,12 +260,19 @@ void shared_pause(struct shared *s)
     if (s->verify != NULL) {
         shared_verify_stop(s->verify);
     }
+    s->ticked_us = 0;
     if (s->counts != NULL && s->node->is_open && is_of_ring(s)) {
         shared_counts_flush(s->counts);
     }
     shared_counts_free(&s->counts);
     if (s->objects != NULL) {
         shared_objects_pause(s->objects);
+    }
+    if (s->view != NULL) {
+        shared_view_pause(s->view);
+    }
+    if (s->distinct != NULL) {
+        shared_distinct_pause(s->distinct);
     }
 }
 
@@ -268,6 +344,21 @@ static void counts_status(const struct shared_counts *c,
     memcpy(ret->why, s.why, sizeof(ret->why));
 }
 
+static void put_view_status(const struct shared_view *v, struct shared_status_view *ret)
+{
+    struct shared_view_status s;
+    uint64_t age_us = 0;
+
+    shared_view_status(v, &s);
+    age_us = clock_mono_us() - s.answered_us;
+    *ret = (struct shared_status_view){
+        .answered_s = s.answered_us != 0 ? (clock_wall_us() - age_us) / US_PER_S : 0,
+        .heard = s.heard,
+        .hot_named = s.named,
+        .hot_read = s.read,
+        .histories = s.told};
+}
+
 static void put_objects_status(const struct shared_objects *o,
                                struct shared_status_objects *ret)
 {
@@ -308,6 +399,7 @@ void shared_get_status(const struct shared *s, struct shared_status *ret)
     if (s->counts != NULL) {
         counts_status(s->counts, &ret->counts);
     }
+    put_view_status(s->view, &ret->view);
     put_objects_status(s->objects, &ret->objects);
     put_lines_status(s->lines, &ret->lines);
     if (!s->node->is_open || s->node->manifest.kind != RING_OWN || !is_of_ring(s)) {

@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
+#include "core/count/distinct_log.h"
 #include "core/hub/shared/shared_counts_internal.h"
 
 enum { US_PER_S = 1000000 };
@@ -98,13 +99,25 @@ struct counts_look {
     struct errinfo *reterr;
 };
 
+/* Numbers of distinct members, and pairs, are not added up over servers (shared_distinct.h). */
 static enum err take_report(void *context, uint64_t start_s,
                             const struct run_record *totals, size_t n, bool is_complete)
 {
     const struct counts_look *look = context;
-    const struct shared_report r = {start_s, totals, n, is_complete};
+    struct run_record *v = calloc(n + 1, sizeof(v[0]));
+    struct shared_report r = {start_s, v, 0, is_complete};
 
-    return shared_counts_report(look->c, &r, look->reterr);
+    if (v == NULL) {
+        return errinfo_nomem(look->reterr, "store");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!count_is_member_key(totals[i].key)) {
+            v[r.n++] = totals[i];
+        }
+    }
+    enum err e = shared_counts_report(look->c, &r, look->reterr);
+    free(v);
+    return e;
 }
 
 static void doubt_after_change(struct shared_counts *c, uint64_t now_us)
@@ -156,6 +169,12 @@ void shared_counts_tick(struct shared_counts *c)
 void shared_counts_flush(struct shared_counts *c)
 {
     take_turn(c, true);
+}
+
+bool shared_counts_own(const struct shared_counts *c, uint64_t start_s, uint64_t key,
+                       uint64_t *ret)
+{
+    return shared_writer_own(c->writer, start_s, key, ret);
 }
 
 /* ---- status ---- */

@@ -52,7 +52,7 @@ enum err shared_counts_new(const struct shared_counts_options *options,
 void shared_counts_free(struct shared_counts **c);
 /* Another store.spool. */
 void shared_counts_set_spool(struct shared_counts *c, uint64_t spool);
-/* Each second: takes what gillnetd counted, logs what is due, and sends. */
+/* Several times a second: takes what gillnetd counted, logs what is due, and sends. */
 void shared_counts_tick(struct shared_counts *c);
 /* Before the log is closed or copied: all that gillnetd counted until now is logged and synced. */
 void shared_counts_flush(struct shared_counts *c);
@@ -61,6 +61,10 @@ void shared_counts_flush(struct shared_counts *c);
 struct shared_report;
 enum err shared_counts_report(struct shared_counts *c, const struct shared_report *r,
                               struct errinfo *reterr);
+
+/* What this server has logged of a key in a bucket, under way included; false: unknown. */
+bool shared_counts_own(const struct shared_counts *c, uint64_t start_s, uint64_t key,
+                       uint64_t *ret);
 
 /* ---- for gillnet store verify and repair ---- */
 

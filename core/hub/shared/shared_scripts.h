@@ -34,6 +34,11 @@ enum shared_script {
     /* Anchor; who (24), kind, start, keys (8 each). Answers the position of who (8), and the total
      * of each key (4), unless the bucket is not open. */
     SHARED_SCRIPT_TOTALS,
+    /* Anchor; begin of the newest bucket, keys of 8 bytes. Answers for each key how many slots
+     * follow (1 byte), and for each its number (1) and count (4), big endian: slot i is the bucket
+     * i before the newest one, slot 145 + i the day i before today. Of a day without counts no
+     * bucket is read. Error "NOTWHOLE" as of ADD. */
+    SHARED_SCRIPT_PAST,
     SHARED_SCRIPTS
 };
 enum { SHARED_ADD_HEAD = 48, SHARED_ADD_PAIR = 10 };

@@ -513,6 +513,30 @@ enum err shared_writer_tick(struct shared_writer *w, struct shared_now now, bool
 
 /* ---- questions ---- */
 
+/* The log has something of the bucket, or may have had it. */
+static bool has_bucket(const struct shared_writer *w, uint64_t start_s)
+{
+    uint64_t one = 0;
+
+    for (size_t k = 0; (one = shared_log_bucket(w->log, k)) != 0; k++) {
+        if (one == start_s) {
+            return true;
+        }
+    }
+    return start_s < w->newest_s;
+}
+
+bool shared_writer_own(const struct shared_writer *w, uint64_t start_s, uint64_t key,
+                       uint64_t *ret)
+{
+    if (shared_pending_own(w->pending, start_s, key, ret)) {
+        return true;
+    }
+    *ret = 0;
+    return !w->positions.is_asking && !w->must_begin &&
+           start_s > shared_log_from(w->log) && !has_bucket(w, start_s);
+}
+
 bool shared_writer_learn(struct shared_writer *w, uint64_t start_s, uint64_t key,
                          uint64_t total, uint64_t *retown)
 {

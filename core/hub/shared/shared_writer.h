@@ -81,7 +81,10 @@ void shared_writer_lost(struct shared_writer *w, unsigned cell, uint64_t inc,
 
 /* ---- what others ask ---- */
 
-/* The store's total of a key. *retown: what is logged here of it; false: unknown. */
+/* What is logged here of a key in a bucket; false: unknown. The second one takes the store's total
+ * of the key besides. */
+bool shared_writer_own(const struct shared_writer *w, uint64_t start_s, uint64_t key,
+                       uint64_t *ret);
 bool shared_writer_learn(struct shared_writer *w, uint64_t start_s, uint64_t key,
                          uint64_t total, uint64_t *retown);
 

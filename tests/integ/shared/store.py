@@ -30,7 +30,7 @@ class Feeder:
 
     def __init__(self, state, seed, keys=2000):
         self.random = random.Random(seed)
-        self.keys = [self.random.getrandbits(64) | 1 for _ in range(keys)]
+        self.keys = [self.random.getrandbits(64) & ~1 | 2 for _ in range(keys)]  # even: no key of a member
         self.truth = collections.Counter()
         self.proc = subprocess.Popen([FEED, str(state)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

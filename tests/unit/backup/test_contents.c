@@ -46,6 +46,7 @@ static void test_takes__then_what_lasts_and_nothing_else(void **state)
         {"lists/LOCK", false, false},
         {"peers/invites.lock", false, false},
         {"peers/table/lock.mdb", false, false},
+        {"peers/shared/totals", false, false},
         {"peers/restored", false, false},
         {"lists/phish/log.00000002.00ff.tmp", false, false},
         {"keys", false, false},

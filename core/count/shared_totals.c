@@ -71,7 +71,7 @@ uint64_t shared_totals_sets(uint64_t messages_per_day)
     return n;
 }
 
-static uint64_t bytes_of(uint64_t nsets)
+static uint64_t file_bytes(uint64_t nsets)
 {
     return HEADER_BYTES +
            nsets * (LINE_BYTES + (uint64_t)SHARED_TOTALS_WAYS * ENTRY_BYTES);
@@ -99,7 +99,7 @@ static enum err check_header(struct shared_totals *t, uint32_t key_id,
     /* one look: another user may change it at any time */
     uint64_t nsets = atomic_load_explicit(&h->nsets, memory_order_relaxed);
     if (nsets < SHARED_TOTALS_SETS_MIN || nsets > SHARED_TOTALS_SETS_MAX ||
-        (nsets & (nsets - 1)) != 0 || t->map.n != bytes_of(nsets)) {
+        (nsets & (nsets - 1)) != 0 || t->map.n != file_bytes(nsets)) {
         return refuse_totals(t, ERR_CORRUPT, "the size of this file of totals is wrong",
                              reterr);
     }
@@ -227,7 +227,7 @@ static void fill_header(void *context, void *p)
 static enum err make_file(const struct shared_totals *t, struct fresh *fresh,
                           struct errinfo *reterr)
 {
-    const struct filemap_new file = {.size = bytes_of(fresh->nsets),
+    const struct filemap_new file = {.size = file_bytes(fresh->nsets),
                                      .mode = FILE_MODE,
                                      .fill = fill_header,
                                      .context = fresh};

@@ -150,15 +150,20 @@ static void on_look_timer(evutil_socket_t fd, short what, void *context)
 
     (void)fd;
     (void)what;
-    for (unsigned i = 0; i < x->npeers; i++) { /* each as likely as any other */
+    /* who was looked at longest ago; of equals each as likely as any other */
+    for (unsigned i = 0; i < x->npeers; i++) {
+        struct peer *p = x->peers[i];
         uint32_t random = 0;
 
-        random_bytes(&random, sizeof(random));
-        if (x->peers[i]->is_idle && random % ++nidle == 0) {
-            chosen = x->peers[i];
+        if (!p->is_idle || (chosen != NULL && p->looked_us > chosen->looked_us)) {
+            continue;
         }
+        nidle = chosen != NULL && p->looked_us < chosen->looked_us ? 1 : nidle + 1;
+        random_bytes(&random, sizeof(random));
+        chosen = random % nidle == 0 ? p : chosen;
     }
     if (chosen != NULL) {
+        chosen->looked_us = clock_mono_us();
         exchange_look(chosen);
         (void)event_add(x->look, &next);
     }
@@ -177,6 +182,7 @@ static void add_member(struct exchange *x, const struct manifest_member *m,
         p->stat = before->stat;
         p->has_asked = before->has_asked;
         p->has_failed = before->has_failed;
+        p->looked_us = before->looked_us;
         memcpy(p->logged_until_us, before->logged_until_us, sizeof(p->logged_until_us));
     }
     p->stat.wants = 0;

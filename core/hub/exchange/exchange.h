@@ -8,8 +8,8 @@
  * at the same time. Every object is offered to sync, which decides. Refusals are counted, and
  * logged once an hour for each peer and reason. The pause grows after each failure: a peer cannot
  * be reached, or sends objects that no honest peer could hold. Newer manifests and digest keys are
- * fetched on the way. Every EXCHANGE_LOOK_S seconds one peer that is not called is requested for
- * its manifest, so that the called ones cannot hide a new one.
+ * fetched on the way. Every EXCHANGE_LOOK_S seconds one peer that is not called, each in turn, is
+ * requested for its manifest, so that the called ones cannot hide a new one.
  * Reading order of the room: node, tls, peer_client; exchange_round, exchange_fetch, exchange;
  * peer_request, peer_server and its files; count_publisher, vote_publisher.
  * To add a request between peers: its path in peer_request.c, its answer in peer_server_reply.c,

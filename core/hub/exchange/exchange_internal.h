@@ -57,8 +57,9 @@ struct peer {
     /* since the start */
     bool has_asked; /* one whole round was made */
     bool has_failed;
-    bool is_done; /* once */
-    bool is_idle; /* it could be called, and is not */
+    bool is_done;       /* once */
+    bool is_idle;       /* it could be called, and is not */
+    uint64_t looked_us; /* clock_mono_us of the last exchange_look; 0: none */
     uint64_t manifest_seen;
     uint64_t manifest_refused;
     uint32_t ring_key; /* asked for last */

@@ -89,7 +89,9 @@ class Mta:
         self.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        if kind:
+            print("the MTA's log:", self.log()[-4000:], sep="\n")
         self.stop()
 
 

@@ -184,6 +184,12 @@ def postfix_socket(spec):
     return "inet:%s:%s" % (match[2], match[1]) if match else spec
 
 
+def once_each(main_cf):
+    """The last line of each name. Postfix warns of others while it starts, and its postlogd then waits for itself."""
+    rows = (line.partition("=") for line in main_cf.splitlines() if "=" in line)
+    return "".join(f"{name} = {value}\n" for name, value in {n.strip(): v.strip() for n, _, v in rows}.items())
+
+
 class _AuthHandler(socketserver.StreamRequestHandler):
     """Dovecot's protocol as a client sees it: every PLAIN login is right."""
 
@@ -224,10 +230,10 @@ class Postfix(Mta):
         self.make_folders()
         write(os.path.join(self.config, "master.cf"),
               MASTER_CF.format(port=self.port, processes=processes))
-        write(os.path.join(self.config, "main.cf"), MAIN_CF.format(
+        write(os.path.join(self.config, "main.cf"), once_each(MAIN_CF.format(
             folder=self.folder, root=proc.MTA_ROOT, library_path=LIBRARY_PATH, user=POSTFIX_USER,
             postdrop=POSTDROP_GROUP, sink=self.sink.port, sasl="yes" if sasl else "no",
-            extra=extra))
+            extra=extra)))
         write(os.path.join(self.config, "dynamicmaps.cf"), "")
         self.auth = AuthServer(os.path.join(self.folder, "auth")) if sasl else None
 

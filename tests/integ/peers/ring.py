@@ -88,9 +88,16 @@ class Server:
 
     def daemon(self):
         self.daemon_proc = self.start("gillnetd", self.daemon_log)
-        until(lambda: (self.state / "gillnetd.ctl").exists() or self.daemon_proc.poll() is not None,
-              "gillnetd", log=self.logs)
+        until(lambda: self.is_serving() or self.daemon_proc.poll() is not None, "gillnetd", log=self.logs)
         return self
+
+    def is_serving(self):
+        """A killed gillnetd leaves its sockets."""
+        for path in self.state / "gillnetd.ctl", f"{self.top}/{self.name}.sock":
+            with socket.socket(socket.AF_UNIX) as s:
+                if s.connect_ex(str(path)) != 0:
+                    return False
+        return True
 
     def kill(self):
         for p in (self.hub_proc, self.daemon_proc):

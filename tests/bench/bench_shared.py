@@ -8,6 +8,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/integ/redis"))
@@ -73,21 +74,42 @@ def memory(redis):
     return rows
 
 
-def bytes_of(redis, hosts, seconds):
-    redis.command("FLUSHALL")
-    sent = [info(redis, "stats", f"total_net_{w}_bytes") for w in ("input", "output")]
-    row = run(redis, "traffic", hosts, seconds)
-    return row, [info(redis, "stats", f"total_net_{w}_bytes") - s for w, s in zip(("input", "output"), sent)]
+def calls(redis, name):
+    row = next((line for line in redis.command("INFO", "commandstats").splitlines()
+                if line.startswith(f"cmdstat_{name}:")), "calls=0,")
+    return int(row.split("calls=")[1].split(",")[0])
+
+
+def look(redis):
+    """Bytes in and out, and pairs: each is counted in its bucket and its day."""
+    return [*(info(redis, "stats", f"total_net_{w}_bytes") for w in ("input", "output")), calls(redis, "hincrby") / 2]
+
+
+def wait_for_openings(redis, bench):
+    """The parts of a day and of its first bucket are made in the first seconds."""
+    size = -1
+    while (now := int(redis.command("DBSIZE"))) != size or calls(redis, "exists") == 0:
+        size = now
+        time.sleep(3)
+        assert bench.poll() is None, "too short: it was over before the openings"
+    return look(redis)
 
 
 def traffic(redis):
-    """What a host sends and gets in a day: the difference of two runs, so that a day's first minute counts once."""
+    """What a host sends and gets in a day, from the bytes of a pair once the day is open; the opening is a row of its own."""
     rows = {}
-    for hosts, short, long in ((3, 60, 1260), (50, 10, 100)):
-        (_, before), (row, after) = bytes_of(redis, hosts, short), bytes_of(redis, hosts, long)
-        out, back = [(a - b) / hosts / (long - short) * DAY_S / 1e6 for a, b in zip(after, before)]
-        rows[hosts] = {**row, "mb_a_day_and_host": round(out + back), "mb_out": round(out), "mb_in": round(back),
-                       "mb_of_the_first": round(sum(before) / hosts / 1e6, 1)}
+    for hosts, seconds in ((3, 3000), (50, 200)):
+        redis.command("FLUSHALL")
+        redis.command("CONFIG", "RESETSTAT")
+        with subprocess.Popen([BENCH, "traffic", f"127.0.0.1:{redis.port}", str(hosts), str(seconds)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as bench:
+            opened = wait_for_openings(redis, bench)
+            row = json.loads(bench.communicate()[0])
+        out, back, pairs = (z - a for a, z in zip(opened, look(redis)))
+        a_day = row["pairs"] / hosts / seconds * DAY_S
+        rows[hosts] = {**row, "bytes_a_pair": round((out + back) / pairs, 1), "pairs_a_day_and_host": round(a_day),
+                       "mb_a_day_and_host": round((out + back) / pairs * a_day / 1e6),
+                       "mb_of_the_opening": round(sum(opened[:2]) / hosts / 1e6, 1)}
     rows["ratio"] = round(rows[50]["mb_a_day_and_host"] / rows[3]["mb_a_day_and_host"], 3)
     return rows
 

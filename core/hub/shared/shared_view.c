@@ -218,23 +218,35 @@ static void name_if_worth(struct shared_view *v, struct shared_total *t,
     }
 }
 
-/* Names keys whose step did not come. */
+/* Names a key if its step did not come. A key that was named since it began to wait waits again. */
+static void name_waiting(struct shared_view *v, uint64_t key)
+{
+    struct shared_total t;
+
+    if (v->status.step != SHARED_STEP_LEAST ||
+        !shared_totals_find(v->totals, key, &t) || t.day[0] <= t.told) {
+        return;
+    }
+    if (unix_time() - t.told_s < SHARED_SETTLE_S) {
+        let_settle(v, key);
+        return;
+    }
+    name_total(v, &t, t.bucket, t.ten[0], t.day[0]);
+    shared_totals_put(v->totals, &t);
+}
+
 static void name_settled(struct shared_view *v)
 {
     uint64_t now_us = clock_mono_us();
 
-    for (; v->settled < v->settling_end && v->nhot < SHARED_HOT_KEYS; v->settled++) {
-        const struct settling *s = &v->settling[v->settled % SHARED_SETTLING];
-        struct shared_total t;
-        if (now_us - s->at_us < SHARED_SETTLE_S * (uint64_t)US_PER_S) {
+    while (v->settled < v->settling_end && v->nhot < SHARED_HOT_KEYS) {
+        const struct settling s = v->settling[v->settled % SHARED_SETTLING];
+
+        if (now_us - s.at_us < SHARED_SETTLE_S * (uint64_t)US_PER_S) {
             return;
         }
-        if (v->status.step == SHARED_STEP_LEAST &&
-            shared_totals_find(v->totals, s->key, &t) && t.day[0] > t.told &&
-            unix_time() - t.told_s >= SHARED_SETTLE_S) {
-            name_total(v, &t, t.bucket, t.ten[0], t.day[0]);
-            shared_totals_put(v->totals, &t);
-        }
+        v->settled++;
+        name_waiting(v, s.key);
     }
 }
 

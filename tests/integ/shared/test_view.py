@@ -137,6 +137,20 @@ class View(unittest.TestCase):
                     self.assertIn("BULK_WIDE", send(s, sender))
                 n += 1
 
+    def test_copies_at_both_in_turn__the_last_total_is_told(self):
+        with Hosts("alpha", "beta", text=RULES) as h:
+            senders = [f"turn{i}@evil.example" for i in range(12)]
+            for s in h.servers * 20:
+                for sender in senders:
+                    send(s, sender)
+            for s in h.servers:  # the second hears the last total; the first must be told, though it is below its step
+                for sender in senders:
+                    send(s, sender)
+                    time.sleep(0.1)
+            for s in h.servers:
+                for sender in senders:
+                    wait_seen(s, sender, 42)
+
     def test_networks__those_of_both_count_once(self):
         with Hosts("alpha", "beta", text=RULES) as h:
             a, b = h.servers

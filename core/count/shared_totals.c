@@ -14,7 +14,7 @@
 #define TOTALS_MAGIC UINT64_C(0x31544f544853474e) /* "NGSHTOT1" */
 
 enum {
-    TOTALS_VERSION = 1,
+    TOTALS_VERSION = 2,
     HEADER_BYTES = 4096,
     LINE_BYTES = 64,
     ENTRY_BYTES = 256,
@@ -22,6 +22,7 @@ enum {
     VALUE_WORDS = sizeof(struct shared_total) / sizeof(uint64_t),
     READ_TRIES = 4,
     MESSAGES_OF_SET = 4 * SHARED_TOTALS_WAYS,
+    KIND_BITS = 16,
     SKEW_S = 2, /* that a clock may be set back between two answers */
     DIR_MODE = 02750,
     FILE_MODE = 0640
@@ -30,6 +31,8 @@ enum {
 _Static_assert(sizeof(struct shared_total) % sizeof(uint64_t) == 0 &&
                    (int)VALUE_WORDS <= (int)ENTRY_WORDS,
                "an entry is stored as words");
+_Static_assert((int)SHARED_TOTALS_SETS_MAX <= 1 << KIND_BITS,
+               "a set is of the bits below those of the tag");
 
 struct header {
     uint64_t magic;
@@ -297,10 +300,11 @@ enum err shared_totals_make(const char *state_dir, uint64_t nsets, uint32_t key_
 
 /* ---- places ---- */
 
-/* Keys are keyed digests: any of their bits are as good as a hash. The top bits are a cell's. */
+/* Keys are keyed digests: their bits are as good as a hash, but the lowest 16 say what kind of key
+ * it is (distinct_log.h). */
 static uint64_t set_of(const struct shared_totals *t, uint64_t key)
 {
-    return key & (t->nsets - 1);
+    return key >> KIND_BITS & (t->nsets - 1);
 }
 
 static uint32_t tag_of(uint64_t key)

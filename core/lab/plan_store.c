@@ -21,12 +21,12 @@ enum {
 };
 
 /* Bytes of a counter in a packed hash, its share of the hash's name and expiry included. */
-static const double counter_bytes = 14;
+static const double counter_bytes = 16;
 /* Bytes of an increment on its way to the store and back: key, amount, totals, and its share of
  * batch, answer, hot keys and questions. */
 static const double update_bytes = 25;
 /* Updates that one master takes in a second. */
-static const double node_updates = 250000;
+static const double node_updates = 200000;
 /* The busiest minute of a day beside its mean. */
 static const double peak = 3;
 /* Share of a machine's memory that maxmemory may have: copies of pages while a snapshot is written,

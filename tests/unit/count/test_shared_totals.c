@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 
 #include "core/base/file.h"
+#include "core/base/prng.h"
+#include "core/count/distinct_log.h"
 #include "core/count/live.h"
 #include "core/count/shared_totals.h"
 
@@ -113,6 +115,23 @@ static void test_put__when_the_set_is_full__then_the_oldest_goes(void **state)
     assert_int_equal(read_count(b, (UINT64_C(99) << 32) + 1), 9);
 }
 
+/* A number of distinct members has a mark in the lowest bits (distinct_log.h). */
+static void test_put__of_keys_with_the_same_mark__finds_all(void **state)
+{
+    enum { KEYS = SHARED_TOTALS_SETS_MIN * 2 }; /* two a set, which has room for 16 */
+    struct bench *b = *state;
+    uint64_t found = 0;
+
+    for (uint64_t i = 1; i <= KEYS; i++) {
+        put(b, (prng_mix(i) & ~UINT64_C(0xffff)) | COUNT_MEMBER_MARK, 100, 2);
+    }
+    for (uint64_t i = 1; i <= KEYS; i++) {
+        found +=
+            read_count(b, (prng_mix(i) & ~UINT64_C(0xffff)) | COUNT_MEMBER_MARK) == 2;
+    }
+    assert_int_equal(found, KEYS);
+}
+
 static void test_make__again__keeps_entries_of_the_same_boot_key_and_size(void **state)
 {
     struct bench *b = *state;
@@ -195,10 +214,12 @@ static void test_read__when_the_file_is_cut__then_nothing_is_found(void **state)
 static void test_make__after_a_kill_within_an_entry__drops_it_alone(void **state)
 {
     struct bench *b = *state;
+    const uint64_t half = 5 << 16; /* in set 5 */
+    const uint64_t whole = 6 << 16;
     struct buf file;
 
-    put(b, 5, 1, 3);
-    put(b, 6, 1, 4);
+    put(b, half, 1, 3);
+    put(b, whole, 1, 4);
     buf_init(&file, 64 << 20);
     assert_int_equal(file_read(b->path, &file, NULL), ERR_OK);
     size_t at = 4096 + (size_t)SETS * 64 + (size_t)5 * SHARED_TOTALS_WAYS * 256;
@@ -207,12 +228,12 @@ static void test_make__after_a_kill_within_an_entry__drops_it_alone(void **state
     assert_int_equal(file_write_atomic(b->path, buf_slice(&file), 0600, NULL), ERR_OK);
     buf_fini(&file);
     open_reader(b);
-    assert_int_equal(read_count(b, 5), 0);
+    assert_int_equal(read_count(b, half), 0);
     make_with(b, SETS, KEY_ID);
-    assert_int_equal(read_count(b, 5), 0);
-    assert_int_equal(read_count(b, 6), 4);
-    put(b, 5, 1, 8);
-    assert_int_equal(read_count(b, 5), 8);
+    assert_int_equal(read_count(b, half), 0);
+    assert_int_equal(read_count(b, whole), 4);
+    put(b, half, 1, 8);
+    assert_int_equal(read_count(b, half), 8);
 }
 
 static void test_age__of_the_last_answer(void **state)
@@ -294,6 +315,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(test_read__of_what_was_put__by_another_mapping),
         T(test_put__when_the_set_is_full__then_the_oldest_goes),
+        T(test_put__of_keys_with_the_same_mark__finds_all),
         T(test_make__again__keeps_entries_of_the_same_boot_key_and_size),
         T(test_open__of_damaged_files__refuses_with_a_reason),
         T(test_read__when_the_file_is_cut__then_nothing_is_found),

@@ -21,7 +21,7 @@ enum {
 };
 
 /* Bytes of a counter in a packed hash, its share of the hash's name and expiry included. */
-static const double counter_bytes = 16;
+static const double counter_bytes = 15;
 /* Bytes of an increment on its way to the store and back: key, amount, totals, and its share of
  * batch, answer, hot keys and questions. */
 static const double update_bytes = 25;

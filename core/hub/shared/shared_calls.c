@@ -8,7 +8,7 @@
 
 enum {
     PARTS_MAX = 40000, /* of one opening, which blocks the store for 40 ms then */
-    PART_FIELDS = 100, /* planned; up to 512 the store keeps a hash packed */
+    PART_FIELDS = 250, /* planned; up to 512 the store keeps a hash packed */
     PLAN_SHARE =
         4, /* the plan counts with this part where the bucket before says less */
     NONCE_HEX = 8,

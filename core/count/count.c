@@ -315,6 +315,9 @@ static void count_some(struct count *c, struct batch *b)
             }
         }
     }
+    for (size_t i = 0; c->shared != NULL && i < b->n; i++) {
+        shared_totals_prefetch_entry(c->shared, b->key[i]);
+    }
     for (size_t i = 0; i < b->n; i++) {
         answer_item(c, b, i);
     }

@@ -319,6 +319,27 @@ void shared_totals_prefetch(const struct shared_totals *t, uint64_t key)
     __builtin_prefetch(&t->tag[set_of(t, key)]);
 }
 
+static bool has_tag(const struct shared_totals *t, uint64_t set, unsigned way,
+                    uint64_t key)
+{
+    /* relaxed: the entry says itself if it is whole and of this key */
+    return atomic_load_explicit(&t->tag[set][way], memory_order_relaxed) == tag_of(key);
+}
+
+void shared_totals_prefetch_entry(const struct shared_totals *t, uint64_t key)
+{
+    uint64_t set = set_of(t, key);
+
+    for (unsigned i = 0; i < SHARED_TOTALS_WAYS; i++) {
+        if (has_tag(t, set, i, key)) {
+            const char *entry = (const char *)&t->entry[set][i];
+            for (size_t at = 0; at < ENTRY_BYTES; at += LINE_BYTES) {
+                __builtin_prefetch(entry + at);
+            }
+        }
+    }
+}
+
 /* ---- one entry ---- */
 
 /* A reader whose acquire load sees a word of this put (a release store) sees the odd number before
@@ -361,10 +382,8 @@ static unsigned find_total(const struct shared_totals *t, uint64_t key,
     uint64_t set = set_of(t, key);
 
     for (unsigned i = 0; i < SHARED_TOTALS_WAYS; i++) {
-        /* relaxed: the entry says itself if it is whole and of this key */
-        if (atomic_load_explicit(&t->tag[set][i], memory_order_relaxed) ==
-                tag_of(key) &&
-            read_whole_entry(&t->entry[set][i], ret) && ret->key == key) {
+        if (has_tag(t, set, i, key) && read_whole_entry(&t->entry[set][i], ret) &&
+            ret->key == key) {
             return i;
         }
     }

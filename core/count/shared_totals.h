@@ -50,7 +50,9 @@ enum err shared_totals_open(const char *state_dir, uint32_t key_id,
                             struct shared_totals **ret, struct errinfo *reterr);
 /* True if the hub has put another file in its place, or removed it. */
 bool shared_totals_is_replaced(const struct shared_totals *t);
+/* Asks the processor for the key's set; then, once that is here, for its entry. */
 void shared_totals_prefetch(const struct shared_totals *t, uint64_t key);
+void shared_totals_prefetch_entry(const struct shared_totals *t, uint64_t key);
 /* False: no entry, or it is being written at this moment. */
 bool shared_totals_read(const struct shared_totals *t, uint64_t key,
                         struct shared_total *ret);

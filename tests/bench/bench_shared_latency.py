@@ -18,7 +18,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integ/shared"))
 from hosts import BUILD, Hosts, Ring  # noqa: E402
 
-MESSAGES, RATE, CONNECTIONS, PER_DAY = 1000, 50, 4, 200000
+MESSAGES, RATE, CONNECTIONS, PER_DAY = 4000, 200, 4, 200000
 STATES = ("up", "killed", "stopped", "slow")
 
 

@@ -1,13 +1,13 @@
 /*
- * line_wire - the questions for filter lines that gillnetd asks the hub, and its answers, as bytes.
+ * line_wire - gillnetd's questions to the hub for filter lines, and the answers, as bytes.
  *
  * Over a Unix socket, little-endian. Each message has a head: its kind and the number of bytes
- * behind it. One question, one answer; whoever does not want to wait closes the connection.
+ * after the head. Each question gets one answer. A client stops waiting by closing the connection.
  *
  *   question  budget_us u32, n u16, n ids of filters, m u32, m times (filter u16, number u64)
- *   answer    n u16, n states u8, m u32, m times "has" u8, and each line that it has, sealed
+ *   answer    n u16, n states u8, m u32, m times "has" u8, and each line that exists, sealed
  *
- * Parsers take hostile bytes: every length is compared with the whole before anything is read.
+ * Parsers take hostile bytes: every length is compared with the number of bytes before any read.
  * Depends: base, filter.   Threads: pure.   Allocates: in the buf alone.   ADR 0082.
  */
 #ifndef CORE_LIST_LINE_WIRE_H
@@ -31,7 +31,7 @@ enum {
 
 enum line_wire_kind { LINE_WIRE_QUESTION = 0x514c4e47, LINE_WIRE_ANSWER = 0x414c4e47 };
 
-/* Why a filter has lines, or not. */
+/* State of a filter's lines. */
 enum line_state {
     LINE_STATE_IN_STORE,  /* a line that is missing was lost there */
     LINE_STATE_BEING_PUT, /* the hub is putting them there */
@@ -48,7 +48,7 @@ struct line_ref {
     uint64_t number;
 };
 
-/* False: no head of this kind, or more bytes than such a message may have. */
+/* Reads a head. False: not a head of this kind, or more bytes than such a message may have. */
 bool line_wire_head(const uint8_t head[LINE_WIRE_HEAD_BYTES], enum line_wire_kind kind,
                     size_t *retbytes);
 
@@ -63,12 +63,12 @@ struct line_question {
     size_t nrefs;
     const uint8_t *refs;
 };
-/* Of the bytes behind the head. False: it is none; nothing of *ret may be used. */
+/* Parses the bytes after the head. False: not a question; *ret must not be used. */
 bool line_question_parse(struct slice bytes, struct line_question *ret);
 /* i below nrefs; its filter is below nfilters. */
 struct line_ref line_question_ref(const struct line_question *q, size_t i);
 
-/* Appends a whole answer: states of n filters, and m lines, NULL where there is none. */
+/* Appends a whole answer: the states of the filters, and the lines; NULL: no line. */
 void line_answer_print(const uint8_t *states, unsigned nfilters,
                        const uint8_t *const *lines, size_t nlines, struct buf *ret);
 struct line_answer {

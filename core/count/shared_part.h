@@ -48,7 +48,7 @@ struct shared_total {
  * t needs its history again. */
 void shared_total_set(struct shared_total *t, uint64_t bucket, uint64_t own,
                       uint64_t in_bucket, uint64_t in_day);
-/* Takes the whole history that the store had. t keeps its newest bucket if it has more counts there.
+/* Takes the whole history that the store had. t keeps its newest bucket if that has more counts.
  * Sets t->own to SHARED_OWN_UNKNOWN. */
 void shared_total_set_history(struct shared_total *t, const struct count_history *h);
 /* True if other buckets of the newest day have counts that t lacks, or the past of t is unknown. */

@@ -23,17 +23,17 @@ enum {
 };
 
 struct shared;
-/* Connects when it is needed. All are borrowed; the node may be closed. ERR_DENIED and others: a
- * password or certificate file. */
+/* Connects at the first use. All arguments are borrowed; the node may be closed. ERR_DENIED and
+ * others: a password or certificate file cannot be read. */
 enum err shared_new(struct event_base *base, const struct config *config,
                     struct node *node, const struct exchange *exchange,
                     struct shared **ret, struct errinfo *reterr);
 void shared_free(struct shared **s); /* accepts NULL */
-/* Another configuration; keys that need a restart stay as they were. Accepts NULL. */
+/* Takes another configuration; settings that need a restart stay as they were. Accepts NULL. */
 void shared_renew(struct shared *s, const struct config *config);
-/* Each second while the ring is open. Accepts NULL. */
+/* Call it each second while the ring is open. Accepts NULL. */
 void shared_tick(struct shared *s);
-/* Before the ring's files are closed: nothing of the node is used until the next tick. */
+/* Call it before the ring's files are closed. The node is not used until the next tick. */
 void shared_pause(struct shared *s);
 
 struct shared_counts;
@@ -50,12 +50,13 @@ struct shared_name {
 };
 struct shared_name shared_name(const struct shared *s, const char *tag,
                                const char *rest);
-/* Compares the store with what this server put there (shared_verify.h); is_repair: what it lacks is
- * sent again first. *retjob names it. ERR_LOCKED: one is under way. ERR_NOT_FOUND: no ring. */
+/* Compares the store with the counts that this server put there (shared_verify.h). is_repair: first
+ * sends missing counts again. *retjob: the job's number. ERR_LOCKED: a comparison is under way.
+ * ERR_NOT_FOUND: no ring. */
 enum err shared_check(struct shared *s, bool is_repair, uint64_t *retjob);
-/* The report. ERR_LOCKED: under way. ERR_NOT_FOUND: it is not known. */
+/* Returns the report of a job. ERR_LOCKED: it is under way. ERR_NOT_FOUND: unknown job. */
 enum err shared_checked(const struct shared *s, uint64_t job, json_t **ret);
-/* For `gillnet doctor`: its servers are asked anew. Accepts NULL. */
+/* For `gillnet doctor`: asks all servers of the store again. Accepts NULL. */
 void shared_look(struct shared *s);
 struct redis *shared_redis(struct shared *s);
 struct node *shared_node(struct shared *s);

@@ -1,17 +1,22 @@
 /*
  * shared_counts - the counts of this server on their way into the shared store.
  *
- * What gillnetd counted (core/count/follow.h) waits in memory for some seconds, becomes a numbered
- * record of the log (shared_log.h), and then goes to the store, cell by cell, in batches. The store
- * adds a batch only if it stands at the number that the batch follows (shared_scripts.h), so each
- * increment is added once, whatever happens to an answer, a server or this process. A total in the
- * store may be too low for a while; it is never too high.
- * Names in the store, with the prefix and the cell, 2 hexadecimal digits: hash "g{1f}", the anchor:
- * a field for each incarnation of a server, 16 bytes of its origin and 8 of the incarnation (big
- * endian): the last number that was added. Field "t:START" of a ten-minute bucket, "d:START" of a
- * day: "PARTS:NONCE". Field "nt:START", "nd:START": its counters. Hashes "g{1f}t:START:NONCE:PART"
- * (and d): field: the 8 bytes of a key (big endian), value: its count; part: the last two bytes of
- * the key modulo PARTS. Each also has the empty field.
+ * Increments of gillnetd (core/count/follow.h) wait in memory for some seconds, become a numbered
+ * record of the log (shared_log.h), and then go to the store, cell by cell, in batches. The store
+ * adds a batch only if the cell's position is the number that the batch follows (shared_scripts.h).
+ * So each increment is added once, also after the loss of an answer, a server or this process. A
+ * total in the store may be too low for a while; it is never too high.
+ *
+ * Names in the store begin with the prefix and the cell, 2 hexadecimal digits:
+ *
+ *   g{1f}                      a hash, the anchor of the cell, with the fields:
+ *     ORIGIN INCARNATION       16 and 8 bytes (big endian), of a server: the last number added
+ *     t:START, d:START         of a ten-minute bucket, of a day: "PARTS:NONCE"
+ *     nt:START, nd:START       its number of counters
+ *   g{1f}t:START:NONCE:PART    a hash (also with d): field: the 8 bytes of a key (big endian),
+ *                              value: its count; it also has the empty field
+ *
+ * The last two bytes of a key, modulo PARTS, are its part.
  * Depends: base, count, store, redis, shared.   Threads: that of the event loop.   ADR 0079.
  */
 #ifndef CORE_HUB_SHARED_SHARED_COUNTS_H
@@ -27,8 +32,8 @@ enum {
     SHARED_DAY_KEEP_S = 15 * SHARED_DAY_S /* from a day's end */
 };
 
-/* Totals of the store, our own counts included, at the moment when our batch was added. own: what
- * this server has logged of key in this bucket, under way included. */
+/* Totals of the store at the moment when this server's batch was added, own counts included. own:
+ * the count of key in this bucket that this server has logged, increments under way included. */
 typedef void shared_heard_fn(void *context, uint64_t start_s, uint64_t key,
                              uint64_t own, uint64_t bucket_total, uint64_t day_total);
 
@@ -45,41 +50,43 @@ struct shared_counts_options {
 };
 
 struct shared_counts;
-/* Reads the log. ERR_CORRUPT and others: a file of it. */
+/* Reads the log. ERR_CORRUPT and others: a file of the log is unusable. */
 enum err shared_counts_new(const struct shared_counts_options *options,
                            struct shared_counts **ret, struct errinfo *reterr);
 /* Answers of the store that come later are ignored. Accepts NULL. */
 void shared_counts_free(struct shared_counts **c);
-/* Another store.spool. */
+/* Sets another store.spool. */
 void shared_counts_set_spool(struct shared_counts *c, uint64_t spool);
-/* Several times a second: takes what gillnetd counted, logs what is due, and sends. */
+/* Call it several times a second. Takes gillnetd's counts, logs increments that are due, and sends
+ * records. */
 void shared_counts_tick(struct shared_counts *c);
-/* Before the log is closed or copied: all that gillnetd counted until now is logged and synced. */
+/* Logs and syncs all counts of gillnetd until now. Call it before the log is closed or copied. */
 void shared_counts_flush(struct shared_counts *c);
 
-/* The same as a look at gillnetd's counts, for callers with counts of their own. */
+/* Takes counts of the caller, instead of gillnetd's. */
 struct shared_report;
 enum err shared_counts_report(struct shared_counts *c, const struct shared_report *r,
                               struct errinfo *reterr);
 
-/* What this server has logged of a key in a bucket, under way included; false: unknown. */
+/* Returns the count of a key in a bucket that this server has logged, increments under way
+ * included. False: unknown. */
 bool shared_counts_own(const struct shared_counts *c, uint64_t start_s, uint64_t key,
                        uint64_t *ret);
 
 /* ---- for gillnet store verify and repair ---- */
 
-/* The field of this server in an anchor. */
+/* Returns the field of this server in an anchor. */
 void shared_counts_who(const struct shared_counts *c, uint8_t ret[SHARED_WHO_BYTES]);
-/* The last record of a cell that the store acknowledged; false: it is not known now. */
+/* Returns the last record of a cell that the store acknowledged. False: not known now. */
 bool shared_counts_position(const struct shared_counts *c, unsigned cell,
                             uint64_t *ret);
-/* The k-th bucket of the log, oldest first, one may come twice; 0: there is none. */
+/* Returns the k-th bucket of the log, oldest first; 0: no more. A bucket may come twice. */
 uint64_t shared_counts_bucket(const struct shared_counts *c, size_t k);
-/* Reads records of the log. *retall: these were all. */
+/* Reads records of the log. *retall: no more records follow. */
 struct shared_reading;
 enum err shared_counts_read(struct shared_counts *c, const struct shared_reading *r,
                             bool *retall, struct errinfo *reterr);
-/* Asks all cells how far they are; what they lack is sent again. */
+/* Asks all cells for their positions; missing records are sent again. */
 void shared_counts_doubt(struct shared_counts *c);
 
 enum shared_counts_state {
@@ -100,7 +107,7 @@ struct shared_counts_status {
     uint64_t lag_s; /* age of the oldest increment that is not in the store; 0: none */
     uint64_t waiting;  /* cells with records that are not in the store */
     uint64_t sent;     /* pairs of key and bucket that were added, since the start, */
-    uint64_t batches;  /* in so many batches */
+    uint64_t batches;  /* batches that added them */
     uint64_t repeated; /* batches that a failover lost or whose answer was lost */
     uint64_t dropped;  /* pairs that the log had to drop before they were sent */
     uint64_t incarnations; /* that had to begin since the start */

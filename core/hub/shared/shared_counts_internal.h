@@ -35,7 +35,7 @@ struct shared_counts {
 
 bool counts_ask(void *context, unsigned cell, uint64_t inc);
 bool counts_add(void *context, unsigned cell, const struct shared_batch *batch);
-/* Whoever answers the open calls later, nobody listens. */
+/* Later answers to the open calls are ignored. */
 void counts_forget_calls(struct shared_counts *c);
 
 #endif

@@ -6,8 +6,8 @@
  * until the counted key has SHARED_DISTINCT_LEAST copies in the store today, and for
  * SHARED_DISTINCT_WAIT_S at most. Most keys never have that many copies, and no rule needs their
  * number. So a number may lack the members of SHARED_DISTINCT_LEAST - 1 copies. A failover may lose
- * members: after a change of servers or connections, those of the last ten minutes are added again,
- * which changes no number.
+ * members. After a change of servers or connections the members of the last ten minutes are added
+ * again. A member that is in the set already does not change its number.
  * A set's number has an error of 0.81 % (1 sigma).
  * Depends: base, count, redis, shared, view.   Threads: that of the event loop.   ADR 0080.
  */
@@ -30,11 +30,11 @@ struct shared_distinct *shared_distinct_new(struct shared *shared,
                                             struct shared_view *view);
 /* Only when no call of it is open at the store. Accepts NULL. */
 void shared_distinct_free(struct shared_distinct **d);
-/* Each second while the ring is open. */
+/* Call it each second while the ring is open. */
 void shared_distinct_tick(struct shared_distinct *d);
-/* The store may have lost what was added: all of the last ten minutes is added again. */
+/* The store may have lost members: adds those of the last ten minutes again. */
 void shared_distinct_doubt(struct shared_distinct *d);
-/* The ring is closed: its digest key may be another afterwards. */
+/* The ring closes: its digest key may be another when it opens again. */
 void shared_distinct_pause(struct shared_distinct *d);
 
 struct shared_distinct_status {

@@ -11,7 +11,7 @@
 
 #include "core/hub/shared/shared_status.h"
 
-/* mode: "single", "sentinel" or "cluster". The caller's; NULL: no memory. */
+/* mode: "single", "sentinel" or "cluster". The caller owns the result; NULL: no memory. */
 json_t *shared_status_json(const struct shared_status *s, const char *mode);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * shared_lines - filters of large lists in the store, and their lines for gillnetd.
  *
- * Of every local list with filter_memory = "store" the hub keeps the lines of the large filters in
- * the store and answers gillnetd's questions for them on STATE/peers/lines.ctl
+ * The hub keeps the lines of the large filters of every local list with filter_memory = "store" in
+ * the store. It answers gillnetd's questions for these lines on STATE/peers/lines.ctl
  * (core/list/line_wire.h). Servers with the same filter use the same lines.
  *
- * In the store: a part of LINES_PART sealed lines is the string PREFIX{l:ID:PART}, for LINES_TTL_S
- * since a server last looked at it. A filter never changes, so a part is whole or absent; a new
- * generation of a list has other names. Whatever is lost is put there again.
+ * In the store a part of LINES_PART sealed lines is the string PREFIX{l:ID:PART}. It expires
+ * LINES_TTL_S after a server last checked it. A filter never changes, so a part is whole or absent.
+ * A new generation of a list has other names. The hub puts a lost part there again.
  *
  * Files in reading order: shared_lines (the socket, questions), shared_lines_fetch (the store, the
  * cache), shared_lines_put (which filters there are, and putting their parts).
@@ -31,12 +31,12 @@ enum {
 };
 
 struct shared_lines;
-/* The socket may fail (reterr); filters are put all the same only if it does not. */
+/* Opens the socket and begins to put filters. After an error no filter is put. */
 enum err shared_lines_new(struct event_base *base, struct shared *s,
                           struct shared_lines **ret, struct errinfo *reterr);
-/* Before the client of the store is freed: from now on its answers are dropped. Accepts NULL. */
+/* Call it before the client of the store is freed. Later answers are dropped. Accepts NULL. */
 void shared_lines_stop(struct shared_lines *l);
-/* After the client was freed. Accepts NULL. */
+/* Call it after the client was freed. Accepts NULL. */
 void shared_lines_free(struct shared_lines **l);
 
 struct shared_lines_status {

@@ -1,5 +1,5 @@
 /*
- * shared_lines_internal - shared by the files of shared_lines; nobody else includes it.
+ * shared_lines_internal - for the files of shared_lines alone.
  *
  * Threads: that of the event loop.
  */
@@ -38,11 +38,11 @@ struct lines_filter {
     struct hashkey key;    /* of the seals: that of the digests */
     uint64_t nparts;
     bool
-        is_complete; /* the last look found or put every part, and none was missed since */
+        is_complete; /* the last look found or put every part, and no part was lost since */
     /* a look at all parts */
     bool is_looking;
     bool has_failed;  /* it ends without the parts that are not begun */
-    bool has_lost;    /* a part was missed meanwhile: another look follows */
+    bool has_lost;    /* a part was lost meanwhile: another look follows */
     uint64_t at;      /* part that the look began with: another one on each server */
     uint64_t nbegun;  /* parts, in order from `at` on, and then from 0 */
     uint64_t nunder;  /* of these under way */
@@ -62,7 +62,7 @@ struct lines_client {
     struct lines_question *question;
 };
 
-/* A line that a question waits for. */
+/* A line for which a question waits. */
 struct lines_fetch {
     struct lines_question *question;
     uint32_t serial; /* of the filter */
@@ -71,18 +71,18 @@ struct lines_fetch {
     uint8_t sealed[LINE_SEALED_BYTES];
 };
 
-/* Lives until it is answered and no call to the store is under way for it. */
+/* It lives until it is answered and none of its calls to the store is under way. */
 struct lines_question {
     TAILQ_ENTRY(lines_question) in_all;
     struct shared_lines *lines;
-    struct lines_client *client; /* NULL: it is answered, or nobody waits any more */
+    struct lines_client *client; /* NULL: it is answered, or its client left */
     struct event *deadline;
     unsigned nfilters;
     uint32_t serial[LINE_WIRE_FILTERS]; /* 0: unknown */
     size_t nlines;
     size_t nunder;   /* lines asked of the store, without an answer */
     bool has_asked;  /* the store, for some of its lines */
-    bool has_failed; /* a line could not be asked, or its call failed */
+    bool has_failed; /* the call for a line was not made, or failed */
     struct lines_fetch *fetch;
 };
 
@@ -110,7 +110,7 @@ struct shared_lines {
     unsigned nlate;    /* questions in a row */
     size_t nasked;     /* lines under way */
     size_t
-        nrepairs; /* parts that are put because a line of them was missed, under way */
+        nrepairs; /* parts that are put because one of their lines was lost, under way */
     struct lines_cached *cache;
     /* the filters */
     struct lines_filter *filter[LINES_FILTERS_MAX];
@@ -129,14 +129,14 @@ struct shared_lines {
 
 /* ---- shared_lines_fetch.c ---- */
 
-/* The name of a part, in ret. */
+/* Returns the name of a part. */
 struct shared_name lines_part_name(const struct shared_lines *l,
                                    const struct lines_filter *f, uint64_t part);
 /* Fills every line of the question from the cache, and asks the store for the others. */
 void lines_fetch_all(struct lines_question *q);
-/* While it is not up the store is asked for no lines. why: a word for the log. */
+/* While is_up is false, no lines are requested from the store. why: a word for the log. */
 void lines_up_set(struct shared_lines *l, bool is_up, const char *why);
-/* Each second: whether the store answers in time. */
+/* Each second: checks whether the store answers in time. */
 void lines_probe(struct shared_lines *l);
 
 /* ---- shared_lines_put.c ---- */
@@ -148,13 +148,13 @@ void lines_put_tick(struct shared_lines *l);
 struct lines_filter *lines_filter_of_id(struct shared_lines *l,
                                         const uint8_t id[BLOOMFILE_ID_BYTES]);
 struct lines_filter *lines_filter_of_serial(struct shared_lines *l, uint32_t serial);
-/* The store has lost this part, or it is damaged: it is put again, and all others are looked at. */
+/* The store has lost this part, or has it damaged: puts it again and checks all others. */
 void lines_part_lost(struct shared_lines *l, struct lines_filter *f, uint64_t part);
 void lines_filters_free(struct shared_lines *l);
 
 /* ---- shared_lines.c ---- */
 
-/* A line came, or will not; the last one ends the question. */
+/* Call it for each line that came or will not come; the last one ends the question. */
 void lines_question_step(struct lines_question *q);
 
 #endif

@@ -1,22 +1,24 @@
 /*
  * shared_objects - lists, filters and reports of the ring's servers travel through the store.
  *
- * The objects are those of the ring (object.h), signed by their origin, and sync decides about each
- * one; the store can only delay or withhold them. Each server puts in its own streams:
+ * The objects are those of the ring (object.h), signed by their origin. sync checks each object, so
+ * the store can only delay or withhold them. Each server puts in its own streams:
  *
  *   g{o:ORIGIN}STREAM       a stream of Redis: the objects of the chain; an entry SEQ-PART has one
  *                           part of OBJECTS_PART_BYTES in its field "b"; a SNAP is its header alone
  *   g{o:ORIGIN}STREAM:SEQ   the same for one SNAP with its payload
- *   g{o:ORIGIN}heads        what is complete there (heads_print), the heartbeat, proofs
+ *   g{o:ORIGIN}heads        the newest complete objects there (heads_print), the heartbeat, proofs
  *   g{objects}              a stream with an entry for each change of such heads: the origin
  *
- * Objects first, then heads, then the entry of the change. A script appends only behind the entry
- * that the server believes to be last, so that repeating changes nothing, and so that a server sees
- * what the store lost: it puts that in again. It looks after a fault, OBJECTS_CHECK_SOON_S after
- * each change, and every OBJECTS_CHECK_S. Other servers read the changes each second, and all heads
- * at the start, when the store lost changes, and every OBJECTS_WHOLE_S.
- * After a restore from a backup the store is one more source of the own newest objects: nothing is
- * put or published before the own heads were read.
+ * A server puts objects first, then heads, then the entry of the change. A script appends only
+ * after the entry that the server expects to be last, so repeating changes nothing. The answer
+ * shows which entries the store lost, and the server puts them in again. A server checks this after
+ * a fault, OBJECTS_CHECK_SOON_S after each change, and every OBJECTS_CHECK_S. Other servers read the
+ * changes each second. They read all heads at the start, when the store lost changes, and every
+ * OBJECTS_WHOLE_S.
+ *
+ * After a restore from a backup the store is one more source of the server's own newest objects.
+ * The server puts and publishes nothing before it has read its own heads.
  * Counts, manifests and digest keys do not travel this way. A stream that the ring's connections
  * fetch is left to them. Keys of a server that is gone expire.
  * Depends: base, redis, exchange, stream, sync, trust.   Threads: that of the event loop.
@@ -47,9 +49,9 @@ struct shared_objects;
 /* shared is borrowed. exchange may be NULL. */
 enum err shared_objects_new(struct shared *shared, const struct exchange *exchange,
                             struct shared_objects **ret, struct errinfo *reterr);
-/* After the client of the store was freed. Accepts NULL. */
+/* Call it after the client of the store was freed. Accepts NULL. */
 void shared_objects_free(struct shared_objects **o);
-/* Each second while the node is open. */
+/* Call it each second while the node is open. */
 void shared_objects_tick(struct shared_objects *o);
 /* The node closes. */
 void shared_objects_pause(struct shared_objects *o);

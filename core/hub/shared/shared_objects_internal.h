@@ -1,5 +1,5 @@
 /*
- * shared_objects_internal - for the files of shared_objects; nobody else includes it.
+ * shared_objects_internal - for the files of shared_objects alone.
  *
  * shared_objects.c has the calls and the turns, shared_objects_put.c the steps that put own objects
  * into the store, shared_objects_append.c the calls of these steps, shared_objects_get.c the
@@ -46,7 +46,7 @@ struct objects_skipped {
     uint64_t until_us;
 };
 
-/* An own stream, and what the store has of it. */
+/* A stream of this server, and its state in the store. */
 struct objects_own {
     struct head head; /* as sync has it */
     struct object_id id;
@@ -91,7 +91,7 @@ struct objects_put {
     struct buf heads; /* as they were written last */
     size_t compared;  /* bytes of them before the heartbeat */
     bool is_written;
-    bool wants_notice; /* others are to be told */
+    bool wants_notice; /* the change is not in g{objects} yet */
     uint64_t heads_us; /* when they are written again */
     uint64_t check_us; /* when the store is compared again */
 };
@@ -130,12 +130,12 @@ struct objects_request {
     const struct object_id *origin; /* these are for take */
     void *what;
 };
-/* Calls the store. take is called once, if the node is still open then: reply NULL means a fault,
- * or the error of a command. False: take will not be called. */
+/* Calls the store. take is called once, if the node is still open then. reply NULL: a fault, or the
+ * error of a command. False: take will not be called. */
 bool objects_ask(struct shared_objects *o, const struct objects_request *request);
 struct shared_name objects_name(const struct shared_objects *o,
                                 const struct object_id *origin, const char *rest);
-/* Of a chain; seq > 0: of that SNAP. */
+/* Returns the name of a chain; seq > 0: of that SNAP. */
 struct shared_name objects_stream_name(const struct shared_objects *o,
                                        const struct object_id *origin,
                                        const struct object_id *stream, uint64_t seq);
@@ -150,7 +150,7 @@ struct sync *objects_sync(const struct shared_objects *o);
 const struct object_id *objects_self(const struct shared_objects *o);
 /* Monotonic, in microseconds. */
 uint64_t objects_soon(unsigned seconds);
-/* The store may have lost something, or not have done what was asked. */
+/* The store may have lost entries, or not have done a call: compares all of it again. */
 void objects_doubt(struct shared_objects *o);
 
 /* ---- shared_objects_put.c ---- */
@@ -158,37 +158,37 @@ void objects_doubt(struct shared_objects *o);
 /* Does the next step, unless one is under way. */
 void objects_put_step(struct shared_objects *o);
 void objects_put_reset(struct objects_put *p);
-/* Own heads as the store had them: streams that do not go on are removed there. */
+/* Takes the own heads that the store had. Streams that do not continue are removed there. */
 void objects_put_note(struct shared_objects *o, const struct heads *heads);
-/* The store is compared at the next step. */
+/* Compares the store at the next step. */
 void objects_put_check(struct objects_put *p);
 
 /* ---- shared_objects_append.c ---- */
 
-/* The next objects of a chain, or a SNAP, from that place on. False: they are not here. */
+/* Loads the next objects of a chain, or a SNAP, from that place on. False: they are not here. */
 bool objects_load(struct shared_objects *o, struct objects_load *l,
                   const struct objects_own *w, bool is_snap, struct objects_place from);
 void objects_load_drop(struct objects_load *l);
-/* The number of parts that the object has in its key; 0: it is gone here. */
+/* Returns the number of parts that the object has in its key; 0: this server has no such object. */
 uint64_t objects_parts_there(struct shared_objects *o, const struct objects_own *w,
                              uint64_t seq, bool is_snap);
-/* Appends the next parts of l, as many as fit one call, behind *last, which becomes the place of
- * the newest. l NULL: only asks for the places. snap: its seq, or 0 for the chain. */
+/* Appends the next parts of l, as many as fit one call, after *last. *last becomes the place of the
+ * newest part. l NULL: only asks for the places. snap: its seq, or 0 for the chain. */
 void objects_append(struct shared_objects *o, struct objects_own *w,
                     struct objects_load *l, uint64_t snap, struct objects_place *last);
-/* The key holds other things than this server put there: it puts all in again. A store that spoils
- * it again at once is left alone for a while. */
+/* The key holds other data than this server put there: puts all parts in again. If they are spoilt
+ * again within OBJECTS_SPOILT_S, the stream rests for that time. */
 void objects_put_again(struct shared_objects *o, struct objects_own *w, uint64_t snap);
-/* The one call that is under way. False: it was not made, and the step is to be done again. */
+/* Makes the one call that may be under way. False: not made; do the step again. */
 bool objects_put_call(struct shared_objects *o, const struct shared_name *key,
                       const struct slice *args, size_t nargs, objects_take_fn *take,
                       void *what);
 void objects_put_remove(struct shared_objects *o, const struct shared_name *key);
 /* The answer to a removal. */
 objects_take_fn objects_put_removed;
-/* After a fault until the next turn; after an error, such as a full store, longer. */
+/* Waits: after a fault until the next turn; after an error, such as a full store, longer. */
 void objects_put_wait(struct shared_objects *o, struct slice error);
-/* The key holds something of another kind. */
+/* True if the error means that the key holds data that this server did not put there. */
 bool objects_is_spoilt(struct slice error);
 
 /* ---- shared_objects_get.c ---- */

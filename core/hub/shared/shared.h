@@ -50,9 +50,9 @@ struct shared_name {
 };
 struct shared_name shared_name(const struct shared *s, const char *tag,
                                const char *rest);
-/* Compares the store with the counts that this server put there (shared_verify.h). is_repair: first
- * sends missing counts again. *retjob: the job's number. ERR_LOCKED: a comparison is under way.
- * ERR_NOT_FOUND: no ring. */
+/* Begins to compare the store with this server's counts (shared_verify.h), after sending missing
+ * counts again if is_repair. Sets *retjob to the job's number. ERR_LOCKED: a comparison is under
+ * way. ERR_NOT_FOUND: no ring. */
 enum err shared_check(struct shared *s, bool is_repair, uint64_t *retjob);
 /* Returns the report of a job. ERR_LOCKED: it is under way. ERR_NOT_FOUND: unknown job. */
 enum err shared_checked(const struct shared *s, uint64_t job, json_t **ret);

@@ -63,7 +63,7 @@ void shared_counts_tick(struct shared_counts *c);
 /* Logs and syncs all counts of gillnetd until now. Call it before the log is closed or copied. */
 void shared_counts_flush(struct shared_counts *c);
 
-/* Takes counts of the caller, instead of gillnetd's. */
+/* Takes counts from the caller, as shared_counts_tick takes them from gillnetd. */
 struct shared_report;
 enum err shared_counts_report(struct shared_counts *c, const struct shared_report *r,
                               struct errinfo *reterr);
@@ -80,9 +80,9 @@ void shared_counts_who(const struct shared_counts *c, uint8_t ret[SHARED_WHO_BYT
 /* Returns the last record of a cell that the store acknowledged. False: not known now. */
 bool shared_counts_position(const struct shared_counts *c, unsigned cell,
                             uint64_t *ret);
-/* Returns the k-th bucket of the log, oldest first; 0: no more. A bucket may come twice. */
+/* Returns the k-th bucket of the log, oldest first; 0: none. A bucket may come twice. */
 uint64_t shared_counts_bucket(const struct shared_counts *c, size_t k);
-/* Reads records of the log. *retall: no more records follow. */
+/* Reads records of the log. *retall: these were the last ones. */
 struct shared_reading;
 enum err shared_counts_read(struct shared_counts *c, const struct shared_reading *r,
                             bool *retall, struct errinfo *reterr);

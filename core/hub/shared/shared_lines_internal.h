@@ -110,7 +110,7 @@ struct shared_lines {
     unsigned nlate;    /* questions in a row */
     size_t nasked;     /* lines under way */
     size_t
-        nrepairs; /* parts that are put because one of their lines was lost, under way */
+        nrepairs; /* parts that are put because one of their lines is lost, under way */
     struct lines_cached *cache;
     /* the filters */
     struct lines_filter *filter[LINES_FILTERS_MAX];

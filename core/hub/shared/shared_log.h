@@ -3,7 +3,7 @@
  *
  * STATE/peers/shared/ORIGIN/START-INC-KEY.stream (core/count/stream.h): the records of one bucket.
  * Their numbers rise through all files of an incarnation. The records show which counts of a bucket
- * were published, so that none is published twice. They are sent again when the store lost them.
+ * were published, so that a restart repeats no count. They are sent again when the store lost them.
  *
  * STATE/peers/shared/ORIGIN/state is text:
  *
@@ -69,7 +69,7 @@ enum err shared_log_each(struct shared_log *l, uint64_t start_s, shared_log_fn *
 uint64_t shared_log_bytes(const struct shared_log *l);
 /* The bucket of the k-th file, oldest first; 0: there is none. */
 uint64_t shared_log_bucket(const struct shared_log *l, size_t k);
-/* Removes a bucket's files. is_over: this and older buckets are never published again. last: the
+/* Removes a bucket's files. If is_over, this and older buckets are never published again. last: the
  * newest number ever given. */
 enum err shared_log_remove(struct shared_log *l, uint64_t start_s, bool is_over,
                            uint64_t last, struct errinfo *reterr);

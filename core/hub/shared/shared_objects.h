@@ -13,8 +13,8 @@
  * A server puts objects first, then heads, then the entry of the change. A script appends only
  * after the entry that the server expects to be last, so repeating changes nothing. The answer
  * shows which entries the store lost, and the server puts them in again. A server checks this after
- * a fault, OBJECTS_CHECK_SOON_S after each change, and every OBJECTS_CHECK_S. Other servers read the
- * changes each second. They read all heads at the start, when the store lost changes, and every
+ * a fault, OBJECTS_CHECK_SOON_S after each change, and every OBJECTS_CHECK_S. Other servers read
+ * the changes each second. They read all heads at the start, when the store lost changes, and every
  * OBJECTS_WHOLE_S.
  *
  * After a restore from a backup the store is one more source of the server's own newest objects.

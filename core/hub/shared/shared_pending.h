@@ -1,10 +1,10 @@
 /*
  * shared_pending - increments of this server that wait for their record in the log.
  *
- * For each bucket it keeps, of every key, what the log has of it and what gillnetd has counted. The
+ * It keeps two counts for each key of a bucket: the logged count, and the count of gillnetd. The
  * difference is logged when one of these holds for the key's cell: a key's increments matter to the
  * others at once (SHARED_URGENT_*), the oldest waits for SHARED_HOLD_US, there are many keys, or
- * the bucket is complete. So most keys of a cell go together, and a batch's fixed bytes are shared.
+ * the bucket is complete. So most keys of a cell go together, and share a batch's fixed bytes.
  * No input or output: tests/unit/shared drives it. Depends: base, filter.   Threads: one.
  * Owns: its tables.   ADR 0079.
  */
@@ -21,7 +21,7 @@ enum {
     SHARED_CELL_FULL = 512,    /* keys at which a cell is logged at once */
     SHARED_HOLD_US = 5000000,  /* that an increment waits at most */
     SHARED_URGENT_TOTAL = 10,  /* a total that rules may soon ask for, */
-    SHARED_URGENT_SHARE = 16   /* raised by one part of so many */
+    SHARED_URGENT_SHARE = 16   /* raised by a sixteenth of itself */
 };
 
 struct shared_pending;
@@ -29,8 +29,8 @@ struct shared_pending *shared_pending_new(void); /* NULL: no memory */
 void shared_pending_free(struct shared_pending **p);
 
 bool shared_pending_has(const struct shared_pending *p, uint64_t start_s);
-/* Begins a bucket that is not there; what the log has of it follows by shared_pending_restore. The
- * oldest bucket makes room: *retlost are its keys that were not logged. */
+/* Begins a new bucket. Pass its logged counts to shared_pending_restore afterwards. If there is no
+ * room, the oldest bucket is dropped: *retlost is the number of its keys that were not logged. */
 bool shared_pending_open(struct shared_pending *p, uint64_t start_s, uint64_t *retlost);
 bool shared_pending_restore(struct shared_pending *p, uint64_t start_s,
                             const struct run_record *logged, size_t n);
@@ -41,15 +41,16 @@ struct shared_report {
     size_t n;
     bool is_complete;
 };
-/* False: no memory; report the same again. */
+/* False: no memory; pass the same report again. */
 bool shared_pending_report(struct shared_pending *p, const struct shared_report *r,
                            uint64_t now_us);
-/* The store's total of a key. */
+/* Takes the store's total of a key. */
 void shared_pending_learn(struct shared_pending *p, uint64_t start_s, uint64_t key,
                           uint64_t total);
 
-/* The next record that is due, keys rising: valid until the next call. Call shared_pending_logged
- * once it is in the log; else it is due again. all: whatever waits. False: none. */
+/* Returns the next record that is due, keys rising, valid until the next call. Call
+ * shared_pending_logged once it is in the log; else it stays due. all: every waiting increment is
+ * due. False: no record is due. */
 struct shared_due {
     uint64_t start_s;
     const struct run_record *v;
@@ -59,16 +60,16 @@ bool shared_pending_due(struct shared_pending *p, uint64_t now_us, bool all,
                         struct shared_due *ret);
 void shared_pending_logged(struct shared_pending *p);
 
-/* What the log has of a key; false: the bucket is not there. */
+/* Returns the logged count of a key. False: no such bucket. */
 bool shared_pending_own(const struct shared_pending *p, uint64_t start_s, uint64_t key,
                         uint64_t *ret);
-/* A complete bucket of which nothing waits here; 0: none from *at on. */
+/* Returns a complete bucket without waiting increments; 0: no such bucket from *at on. */
 uint64_t shared_pending_complete(const struct shared_pending *p, size_t *at);
-/* Returns how many of its keys were not logged. */
+/* Drops a bucket. Returns the number of its keys that were not logged. */
 uint64_t shared_pending_close(struct shared_pending *p, uint64_t start_s);
-/* The same of all buckets up to this one. */
+/* Drops all buckets up to this one in the same way. */
 uint64_t shared_pending_close_until(struct shared_pending *p, uint64_t start_s);
-/* clock_mono_us since which the oldest increment waits; 0: none does. */
+/* Returns the clock_mono_us since which the oldest increment waits; 0: none waits. */
 uint64_t shared_pending_since(const struct shared_pending *p);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * shared_positions - how far each cell of the store has this server's records, and what is next.
+ * shared_positions - positions of this server in the cells of the store, and its next batches.
  *
  * Records have rising numbers. The position of a cell in the store is the number of the last record
- * whose pairs were added there. A batch has the pairs of one cell, of one record or of several that
- * follow each other; it is added only where the cell still stands at the position that the batch
- * follows. So a position that was heard is the whole truth about a cell: what comes after it is
- * sent, again or for the first time. A cell has one batch under way.
- * After a start nothing is sent before the positions of all cells are known: a position above the
- * newest record tells that the log is an old copy, whose numbers were used for other pairs.
+ * whose pairs were added there. A batch has the pairs of one cell, from one record or from several
+ * in a row. It is added only if the cell is still at the position that the batch follows. So a
+ * position that the store returned is the whole truth about a cell: the records after it are sent,
+ * again or for the first time. A cell has one batch under way.
+ * After a start nothing is sent before the positions of all cells are known. A position above the
+ * newest record shows that the log is an old copy, whose numbers were used for other pairs.
  * No input or output: tests/unit/shared drives it. Depends: base.   Threads: one.   ADR 0079.
  */
 #ifndef CORE_HUB_SHARED_SHARED_POSITIONS_H
@@ -45,39 +45,39 @@ struct shared_positions {
 /* last: the newest number that the log ever gave. */
 void positions_init(struct shared_positions *p, uint64_t last);
 void positions_fini(struct shared_positions *p);
-/* A new incarnation: no record, and all cells stand at 0. */
+/* Begins a new incarnation: no records, and all positions are 0. */
 void positions_restart(struct shared_positions *p);
-/* The number must be above `last`, or this is the first record. False: no memory. */
+/* Adds a record. Its number must be above `last`, unless it is the first. False: no memory. */
 bool positions_add(struct shared_positions *p, const struct shared_record *record);
 /* Forgets the records of a bucket. */
 void positions_forget(struct shared_positions *p, uint64_t start_s);
 
-/* The store said that the cell stands there; a busy cell does not listen. False: it is ahead of the
- * log, and a new incarnation must begin, but not before all cells were heard once. */
+/* Takes a position that the store returned; a busy cell ignores it. False: the position is ahead of
+ * the log. Then a new incarnation must begin, once the positions of all cells came. */
 bool positions_hear(struct shared_positions *p, unsigned cell, uint64_t position);
-/* What is known of the cells may be wrong: all are asked for again. */
+/* The known positions may be wrong: marks all of them as unknown. */
 void positions_doubt(struct shared_positions *p);
 
-/* Whether the cell has a batch to send now; *ret: the index of its first record. */
+/* True if the cell has a batch to send now; *ret: the index of its first record. */
 bool positions_next(struct shared_positions *p, unsigned cell, size_t *ret);
-/* The record of the cell after record i, if it is of the same bucket; else p->n. */
+/* Returns the record of the cell after record i, if both belong to one bucket; else p->n. */
 size_t positions_following(const struct shared_positions *p, unsigned cell, size_t i);
 void positions_sent(struct shared_positions *p, unsigned cell);
 /* The batch up to this number was added. */
 void positions_added(struct shared_positions *p, unsigned cell, uint64_t number);
 /* Leaves out record i, which cannot be read. */
 void positions_skip(struct shared_positions *p, unsigned cell, size_t i);
-/* The batch was not added, or nobody knows; is_known: the store still stands at the position. */
+/* The batch was not added, or its fate is unknown. is_known: the position has not changed. */
 void positions_failed(struct shared_positions *p, unsigned cell, bool is_known);
 
 bool record_has(const struct shared_record *record, unsigned cell);
-/* The oldest record of the cell that is not known to be in the store; NULL: none. */
+/* Returns the oldest record of the cell that is not known to be in the store; NULL: none. */
 const struct shared_record *positions_oldest(const struct shared_positions *p,
                                              unsigned cell);
-/* A pair of the record is not known to be in the store. */
+/* True if a pair of the record is not known to be in the store. */
 bool positions_is_waiting(const struct shared_positions *p,
                           const struct shared_record *record);
-/* The same of any record of a bucket. */
+/* True if this holds for any record of a bucket. */
 bool positions_is_bucket_waiting(const struct shared_positions *p, uint64_t start_s);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * shared_status - what the hub says of the store: for its socket, page, metrics and alerts.
+ * shared_status - state of the store, for the hub's socket, page, metrics and alerts.
  *
- * shared_get_status asks each part of the room. The group of a part that does not run stays zero.
- * Numbers without another word rise from the start of the hub; _s are seconds, on the wall clock
- * when they are moments; 0 of a moment: never.
+ * shared_get_status reads the state of each module of the room. The group of a module that does not
+ * run stays zero. Numbers without another word count from the start of the hub. Names with _s are
+ * seconds; a moment is on the wall clock, and 0 means never.
  * Depends: redis.   Threads: that of the event loop.
  */
 #ifndef CORE_HUB_SHARED_SHARED_STATUS_H
@@ -38,7 +38,7 @@ enum shared_role {
 };
 enum shared_choice { SHARED_UNKNOWN, SHARED_NO, SHARED_YES };
 
-/* What a server last said of itself. Texts are its own: they print, and have no other promise. */
+/* The last state that a server reported. Its texts are printable and otherwise untrusted. */
 struct shared_server_status {
     char address[REDIS_ADDRESS_MAX];
     enum shared_role role;

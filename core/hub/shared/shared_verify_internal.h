@@ -33,7 +33,7 @@ struct shared_verify {
     struct verify_key keys[SHARED_VERIFY_KEYS]; /* of the bucket, rising */
     size_t nkeys;
     uint64_t salt;
-    uint64_t share; /* of the keys one in so many is taken; a power of two */
+    uint64_t share; /* one key in `share` is taken; a power of two */
     json_t *findings;
     struct {
         uint64_t cells;
@@ -55,7 +55,7 @@ struct shared_verify {
 /* Takes keys of a record into the sample of the bucket. */
 void verify_choose(void *context, uint64_t number, const struct run_record *pairs,
                    size_t n);
-/* Adds up what the store has acknowledged of the sample. */
+/* Adds up the sample's counts that the store has acknowledged. */
 void verify_add_own(void *context, uint64_t number, const struct run_record *pairs,
                     size_t n);
 

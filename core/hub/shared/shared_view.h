@@ -1,19 +1,25 @@
 /*
  * shared_view - totals of the shared store, kept where gillnetd reads them.
  *
- * Three sources fill the file of totals (core/count/shared_totals.h). The store answers each batch
- * of this server's counts with the totals of its keys (shared_counts.h). The stream "g{hot}" names
- * keys that many servers may soon ask for, from SHARED_HOT copies in a day on: a server that sees
- * that the total of a day has grown by a step writes the key there, and every server reads the
- * stream four times a second. Steps are a sixteenth at first, so each copy up to 32 is named. They
- * grow while all servers together would name more than SHARED_NAMED_A_SECOND. While they do not, a
- * total that stands below its step for SHARED_SETTLE_S is named as well. The past of a key, 15 days
- * and 25 hours, is asked for once, and again where the totals show that counts were missed
- * (shared_past.h).
- * An entry of the stream has the field "h": for each key 20 bytes, little-endian: the key, the
- * number of the bucket (4), its total (4), that of the day (4). After an outage a server names each
- * such key that it publishes for a minute, because the others missed them.
- * The file's time is that of the last answer to a question for the stream.
+ * Three sources fill the file of totals (core/count/shared_totals.h).
+ *
+ * The store answers each batch of this server's counts with the totals of its keys
+ * (shared_counts.h).
+ *
+ * The stream "g{hot}" names hot keys: keys with at least SHARED_HOT copies in a day, whose totals
+ * many servers may soon need. The server that first sees the total of a day grow by a step writes
+ * the key there, and every server reads the stream four times a second. Steps are a sixteenth at
+ * first, so each copy up to 32 is named. They grow while all servers together would name more than
+ * SHARED_NAMED_A_SECOND. While they do not grow, a total that stays below its step for
+ * SHARED_SETTLE_S is named as well. An entry of the stream has the field "h". It has 20 bytes for
+ * each key, little-endian: the key, the number of the bucket (4), its total (4), that of the day
+ * (4). After an outage a server names all hot keys that it publishes for a minute, because the
+ * others missed them.
+ *
+ * The past of a key, 15 days and 25 hours, is read once, and again when the totals show that counts
+ * were missed (shared_past.h).
+ *
+ * The file's time is that of the store's last answer about the stream.
  * Depends: base, count, redis, shared, past.   Threads: that of the event loop.   ADR 0080.
  */
 #ifndef CORE_HUB_SHARED_SHARED_VIEW_H
@@ -51,20 +57,20 @@ struct shared_view_options {
 struct shared_view;
 /* NULL: no memory. */
 struct shared_view *shared_view_new(const struct shared_view_options *options);
-/* Only when no call of it is open at the store. Accepts NULL. */
+/* Call it only when no call of v to the store is open. Accepts NULL. */
 void shared_view_free(struct shared_view **v);
-/* Several times a second while the ring is open: names keys, reads the stream, asks for the past.
- * Opens the file if needed. */
+/* Call it several times a second while the ring is open. Names keys, reads the stream and requests
+ * the past of keys. Opens the file if needed. */
 void shared_view_tick(struct shared_view *v);
 /* Closes the file, until the next tick. */
 void shared_view_pause(struct shared_view *v);
-/* Takes totals that the store told (shared_heard_fn). */
+/* Takes totals of the store (shared_heard_fn). */
 void shared_view_heard(void *view, uint64_t start_s, uint64_t key, uint64_t own,
                        uint64_t bucket_total, uint64_t day_total);
 
-/* Takes how many members a distinct count has, of all servers (distinct_log.h). */
+/* Takes the number of members that a distinct count has on all servers (distinct_log.h). */
 void shared_view_number(struct shared_view *v, uint64_t number, uint64_t members);
-/* The total of today that is known of a key; 0: none. */
+/* Returns the known total of a key today; 0: none. */
 uint64_t shared_view_today(const struct shared_view *v, uint64_t key);
 
 struct shared_view_status {

@@ -1,10 +1,10 @@
 /*
- * shared_writer - decides what of this server's counts is logged, sent, and sent again.
+ * shared_writer - decisions about logging, sending and repeating this server's counts.
  *
- * Between what gillnetd counted (shared_pending.h), the log (shared_log.h) and the positions of the
+ * It connects gillnetd's counts (shared_pending.h), the log (shared_log.h) and the positions of the
  * store's cells (shared_positions.h). Calls to the store go out through a port, and answers come
- * back in any order, late or never; the caller has the clocks. So tests/unit/shared drives the same
- * code with a store of its own that fails over, loses answers and goes back in time.
+ * back in any order, late or never. The caller has the clocks. So tests/unit/shared drives the same
+ * code with a model of a store that fails over, loses answers and goes back in time.
  * Depends: base, log, pending, positions.   Threads: one.   ADR 0079.
  */
 #ifndef CORE_HUB_SHARED_SHARED_WRITER_H
@@ -32,8 +32,8 @@ struct shared_batch {
     size_t n;
 };
 
-/* Each call that returns true is answered by shared_writer_told or _added, or _lost, once. False:
- * not now. */
+/* Calls to the store. The caller answers each call that returns true once, by shared_writer_told,
+ * _added or _lost. False: not now. */
 struct shared_port {
     void *context;
     bool (*ask)(void *context, unsigned cell, uint64_t inc);
@@ -58,13 +58,13 @@ struct shared_now {
     uint64_t wall_s;
     uint64_t mono_us;
 };
-/* On failure report the same again. */
+/* Takes counts of gillnetd. After a failure pass the same report again. */
 enum err shared_writer_report(struct shared_writer *w, const struct shared_report *r,
                               struct shared_now now, struct errinfo *reterr);
-/* Each second. all: logs whatever waits. Returns the first failure of the disk. */
+/* Call it each second. all: logs every waiting increment. Returns the first failure of the disk. */
 enum err shared_writer_tick(struct shared_writer *w, struct shared_now now, bool all,
                             struct errinfo *reterr);
-/* The positions may have gone back (a failover): asks at the next tick. */
+/* The positions may be lower after a failover: asks all cells at the next tick. */
 void shared_writer_doubt(struct shared_writer *w);
 
 /* ---- answers; inc: of the call ---- */
@@ -72,17 +72,17 @@ void shared_writer_doubt(struct shared_writer *w);
 /* newest: the newest incarnation of this server that the cell has; 0: none. position: of inc. */
 void shared_writer_told(struct shared_writer *w, unsigned cell, uint64_t inc,
                         uint64_t newest, uint64_t position);
-/* After a batch up to `number` the cell stands at `position`. Returns whether it has the batch. */
+/* After a batch up to `number` the cell has `position`. Returns true if the batch was added. */
 bool shared_writer_added(struct shared_writer *w, unsigned cell, uint64_t inc,
                          uint64_t number, uint64_t position);
-/* No answer, or one that tells nothing; is_batch: of a batch. */
+/* No answer, or an unusable one; is_batch: to a batch. */
 void shared_writer_lost(struct shared_writer *w, unsigned cell, uint64_t inc,
                         bool is_batch);
 
-/* ---- what others ask ---- */
+/* ---- reading ---- */
 
-/* What is logged here of a key in a bucket; false: unknown. The second one takes the store's total
- * of the key besides. */
+/* Returns the logged count of a key in a bucket. False: unknown. The second function also takes the
+ * store's total of the key. */
 bool shared_writer_own(const struct shared_writer *w, uint64_t start_s, uint64_t key,
                        uint64_t *ret);
 bool shared_writer_learn(struct shared_writer *w, uint64_t start_s, uint64_t key,
@@ -94,7 +94,7 @@ bool shared_writer_position(const struct shared_writer *w, unsigned cell,
                             uint64_t *ret);
 uint64_t shared_writer_bucket(const struct shared_writer *w, size_t k);
 
-/* Records of a bucket in the log, in order: those behind a number, at most so many. */
+/* Records of a bucket in the log, in order: at most `most` records after the number `after`. */
 struct shared_reading {
     uint64_t start_s;
     uint64_t after;

@@ -21,7 +21,7 @@ enum {
     SHARED_CELL_FULL = 512,    /* keys at which a cell is logged at once */
     SHARED_HOLD_US = 5000000,  /* that an increment waits at most */
     SHARED_URGENT_TOTAL = 10,  /* a total that rules may soon ask for, */
-    SHARED_URGENT_SHARE = 16   /* raised by a sixteenth of itself */
+    SHARED_URGENT_SHARE = 16   /* raised by 1 / SHARED_URGENT_SHARE of it */
 };
 
 struct shared_pending;

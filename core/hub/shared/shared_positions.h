@@ -23,7 +23,7 @@ struct shared_record {
     uint64_t at;      /* where the log has it */
     uint64_t
         logged_us; /* clock_mono_us; of an earlier process: when its log was opened */
-    uint64_t cells[SHARED_MASK_WORDS]; /* that it has pairs of */
+    uint64_t cells[SHARED_MASK_WORDS]; /* with pairs in this record */
 };
 
 struct shared_positions {
@@ -32,7 +32,7 @@ struct shared_positions {
     size_t room;
     uint64_t last;        /* the newest number ever given */
     uint64_t last_at_ask; /* the same when the asking began */
-    bool is_asking;       /* some cell was not heard since positions_init */
+    bool is_asking;       /* some cell has not answered since positions_init */
     struct shared_cell {
         uint64_t position;
         uint64_t scanned; /* from the position to this number it has no record */
@@ -55,7 +55,7 @@ void positions_forget(struct shared_positions *p, uint64_t start_s);
 /* Takes a position that the store returned; a busy cell ignores it. False: the position is ahead of
  * the log. Then a new incarnation must begin, once the positions of all cells came. */
 bool positions_hear(struct shared_positions *p, unsigned cell, uint64_t position);
-/* The known positions may be wrong: marks all of them as unknown. */
+/* The known positions may be wrong: marks those of cells without a batch under way as unknown. */
 void positions_doubt(struct shared_positions *p);
 
 /* True if the cell has a batch to send now; *ret: the index of its first record. */

@@ -100,8 +100,8 @@ struct shared_status_counts {
 struct shared_status_view {
     uint64_t answered_s; /* when the store last confirmed the totals */
     uint64_t heard;      /* totals taken */
-    uint64_t hot_named;  /* hot keys that this server told the others, */
-    uint64_t hot_read;   /* and heard of */
+    uint64_t hot_named;  /* hot keys that this server named in the stream, */
+    uint64_t hot_read;   /* and read there */
     uint64_t histories;  /* keys whose past was read */
 };
 
@@ -112,7 +112,7 @@ struct shared_status_objects {
     uint64_t put;       /* parts of objects */
     uint64_t put_again; /* streams that the store had lost or spoilt */
     uint64_t applied;   /* objects of others */
-    uint64_t missing;   /* named there, and not there */
+    uint64_t missing;   /* named by heads, and absent */
     uint64_t refused;
 };
 

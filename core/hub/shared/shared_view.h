@@ -29,7 +29,7 @@
 
 enum {
     SHARED_HOT = 10,        /* half of the lowest threshold of the shipped rules */
-    SHARED_HOT_NUMBER = 3,  /* the same of distinct counts */
+    SHARED_HOT_NUMBER = 3,  /* the same for distinct counts */
     SHARED_HOT_KEYS = 4096, /* named in one turn; more wait for their next total */
     SHARED_NAMED_A_SECOND =
         256,               /* keys, by all servers: 350 MB a day for each reader */
@@ -81,8 +81,8 @@ struct shared_view_status {
     int step;        /* totals are named when they grow by 2^-step of themselves */
     uint64_t named;  /* keys that this server wrote to the stream, */
     uint64_t read;   /* and that it read there */
-    uint64_t asked;  /* keys whose past was asked for, */
-    uint64_t told;   /* and told */
+    uint64_t asked;  /* keys whose past was requested, */
+    uint64_t told;   /* and received */
 };
 void shared_view_status(const struct shared_view *v, struct shared_view_status *ret);
 

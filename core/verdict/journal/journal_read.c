@@ -1,5 +1,8 @@
 #include "core/verdict/journal/journal_read.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "core/base/array.h"
 #include "core/verdict/journal/journal_internal.h"
 #include "core/verdict/journal/pending.h"
@@ -24,6 +27,11 @@ static void note_damage(struct reading *r, const char *path, const char *what)
         (void)snprintf(r->numbers->damage, sizeof(r->numbers->damage), "%.300s: %.150s",
                        path, what);
     }
+}
+
+static void note_number(struct journal_numbers *n, uint64_t number)
+{
+    n->newest = number > n->newest ? number : n->newest;
 }
 
 static void note_time(struct journal_numbers *n, uint64_t at_us)
@@ -73,6 +81,7 @@ static void give_reversed(struct reading *r, const char *path, struct slice fram
     while (journal_walk_next(&w, &frame) &&
            array_room(&r->frames, &r->room, n + 1, FRAMES_MAX, sizeof(*r->frames))) {
         r->frames[n++] = frame;
+        note_number(r->numbers, record_number_of(frame.p));
     }
     while (!r->is_stopped && n > 0) {
         r->is_stopped = !give_record(r, path, r->frames[--n]);
@@ -89,6 +98,7 @@ static void give_frames(struct reading *r, const char *path, struct slice frames
 
     while (!r->is_stopped && journal_walk_next(&w, &frame)) {
         uint64_t number = record_number_of(frame.p);
+        note_number(r->numbers, number);
         if (number > above) {
             r->last_number = number;
             r->is_stopped = !give_record(r, path, frame);
@@ -121,7 +131,7 @@ static enum err give_file(struct reading *r, const char *dir,
         if (r->q->newest_first) {
             give_reversed(r, path, slice_from(bytes, JOURNAL_HEAD));
         } else {
-            give_frames(r, path, slice_from(bytes, JOURNAL_HEAD), 0);
+            give_frames(r, path, slice_from(bytes, JOURNAL_HEAD), r->q->after);
         }
     } else {
         note_damage(r, path, why.text);
@@ -176,6 +186,43 @@ static void give_ring(struct reading *r, const struct ring_copy *ring)
     }
 }
 
+/* The number of a file's first record; 0: it has none, or that one is damaged. */
+static uint64_t first_number(const char *dir, const struct journal_name_of *name)
+{
+    char text[JOURNAL_FILE_NAME];
+    char path[FILE_PATH_MAX];
+    char frame[RECORD_MAX];
+    ssize_t got = -1;
+    size_t n = 0;
+
+    journal_file_print(name, text);
+    int fd = path_make(path, NULL, "%s/%s", dir, text) == ERR_OK
+                 ? open(path, O_RDONLY | O_CLOEXEC)
+                 : -1;
+    if (fd >= 0) {
+        got = pread(fd, frame, sizeof(frame), JOURNAL_HEAD);
+        (void)close(fd);
+    }
+    bool is_whole =
+        got > 0 && record_look(slice_of(frame, (size_t)got), &n) == RECORD_WHOLE;
+    return is_whole ? record_number_of(frame) : 0;
+}
+
+/* The file from which on there are records of numbers above `after`. */
+static size_t first_file(const struct reading *r, const char *dir,
+                         const struct journal_files *files)
+{
+    size_t at = r->q->after == 0 ? 0 : files->n;
+    bool is_before = false;
+
+    while (at > 0 && !is_before) {
+        const struct journal_name_of *name = &files->v[--at];
+        uint64_t number = name->kind == JOURNAL_MESSAGES ? first_number(dir, name) : 0;
+        is_before = number > 0 && number <= r->q->after;
+    }
+    return at;
+}
+
 /* The ring is copied before the files are listed: records that leave it meanwhile are in them. */
 static enum err read_all(struct reading *r, const char *dir, struct errinfo *reterr)
 {
@@ -190,7 +237,8 @@ static enum err read_all(struct reading *r, const char *dir, struct errinfo *ret
         if (r->q->newest_first) {
             give_ring(r, &ring);
         }
-        for (size_t i = 0; e == ERR_OK && !r->is_stopped && i < files.n; i++) {
+        for (size_t i = first_file(r, dir, &files);
+             e == ERR_OK && !r->is_stopped && i < files.n; i++) {
             size_t at = r->q->newest_first ? files.n - 1 - i : i;
             if (is_of_days(r->q, &files.v[at])) {
                 e = give_file(r, dir, &files.v[at], reterr);
@@ -212,6 +260,7 @@ enum err journal_read(const struct journal_query *q, struct journal_numbers *ret
     char dir[FILE_PATH_MAX];
     struct reading r = {.q = q,
                         .numbers = ret,
+                        .last_number = q->after,
                         .names = calloc(1, sizeof(*r.names)),
                         .record = calloc(1, sizeof(*r.record))};
     enum err e = path_make(dir, reterr, "%s/" STATE_JOURNAL_DIR, q->state_dir);

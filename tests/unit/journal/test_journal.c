@@ -116,6 +116,50 @@ static const char *message_file(struct tempdir *t)
     return tempdir_file(t, name);
 }
 
+/* Numbers of the records after a number, in their order; their files, and the highest. */
+static void read_after(const struct tempdir *t, uint64_t after, struct seen *s)
+{
+    const struct journal_query q = {
+        .state_dir = t->path, .after = after, .fn = on_record, .context = s};
+    struct errinfo why;
+
+    *s = (struct seen){.n = 0};
+    assert_int_equal(journal_read(&q, &s->numbers, &why), ERR_OK);
+}
+
+static void test_after__only_later_records_and_no_older_files_are_read(void **state)
+{
+    const struct tempdir *t = *state;
+    struct seen *s = calloc(1, sizeof(*s));
+    struct journal *j = NULL;
+
+    assert_non_null(s);
+    for (uint64_t day = 0; day < 3; day++) { /* ten records a file */
+        clock_set_for_test(UINT64_C(1700000000000000) + day * DAY * UINT64_C(1000000),
+                           1000000);
+        j = open_journal(t);
+        add(j, day * 10, day * 10 + 10);
+        if (day < 2) {
+            journal_close(&j);
+        }
+    }
+    for (uint64_t after = 0; after <= 30; after++) { /* some are still in the ring */
+        read_after(t, after, s);
+        assert_each_once(s, after, 30);
+        assert_int_equal(s->numbers.newest, 30);
+        assert_true(s->numbers.files <= 3 - (after == 0 ? 0 : after - 1) / 10);
+    }
+    journal_close(&j);
+    read_after(t, 25, s);
+    assert_each_once(s, 25, 30);
+    assert_int_equal(s->numbers.files, 1);
+    read_after(t, 20, s);
+    assert_each_once(s, 20, 30);
+    assert_int_equal(s->numbers.files, 2);
+    clock_unset_for_test();
+    free(s);
+}
+
 static void test_journal__when_records_are_added__then_they_are_read(void **state)
 {
     struct tempdir *t = *state;
@@ -467,6 +511,7 @@ int main(void)
     base_init();
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_journal__when_records_are_added__then_they_are_read),
+        FOLDER_TEST(test_after__only_later_records_and_no_older_files_are_read),
         FOLDER_TEST(
             test_journal__when_the_ring_is_full__then_more_is_dropped_and_the_rest_kept),
         FOLDER_TEST(test_journal__when_it_is_locked__then_a_second_writer_is_refused),

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/cli/print.h"
 #include "core/list/rating_input.h"
+#include "core/verdict/journal/message_row.h"
 #include "core/verdict/verdict.h"
 
 enum { US_PER_S = 1000000, SENTENCE_SYMBOLS = 4, NOTE = 400 };
@@ -129,25 +130,6 @@ static double required_of(const struct record *r)
     return required;
 }
 
-/* The symbols by their share of the score: the n-th largest; NULL: there are fewer that score. */
-static const struct record_symbol *nth_symbol(const struct record *r, size_t n)
-{
-    const struct record_symbol *found = NULL;
-
-    for (size_t i = 0; i < r->nsymbols; i++) {
-        const struct record_symbol *s = &r->symbol[i];
-        size_t above = 0;
-        for (size_t k = 0; k < r->nsymbols; k++) {
-            double other = fabs(r->symbol[k].score);
-            above += other > fabs(s->score) || (other == fabs(s->score) && k < i);
-        }
-        if (above == n && s->score != 0) {
-            found = s;
-        }
-    }
-    return found;
-}
-
 /* "list phish", or "BULK_REPLICA" */
 static void add_cause(struct explain_sources *s, const struct record *r,
                       const struct record_symbol *symbol, struct buf *ret)
@@ -221,16 +203,16 @@ static void make_sentence(struct explain_sources *s, const struct record *r,
         buf_printf(ret, "%.1f, and no threshold is set", r->score);
     }
     for (size_t i = 0; i < SENTENCE_SYMBOLS; i++) {
-        symbol = nth_symbol(r, i);
+        symbol = message_row_symbol(r->symbol, r->nsymbols, i);
         if (symbol != NULL) {
             buf_add_str(ret, i == 0 ? "; " : ", ");
             add_cause(s, r, symbol, ret);
         }
     }
-    if (nth_symbol(r, SENTENCE_SYMBOLS) != NULL) {
+    if (message_row_symbol(r->symbol, r->nsymbols, SENTENCE_SYMBOLS) != NULL) {
         buf_add_str(ret, ", and more");
     }
-    if (nth_symbol(r, 0) == NULL) {
+    if (message_row_symbol(r->symbol, r->nsymbols, 0) == NULL) {
         buf_add_str(ret, "; nothing scored");
     }
     if (r->done != r->wanted && !is_held) {

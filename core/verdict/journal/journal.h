@@ -7,8 +7,8 @@
  * records wait in the ring, then they are dropped and counted, and a fault says so. Readers take no
  * lock. Files in reading order: case_id; record, record_write, record_read (one record);
  * journal_head, journal_file, pending (where they are); journal, journal_gather (gillnetd's side);
- * journal_read, journal_forget (everybody's); journal_replay, replay_setting,
- * replay_rule (what would have happened).
+ * journal_read, journal_forget (everybody's); message_row, message_query, message_match (finding
+ * messages); journal_replay, replay_setting, replay_rule (what would have happened).
  * Example of a change: a new field of a message is a field of struct record, a line at the end of
  * its section in record_write and record_read, and a line in journal_gather.
  * Depends: base, telemetry, config, feature, extract, list, count, identity, verdict.   Threads:

@@ -1,7 +1,6 @@
-/* cmd_journal - `gillnet journal`: its size and age, its messages, erasure of a person. */
+/* cmd_journal - `gillnet journal`: its size and age, erasure of a person. */
 #include <sysexits.h>
 
-#include "core/base/case_id.h"
 #include "core/base/clock.h"
 #include "core/campaign/campaign_read.h"
 #include "core/cli/humanize.h"
@@ -99,72 +98,6 @@ static int show_stat(struct cli *cli, int argc, char **argv)
     return status;
 }
 
-/* ---- list ---- */
-
-struct listing {
-    bool is_json;
-    bool is_bad; /* standard output failed */
-};
-
-static bool list_record(void *context, const struct record *r,
-                        const struct journal_names *names)
-{
-    struct listing *l = context;
-    char id[CASE_ID_SIZE];
-    char when[TEXT_TIME_MAX];
-
-    (void)names;
-    case_id_print(r->case_id, id);
-    text_time(r->time_us / US_PER_S, when);
-    if (l->is_json) {
-        l->is_bad = !json_line(
-            json_pack("{s:s, s:s, s:s, s:o, s:b, s:o*, s:o, s:o}", "case", id, "time",
-                      when, "action", action_name((enum action)r->done), "score",
-                      r->unjudged.n > 0 ? json_null() : json_real(r->score), "outgoing",
-                      (int)r->is_outgoing, "reason",
-                      r->unjudged.n > 0 ? json_text(r->unjudged) : NULL, "queue_id",
-                      json_text(r->queue_id), "from", json_text(r->from)));
-        return !l->is_bad;
-    }
-    printf("%s %s %-10s ", when, id, action_name((enum action)r->done));
-    if (r->unjudged.n > 0) {
-        printf("%6s ", r->is_outgoing ? "out" : "-");
-    } else {
-        printf("%6.1f ", r->score);
-    }
-    text_print(stdout, r->queue_id, EVIDENCE_SHOWN);
-    (void)putchar(' ');
-    text_print(stdout, r->from, EVIDENCE_SHOWN);
-    l->is_bad = putchar('\n') == EOF;
-    return !l->is_bad;
-}
-
-static int list_all(struct cli *cli, int argc, char **argv)
-{
-    const char *since = NULL;
-    const char *until = NULL;
-    const struct cli_option table[] = {{"--since", &since, NULL, NULL},
-                                       {"--until", &until, NULL, NULL}};
-    struct listing l = {.is_json = cli->json};
-    struct journal_query q = {.fn = list_record, .context = &l};
-    struct journal_numbers numbers;
-    struct errinfo why = {.code = ERR_OK};
-    int status = cli_arguments(
-        CLI_FORM("journal", table, 0, 0, "list takes options only"), &argc, argv);
-
-    THEN(status, cli_config(cli));
-    THEN(status, journal_period(since, until, &q));
-    if (status != 0) {
-        return status;
-    }
-    q.state_dir = cli->config->state_dir;
-    if (journal_read(&q, &numbers, &why) != ERR_OK) {
-        return cli_fail(&why);
-    }
-    journal_say_damage(&numbers);
-    return l.is_bad ? EX_OSERR : CLI_CLEAN;
-}
-
 /* ---- forget ---- */
 
 static int forget_address(struct cli *cli, int argc, char **argv)
@@ -203,8 +136,8 @@ static int forget_address(struct cli *cli, int argc, char **argv)
 
 int cmd_journal(struct cli *cli, int argc, char **argv)
 {
-    static const struct cli_runner commands[] = {
-        {"stat", show_stat}, {"list", list_all}, {"forget", forget_address}};
+    static const struct cli_runner commands[] = {{"stat", show_stat},
+                                                 {"forget", forget_address}};
 
     return cli_subcommand(cli, "journal", commands, LENGTH(commands), argc, argv);
 }

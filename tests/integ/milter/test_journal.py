@@ -227,7 +227,7 @@ class Unjudged(unittest.TestCase):
             self.assertEqual((got["messages"], got["changed"], got["undecided"], got["outgoing"]), (0, 0, 0, 4))
             self.assertIn("besides 4 outgoing messages", ask(d, "replay").stdout)
             self.assertTrue(ask(d, "rules").stdout.startswith("0 judged messages; 4 more are outgoing or "))
-            shown = [json.loads(line) for line in ask(d, "--json", "journal", "list").stdout.splitlines()]
+            shown = [json.loads(line) for line in ask(d, "--json", "messages").stdout.splitlines()]
             self.assertEqual([(row["outgoing"], row["score"]) for row in shown], [(True, None)] * 4)
 
     def test_limit__the_message_is_explained_and_not_replayed(self):
@@ -317,8 +317,8 @@ class Killed(unittest.TestCase):
                 self.assertEqual(explain(d, case)["case"], case)
 
     def dump(self, d):
-        """All case ids of the journal, by explain of each sender's messages."""
-        out = ask(d, "--json", "journal", "list").stdout
+        """All case ids of the journal."""
+        out = ask(d, "--json", "messages", "-n", "1000000").stdout
         rows = [json.loads(line)["case"] for line in out.splitlines()]
         self.assertEqual(len(rows), len(set(rows)), "a record is there twice")
         return set(rows)

@@ -61,7 +61,8 @@ void http_add_head(struct buf *b, const struct http_answer *a, size_t body_bytes
 
         (void)snprintf(length, sizeof(length), "%zu", body_bytes);
         http_add_field(b, "Content-Type", a->type);
-        http_add_field(b, "Content-Length", length);
+        http_add_field(b, "Content-Length",
+                       body_bytes != HTTP_NO_LENGTH ? length : NULL);
     }
     buf_add(b, a->fields);
     buf_add_str(b, closes ? "Connection: close\r\n\r\n" : "\r\n");

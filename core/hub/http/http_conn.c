@@ -187,6 +187,59 @@ size_t http_conn_send(struct http_conn *c, const struct http_answer *a)
     return n;
 }
 
+/* Waiting bytes must go within HTTP_SEND_S. */
+static void send_stream(struct http_conn *c, bool was_empty)
+{
+    if (was_empty) {
+        set_deadline(c, HTTP_SEND_S);
+    }
+    send_waiting(c);
+    if (c->out.n == 0) {
+        c->deadline_us = UINT64_MAX;
+    }
+}
+
+void http_conn_stream(struct http_conn *c, const struct http_answer *a)
+{
+    const size_t before = c->out.n;
+
+    c->closes = true;
+    http_add_head(&c->out, a, HTTP_NO_LENGTH, true);
+    c->pending = c->out.n - before;
+    c->server->pending += c->pending;
+    c->state = HTTP_CONN_STREAM;
+    c->is_dead = c->is_dead || buf_failed(&c->out);
+    if (!c->is_dead) {
+        http_count(&c->server->bytes_out, c->pending);
+        send_stream(c, true);
+    }
+}
+
+bool http_conn_stream_add(struct http_conn *c, struct slice piece)
+{
+    const bool was_empty = c->out.n == 0;
+    const bool is_slow = piece.n > HTTP_STREAM_BYTES - c->out.n;
+
+    if (is_slow) {
+        http_count(&c->server->timeouts, 1);
+        c->is_dead = true;
+    } else {
+        buf_add(&c->out, piece);
+        c->pending += piece.n;
+        c->server->pending += piece.n;
+        http_count(&c->server->bytes_out, piece.n);
+        c->is_dead = c->is_dead || buf_failed(&c->out);
+    }
+    if (!c->is_dead) {
+        send_stream(c, was_empty);
+    }
+    if (c->is_dead) {
+        http_conn_close(c);
+        return false;
+    }
+    return true;
+}
+
 void http_conn_hold(struct http_conn *c, bool is_watched)
 {
     c->state = HTTP_CONN_HELD;
@@ -334,6 +387,7 @@ static bool wants_bytes(const struct http_conn *c)
 {
     return c->state == HTTP_CONN_HANDSHAKE || c->state == HTTP_CONN_HEAD ||
            c->state == HTTP_CONN_BODY || c->state == HTTP_CONN_DRAIN ||
+           c->state == HTTP_CONN_STREAM ||
            (c->state == HTTP_CONN_HELD && c->is_watched &&
             c->in.n - c->taken < HTTP_HEAD_MAX);
 }
@@ -428,7 +482,7 @@ static void on_read(evutil_socket_t fd, short what, void *context)
     if (c->state == HTTP_CONN_HANDSHAKE) {
         shake(c);
     }
-    if (c->state == HTTP_CONN_DRAIN) {
+    if (c->state == HTTP_CONN_DRAIN || c->state == HTTP_CONN_STREAM) {
         throw_away(c);
     } else if (wants_bytes(c) && c->state != HTTP_CONN_HANDSHAKE && !c->is_dead) {
         if (!c->has_more) {
@@ -447,6 +501,8 @@ static void on_write(evutil_socket_t fd, short what, void *context)
     send_waiting(c);
     if (c->state == HTTP_CONN_SENDING) {
         after_sending(c);
+    } else if (c->state == HTTP_CONN_STREAM && c->out.n == 0) {
+        c->deadline_us = UINT64_MAX;
     }
     on_read(fd, what, context); /* TLS may have waited to write before it reads */
 }

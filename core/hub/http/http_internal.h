@@ -8,7 +8,9 @@
 
 #include "core/hub/http/http_server.h"
 
-/* body_bytes: also of a body that is not sent. */
+/* body_bytes: also of a body that is not sent; HTTP_NO_LENGTH: of one that ends with the
+ * connection. */
+#define HTTP_NO_LENGTH SIZE_MAX
 void http_add_head(struct buf *b, const struct http_answer *a, size_t body_bytes,
                    bool closes);
 

@@ -36,10 +36,11 @@
 
 enum {
     HTTP_HEAD_S = 5, /* for a handshake, and for a head from its first byte */
-    HTTP_BODY_RATE = 256 * 1024, /* bytes a second that a body must come with */
-    HTTP_IDLE_S = 75,            /* between requests */
-    HTTP_SEND_S = 30,            /* for an answer, and */
-    HTTP_SEND_RATE = 64 * 1024,  /* bytes a second that a client must read */
+    HTTP_BODY_RATE = 256 * 1024,    /* bytes a second that a body must come with */
+    HTTP_IDLE_S = 75,               /* between requests */
+    HTTP_SEND_S = 30,               /* for an answer, and */
+    HTTP_SEND_RATE = 64 * 1024,     /* bytes a second that a client must read */
+    HTTP_STREAM_BYTES = 256 * 1024, /* of a stream that wait for the client */
     HTTP_DRAIN_S = 2, /* after a refusal, of bytes that the client still sends */
     HTTP_MEMORY_MAX = 256 << 20, /* bytes of requests and answers, of all connections */
     HTTP_LISTENERS_MAX = 32
@@ -160,6 +161,13 @@ struct http_answer {
 };
 /* Returns the bytes that will be sent. */
 size_t http_conn_send(struct http_conn *c, const struct http_answer *answer);
+/* Sends the head of an answer that has no end: http_conn_stream_add sends its body, piece by piece.
+ * Bytes that the client sends from now on are dropped. The connection ends with http_conn_close,
+ * with the client, or when the client is slow: HTTP_STREAM_BYTES wait, or one piece waits for
+ * HTTP_SEND_S. Only for a GET. */
+void http_conn_stream(struct http_conn *c, const struct http_answer *answer);
+/* False: the connection was closed. Not to be called by a hook. */
+bool http_conn_stream_add(struct http_conn *c, struct slice piece);
 /* The answer to the request at hand comes later. is_watched: a client that goes away meanwhile ends
  * the connection. */
 void http_conn_hold(struct http_conn *c, bool is_watched);
@@ -179,7 +187,8 @@ enum http_state {
     HTTP_CONN_BODY,
     HTTP_CONN_HELD, /* the owner answers later */
     HTTP_CONN_SENDING,
-    HTTP_CONN_DRAIN /* refused: bytes that still come are dropped */
+    HTTP_CONN_STREAM, /* an answer that has no end */
+    HTTP_CONN_DRAIN   /* refused: bytes that still come are dropped */
 };
 
 struct http_conn {

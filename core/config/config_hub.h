@@ -19,6 +19,7 @@ struct config_journal {
     uint64_t size;   /* bytes of all files */
     bool addresses;  /* of sender and recipients are kept */
     bool subjects;
+    unsigned messages; /* the newest, that the hub can search; 0: none */
 };
 
 struct config_reports {
@@ -122,8 +123,9 @@ struct config_feed {
 };
 
 /* Rights of a client of the HTTP API; each role has those of the roles before it too. */
-enum api_role { API_NONE, API_READ, API_REPORT, API_ADMIN, API_ROLES };
-const char *api_role_name(enum api_role r); /* "none", "read", "report", "admin" */
+enum api_role { API_NONE, API_READ, API_REPORT, API_MESSAGES, API_ADMIN, API_ROLES };
+/* "none", "read", "report", "messages", "admin" */
+const char *api_role_name(enum api_role r);
 /* False: no such role. */
 bool api_role_by_name(struct slice name, enum api_role *ret);
 

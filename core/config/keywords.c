@@ -61,6 +61,11 @@ static const char *const directions[] = {
     [DIRECTION_OUT] = "out",
 };
 static const char *const roles[] = {
+    [API_NONE] = "none",         [API_READ] = "read",   [API_REPORT] = "report",
+    [API_MESSAGES] = "messages", [API_ADMIN] = "admin",
+};
+/* Without messages, which needs a token. */
+static const char *const local_roles[] = {
     [API_NONE] = "none",
     [API_READ] = "read",
     [API_REPORT] = "report",
@@ -113,7 +118,7 @@ static const struct keyword_set sets[] = {
     [SCHEMA_COUNT_UNIT] = WORDS(count_units, 0, "\"messages\""),
     [SCHEMA_WINDOW] = WORDS(windows, 0, "\"1d\""),
     [SCHEMA_DIRECTION] = WORDS(directions, 0, "\"in\""),
-    [SCHEMA_ROLE] = WORDS(roles, 0, "\"read\""),
+    [SCHEMA_ROLE] = WORDS(local_roles, 0, "\"read\""),
     [SCHEMA_MTA] = WORDS(mtas, 0, "\"auto\""),
     [SCHEMA_USER_RELEASE] = WORDS(user_releases, 0, "\"own\""),
     [SCHEMA_STORE_KIND] = WORDS(store_kinds, 0, "\"redis\""),

@@ -101,6 +101,16 @@ static enum err forget_in(const char *path, struct slice address,
     return e == ERR_NOT_FOUND ? ERR_OK : e; /* it was just removed */
 }
 
+/* Readers with texts in memory drop them. */
+static enum err tell_readers(const char *dir, struct errinfo *reterr)
+{
+    char path[FILE_PATH_MAX];
+    enum err e = path_make(path, reterr, "%s/" JOURNAL_FORGOTTEN, dir);
+
+    THEN(e, file_write_atomic(path, SLICE_NONE, JOURNAL_FILE_MODE, reterr));
+    return e;
+}
+
 enum err journal_forget(const char *state_dir, struct slice address,
                         struct journal_forgotten *ret, struct errinfo *reterr)
 {
@@ -123,5 +133,6 @@ enum err journal_forget(const char *state_dir, struct slice address,
         ret->files++;
     }
     journal_files_fini(&files);
-    return e;
+    const enum err told = tell_readers(dir, e == ERR_OK ? reterr : NULL);
+    return e == ERR_OK ? told : e;
 }

@@ -96,7 +96,7 @@ static bool has_score(const struct query_term *t, const struct message_row *row)
     return false;
 }
 
-static bool is_true(const struct query_term *t, const struct message_row *row)
+bool message_term_is_true(const struct query_term *t, const struct message_row *row)
 {
     switch (t->field) {
     case QUERY_FROM:
@@ -130,7 +130,7 @@ bool message_query_matches(const struct message_query *q, const struct message_r
     bool matches = true;
 
     for (size_t i = 0; matches && i < q->n; i++) {
-        matches = is_true(&q->term[i], row) != q->term[i].is_negated;
+        matches = message_term_is_true(&q->term[i], row) != q->term[i].is_negated;
     }
     return matches;
 }

@@ -43,4 +43,7 @@ struct message_query {
     char text[MESSAGE_QUERY_TEXT_MAX];
 };
 
+/* Whether a term, without its negation, holds for a row. */
+bool message_term_is_true(const struct query_term *t, const struct message_row *row);
+
 #endif

@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/hub/api/api_internal.h"
 #include "core/list/query.h"
+#include "core/verdict/journal/message_tail.h"
 
 enum { BACKLOG = 1024, TICK_MS = 250, CALL_ARENA = 64 << 20, FIELDS_MAX = 8192 };
 
@@ -172,6 +173,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
         t->config = api_config(t->api);
     }
     api_tokens_look(t->api->tokens, t->config->api.tokens_file);
+    api_live_look(t);
 }
 
 void api_thread_return(struct api_thread *t, struct api_work *w)
@@ -304,6 +306,8 @@ static enum err start(struct api *a, struct errinfo *reterr)
     }
     a->reports = reports_follower_new();
     THEN(e, a->reports != NULL ? ERR_OK : errinfo_nomem(reterr, "reports"));
+    THEN(e, message_tail_new(a->config->state_dir, a->config->journal.messages,
+                             &a->messages, reterr));
     THEN(e, api_pool_new(a, &a->pool));
     if (e == ERR_OK) {
         api_tokens_look(a->tokens, a->config->api.tokens_file);
@@ -376,6 +380,7 @@ void api_free(struct api **a)
     }
     api_pool_free(&x->pool);
     reports_follower_free(&x->reports);
+    message_tail_free(&x->messages);
     for (unsigned i = 0; i < x->nthreads; i++) {
         thread_fini(&x->threads[i]);
     }
@@ -397,5 +402,6 @@ void api_renew(struct api *a, const struct config *config)
     a->config = config_acquire(config);
     (void)pthread_mutex_unlock(&a->mutex);
     config_release(&old);
+    message_tail_set_rows(a->messages, config->journal.messages);
     atomic_fetch_add(&a->generation, 1);
 }

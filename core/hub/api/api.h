@@ -6,7 +6,8 @@
  * memory, connections, requests a second of one address and the time of each step are bounded.
  * Under load optional requests are rejected first, with 503 and Retry-After.
  * Reading order of the room: api_route.def, api_route, api_auth; the handlers api_check,
- * api_tables, api_campaign, api_status, api_history, api_counts, api_scan, api_write, api_report;
+ * api_tables, api_campaign, api_messages, api_status, api_history, api_counts, api_scan, api_write,
+ * api_report;
  * api_list_change, api_body, api_rows, api_answer; api, api_conn, api_pool; page/.
  * To add a route: a row in api_route.def, its handler api_NAME in the file of its subject (or a new
  * api_NAME.c), its path in contrib/openapi.yaml.
@@ -101,7 +102,7 @@ struct api_route_numbers {
     uint64_t latency[API_LATENCY_BUCKETS]; /* each alone, not added up */
     uint64_t latency_us;
 };
-enum { API_ROUTES_MAX = 32 };
+enum { API_ROUTES_MAX = 40 };
 struct api_numbers {
     unsigned nroutes;
     struct api_route_numbers route[API_ROUTES_MAX];

@@ -278,6 +278,18 @@ static bool find_token(struct api_tokens *t, struct slice token, struct api_who 
     return found;
 }
 
+bool api_tokens_have(struct api_tokens *t, const struct api_who *who)
+{
+    bool has = false;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; !has && i < t->n; i++) {
+        has = t->v[i].who.role == who->role && strcmp(t->v[i].who.name, who->name) == 0;
+    }
+    (void)pthread_mutex_unlock(&t->mutex);
+    return has;
+}
+
 /* Whether the host is a name of this machine. A local client that uses another name was redirected
  * by the owner of that name, or by a page of that site. */
 static bool is_here(struct slice host)

@@ -26,6 +26,8 @@ bool api_token_name_is_valid(struct slice s);
 struct slice api_token_word(struct slice *line);
 
 struct api_tokens;
+/* Whether the token of this client is still in the table, with this role. */
+bool api_tokens_have(struct api_tokens *t, const struct api_who *who);
 struct api_tokens *api_tokens_new(void); /* NULL: no memory */
 void api_tokens_free(struct api_tokens **t);
 /* Reads the file if it changed since the last call. Call this before each request with a token, so

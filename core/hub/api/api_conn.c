@@ -60,6 +60,18 @@ static void send_answer(struct api_thread *t, struct http_conn *c,
     }
 }
 
+/* Sends the head alone; the body comes in pieces. */
+static void begin_live(struct api_thread *t, struct http_conn *c, struct api_call *call)
+{
+    buf_clear(&t->fields);
+    api_print_fields(call, &t->fields);
+    buf_add_str(&t->fields, "X-Accel-Buffering: no\r\n"); /* of nginx before us */
+    http_conn_stream(c, &(struct http_answer){.status = call->answer.status,
+                                              .type = call->answer.type,
+                                              .fields = buf_slice(&t->fields)});
+    api_live_begin(t, c, call->answer.live);
+}
+
 /* True if an address that is not local sends too many requests. */
 static bool is_limited(struct api_thread *t, const struct http_conn *c,
                        unsigned *retretry_s)
@@ -154,7 +166,10 @@ static void on_answer(struct http_conn *c, const struct http_request *request,
         api_dispatch(&call, c->is_local, c->from.ss_family == AF_UNSPEC,
                      http_server_lag_us(t->server), &waits);
     }
-    if (!waits || !hand_over(t, c, &call)) {
+    if (call.answer.live != NULL) {
+        api_count(t, &call);
+        begin_live(t, c, &call);
+    } else if (!waits || !hand_over(t, c, &call)) {
         api_count(t, &call);
         send_answer(t, c, &call);
         buf_fini(&call.answer.body);
@@ -167,6 +182,7 @@ static void on_closed(struct http_conn *c)
     if (*work_of(c) != NULL) {
         (*work_of(c))->conn = NULL; /* its answer goes nowhere */
     }
+    api_live_end(c->context, c);
 }
 
 const struct http_hooks api_conn_hooks = {

@@ -19,6 +19,10 @@ json_t *api_table_page(const char *name, json_t *all, const struct api_table *t,
 /* Refuses a change that failed. */
 void api_refuse_change(struct api_call *call, enum err e, const struct errinfo *why);
 
+/* The reporter of a call. A token of role admin is the administrator, and another token is a
+ * reporter of its own. */
+void api_name_reporter(const struct api_call *call, char ret[REPORT_NAME_MAX]);
+
 /* Logs a write: client, kind, number of values and result. */
 void api_audit(const struct api_call *call, const char *what, size_t n);
 

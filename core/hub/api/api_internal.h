@@ -16,6 +16,8 @@
 
 struct api_thread;
 struct api_call;
+struct api_live;
+struct message_tail;
 
 /* ---- routes ---- */
 
@@ -56,6 +58,8 @@ struct api_answer {
     const char *etag;
     const char *policy;   /* Content-Security-Policy */
     const char *referrer; /* Referrer-Policy; NULL: no-referrer */
+    struct api_live
+        *live; /* the body has no end, and this makes it; NULL: it has one */
 };
 
 /* One request on its way to its answer. */
@@ -119,6 +123,24 @@ bool api_pool_put(struct api_pool *p, struct api_work *w);
 void api_thread_return(struct api_thread *t, struct api_work *w);
 void api_work_free(struct api_work *w);
 
+/* ---- a tail of messages (api_messages.c) ---- */
+
+enum {
+    API_LIVE_MAX = 16,        /* at once */
+    API_LIVE_ROWS = 1000,     /* looked at in one turn of a loop, for one client */
+    API_LIVE_PIECE = 1 << 17, /* bytes of events in one turn */
+    API_LIVE_BEAT_S = 15,     /* seconds without an event until a comment comes */
+    API_LIVE_S = 3600,        /* then the client begins again */
+    API_LIVE_RETRY_S = 5
+};
+void api_live_free(struct api_live **l);
+/* Takes l: the connection has sent the head of its answer. */
+void api_live_begin(struct api_thread *t, struct http_conn *c, struct api_live *l);
+/* The connection ends, with or without one. */
+void api_live_end(struct api_thread *t, const struct http_conn *c);
+/* Sends what is new. Ends those whose token was revoked. */
+void api_live_look(struct api_thread *t);
+
 /* ---- threads ---- */
 
 struct api_cell {
@@ -143,6 +165,8 @@ struct api_thread {
     struct buf fields;     /* of the answer at hand */
     pthread_mutex_t mutex; /* guards back */
     struct api_work *back; /* answered by workers */
+    struct api_live *live[API_LIVE_MAX];
+    unsigned nlive;
     /* counted by this thread, read by any */
     struct api_cell cell[API_ROUTES_MAX];
     _Atomic uint64_t limited;
@@ -156,7 +180,9 @@ struct api {
     struct api_tokens *tokens;
     struct api_pool *pool;
     struct reports_follower *reports; /* votes on campaigns */
-    SSL_CTX *tls;                     /* NULL: TCP is plain */
+    struct message_tail *messages;
+    _Atomic unsigned nlive;
+    SSL_CTX *tls; /* NULL: TCP is plain */
     uint64_t start_us;
     pthread_mutex_t mutex; /* guards config, limit */
     struct config *config;

@@ -170,12 +170,14 @@ static bool read_id(struct api_call *call, char ret[QUARANTINE_ID_MAX + 1])
 void api_v1_quarantine_release(struct api_call *call)
 {
     char id[QUARANTINE_ID_MAX + 1];
+    char reporter[REPORT_NAME_MAX];
 
     if (!read_id(call, id)) {
         return;
     }
+    api_name_reporter(call, reporter);
     const struct api_opinion ham = {
-        .reporter = REPORT_ADMINISTRATOR, .way = "quarantine", .id = id};
+        .reporter = reporter, .way = "quarantine", .id = id};
     const bool is_reported = api_report_held(call, &ham);
     if (api_change_held(call, "release", id)) {
         api_answer_json(call, json_pack("{s:s, s:s, s:b}", "id", id, "state",

@@ -288,14 +288,17 @@ void api_report_message(struct api_call *call, const struct api_opinion *opinion
     report_it(&r);
 }
 
-/* Tokens of role admin are the administrator's; another is a reporter of its own. */
+void api_name_reporter(const struct api_call *call, char ret[REPORT_NAME_MAX])
+{
+    const struct api_who *who = &call->who;
+
+    (void)snprintf(ret, REPORT_NAME_MAX, "%s%s", who->role == API_ADMIN ? "" : "api:",
+                   who->role == API_ADMIN ? REPORT_ADMINISTRATOR : who->name);
+}
+
 static void name_reporter(struct reporting *r)
 {
-    const struct api_who *who = &r->call->who;
-
-    (void)snprintf(r->reporter, sizeof(r->reporter), "%s%s",
-                   who->role == API_ADMIN ? "" : "api:",
-                   who->role == API_ADMIN ? REPORT_ADMINISTRATOR : who->name);
+    api_name_reporter(r->call, r->reporter);
     r->line.reporter = slice_str(r->reporter);
 }
 

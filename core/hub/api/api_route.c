@@ -153,6 +153,15 @@ static bool has_right_query(struct api_call *call)
     return true;
 }
 
+/* Whether the role of the one who asks is enough. */
+static bool has_role(const struct api_call *call)
+{
+    const bool has_token = call->request.authorization.n > 0;
+
+    return call->who.role >= call->route->role &&
+           (call->route->role != API_MESSAGES || has_token);
+}
+
 /* Whether the one who asks has the role. */
 static bool may_ask(struct api_call *call, bool is_local, bool is_unix)
 {
@@ -165,7 +174,7 @@ static bool may_ask(struct api_call *call, bool is_local, bool is_unix)
     if (call->route->role == API_NONE) {
         return true;
     }
-    if (is_known && call->who.role >= call->route->role) {
+    if (is_known && has_role(call)) {
         return true;
     }
     if (!is_known) {

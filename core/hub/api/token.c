@@ -145,7 +145,7 @@ int token_make(const struct config *config, const char *name, const char *role)
 
     if (!api_token_name_is_valid(slice_str(name)) ||
         !api_role_by_name(slice_str(role), &r) || r == API_NONE) {
-        (void)fputs("usage: gillnet hub token NAME read|report|admin\n"
+        (void)fputs("usage: gillnet hub token NAME read|report|messages|admin\n"
                     "       gillnet hub token --list\n"
                     "       gillnet hub token --revoke NAME\n"
                     "  NAME: 1 to 32 letters, digits and signs, no space\n",

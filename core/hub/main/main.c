@@ -30,7 +30,7 @@ static void print_usage(FILE *to)
 {
     (void)fputs("usage: gillnet hub [-c FILE] [-f] [--once]\n"
                 "       gillnet-hub [-c FILE] join TOKEN|-\n"
-                "       gillnet hub [-c FILE] token NAME read|report|admin\n"
+                "       gillnet hub [-c FILE] token NAME read|report|messages|admin\n"
                 "       gillnet hub [-c FILE] token --list\n"
                 "       gillnet hub [-c FILE] token --revoke NAME\n"
                 "  -c FILE    configuration (default " CONFIG_DEFAULT_FILE ")\n"

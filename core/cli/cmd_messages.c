@@ -1,16 +1,20 @@
 /* cmd_messages - `gillnet messages`: judged messages that match a query, newest first or as they
  * come. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/base/case_id.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
+#include "core/verdict/journal/journal_file.h"
 #include "core/verdict/journal/message_query.h"
 
 enum {
@@ -27,9 +31,11 @@ enum {
 struct finding {
     const struct message_query *query;
     bool is_json;
-    bool is_bad;    /* standard output failed */
-    uint64_t left;  /* messages to print */
-    uint64_t after; /* highest number of a record that was read */
+    bool is_bad;                 /* standard output failed */
+    uint64_t left;               /* messages to print */
+    uint64_t after;              /* highest number of a record that was read, */
+    uint64_t last_us;            /* and the latest time of one */
+    struct statx_timestamp made; /* when the journal was, as the file system says */
 };
 
 /* ---- a row ---- */
@@ -79,6 +85,12 @@ static void print_message_row(const struct message_row *row)
     (void)putchar('\n');
 }
 
+static void note_record(struct finding *f, const struct record *r)
+{
+    f->after = r->number > f->after ? r->number : f->after;
+    f->last_us = r->time_us > f->last_us ? r->time_us : f->last_us;
+}
+
 /* A record of the journal; false: enough, or standard output failed. */
 static bool show_record(void *context, const struct record *r,
                         const struct journal_names *names)
@@ -87,7 +99,7 @@ static bool show_record(void *context, const struct record *r,
     struct message_row row;
 
     (void)names;
-    f->after = r->number > f->after ? r->number : f->after;
+    note_record(f, r);
     if (r->kind != RECORD_MESSAGE) {
         return true;
     }
@@ -132,8 +144,26 @@ static bool note_newest(void *context, const struct record *r,
     struct finding *f = context;
 
     (void)names;
-    f->after = r->number;
+    note_record(f, r);
     return false;
+}
+
+/* True if the journal is another one than at the last look: it was removed, and its numbers begin
+ * again. */
+static bool is_another_journal(const char *state_dir, struct finding *f)
+{
+    char path[FILE_PATH_MAX];
+    struct statx st;
+
+    if (path_make(path, NULL, "%s/" STATE_JOURNAL_DIR "/" JOURNAL_PENDING, state_dir) !=
+            ERR_OK ||
+        statx(AT_FDCWD, path, 0, STATX_BTIME, &st) != 0) {
+        return false;
+    }
+    const struct statx_timestamp before = f->made;
+    f->made = st.stx_btime;
+    return before.tv_sec != 0 &&
+           (before.tv_sec != f->made.tv_sec || before.tv_nsec != f->made.tv_nsec);
 }
 
 /* One reading of the journal. One that gillnetd has not made yet has no messages. */
@@ -141,15 +171,16 @@ static int read_once(struct journal_query *q, struct finding *f)
 {
     struct errinfo why = {.code = ERR_OK};
     struct journal_numbers numbers;
-    enum err e = journal_read(q, &numbers, &why);
 
-    if (e == ERR_NOT_FOUND) {
-        return 0;
+    if (is_another_journal(q->state_dir, f)) {
+        f->after = 0;
+        q->since_us = f->last_us + 1;
     }
-    if (e == ERR_OK && numbers.newest > 0 && numbers.newest < f->after) {
-        f->after = 0; /* the journal was removed, and its numbers begin again */
+    if (!q->newest_first) {
+        q->after = f->after;
     }
-    return e == ERR_OK ? 0 : cli_fail(&why);
+    enum err e = journal_read(q, &numbers, &why);
+    return e == ERR_OK || e == ERR_NOT_FOUND ? 0 : cli_fail(&why);
 }
 
 static bool has_reader(void)
@@ -183,7 +214,6 @@ static int show_coming(const struct cli *cli, struct finding *f)
     (void)pthread_sigmask(SIG_BLOCK, &ending, NULL);
     int status = read_once(&newest, f);
     while (status == 0 && !f->is_bad && f->left > 0 && wait_for_next(&ending)) {
-        q.after = f->after;
         status = read_once(&q, f);
         f->is_bad = fflush(stdout) != 0 || f->is_bad;
     }

@@ -15,6 +15,7 @@
 #include "core/verdict/journal/record.h"
 
 #define STATE_JOURNAL_DIR "journal"
+#define JOURNAL_PENDING   "pending"
 
 enum {
     JOURNAL_FILE_BYTES = 32 << 20, /* a file that is longer is followed by another */

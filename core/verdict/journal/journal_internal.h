@@ -7,7 +7,6 @@
 #include "core/base/file.h"
 #include "core/verdict/journal/journal_file.h"
 
-#define JOURNAL_PENDING "pending"
 enum { JOURNAL_FOLDER_MODE = 02750 };
 
 /* The folder, with the lock of its one writer. */

@@ -29,11 +29,6 @@ static void note_damage(struct reading *r, const char *path, const char *what)
     }
 }
 
-static void note_number(struct journal_numbers *n, uint64_t number)
-{
-    n->newest = number > n->newest ? number : n->newest;
-}
-
 static void note_time(struct journal_numbers *n, uint64_t at_us)
 {
     n->first_us = n->first_us == 0 || at_us < n->first_us ? at_us : n->first_us;
@@ -81,7 +76,6 @@ static void give_reversed(struct reading *r, const char *path, struct slice fram
     while (journal_walk_next(&w, &frame) &&
            array_room(&r->frames, &r->room, n + 1, FRAMES_MAX, sizeof(*r->frames))) {
         r->frames[n++] = frame;
-        note_number(r->numbers, record_number_of(frame.p));
     }
     while (!r->is_stopped && n > 0) {
         r->is_stopped = !give_record(r, path, r->frames[--n]);
@@ -98,7 +92,6 @@ static void give_frames(struct reading *r, const char *path, struct slice frames
 
     while (!r->is_stopped && journal_walk_next(&w, &frame)) {
         uint64_t number = record_number_of(frame.p);
-        note_number(r->numbers, number);
         if (number > above) {
             r->last_number = number;
             r->is_stopped = !give_record(r, path, frame);

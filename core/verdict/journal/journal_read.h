@@ -20,9 +20,8 @@ struct journal_query {
     uint64_t since_us; /* 0: from the beginning */
     uint64_t until_us; /* 0: to the end */
     bool newest_first;
-    uint64_t
-        after; /* only records of a higher number, and no older file is read; not with
-                     * newest_first */
+    /* Only records of a higher number, and no older file is read; not with newest_first. */
+    uint64_t after;
     journal_read_fn *fn;
     void *context;
 };
@@ -35,7 +34,6 @@ struct journal_numbers {
     uint64_t waiting;  /* records that are still in the ring */
     uint64_t first_us; /* time of the oldest record; 0: there is none */
     uint64_t last_us;
-    uint64_t newest;                  /* highest number of a record; 0: there is none */
     uint64_t damaged;                 /* places where records are damaged */
     char damage[JOURNAL_DAMAGE_TEXT]; /* the first one, or a file that cannot be read */
 };

@@ -146,7 +146,6 @@ static void test_after__only_later_records_and_no_older_files_are_read(void **st
     for (uint64_t after = 0; after <= 30; after++) { /* some are still in the ring */
         read_after(t, after, s);
         assert_each_once(s, after, 30);
-        assert_int_equal(s->numbers.newest, 30);
         assert_true(s->numbers.files <= 3 - (after == 0 ? 0 : after - 1) / 10);
     }
     journal_close(&j);

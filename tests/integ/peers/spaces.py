@@ -62,8 +62,9 @@ class Spaces:
     def enter(self, name):
         return ["nsenter", f"--net=/run/netns/{name}"]
 
-    def weather(self, percent=0, groups=()):
-        """Each packet between two servers is lost with this chance, and all between servers of different groups."""
+    def weather(self, percent=0, groups=(), cut_from_here=None):
+        """Each packet between two servers is lost with this chance, and all between servers of different groups.
+        cut_from_here: then also each packet between them and the test, and all of these servers."""
         self.count()
         rules = [f"numgen random mod 100 < {percent} counter name lost drop"]
         for a in groups:
@@ -71,6 +72,7 @@ class Spaces:
                 if a is not b:
                     rules.append(f"iifname {self.links(a)} oifname {self.links(b)} counter name cut drop")
         body = "\n".join(reversed(rules))
+        ends = "" if cut_from_here is None else self.ends(rules[0], cut_from_here)
         run("nft", "-f", "-", text=f"""
 table bridge weather {{ }}
 delete table bridge weather
@@ -81,8 +83,18 @@ table bridge weather {{
         type filter hook forward priority 0; policy accept;
         {body}
     }}
+    {ends}
 }}
 """)
+
+    def ends(self, loss, names):
+        """The chains of what the test itself gets and sends."""
+        return "".join(f"""
+    chain {hook} {{
+        type filter hook {hook} priority 0; policy accept;
+        {f'{way} {self.links(names)} counter name cut drop' if names else ''}
+        {loss}
+    }}""" for hook, way in (("input", "iifname"), ("output", "oifname")))
 
     def links(self, names):
         return "{ " + ", ".join(f'"to-{n}"' for n in names) + " }"

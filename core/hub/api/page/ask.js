@@ -10,7 +10,7 @@ const MESSAGE_MAX = 64 * 1024 * 1024; // largest message that the page reads
 export const STANDING = {
   CLEAN: ["well", "no list holds it, a person revoked it, or only an allow list does"],
   FALSE_POSITIVE: ["well", "a filter said perhaps and the exact index knows better"],
-  SUSPICIOUS: ["warning", "possible: the index cannot be asked, or only filters of peers know it; or confirmed by shadow lists alone"],
+  SUSPICIOUS: ["warning", "possible: the index cannot be read, or only filters of peers know it; or confirmed by shadow lists alone"],
   MALICIOUS: ["critical", "confirmed by one list, from an import"],
   BLOCKED_PATTERN: ["warning", "in emergency mode, from the HTTP API alone: no list confirms the URL, and a rule for the mode fits it"],
   ML_DETECTED_MALICIOUS: ["warning", "confirmed by lists of category ml alone: a model judged it by its text, and nobody confirmed that"],

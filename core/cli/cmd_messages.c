@@ -31,11 +31,11 @@ enum {
 struct finding {
     const struct message_query *query;
     bool is_json;
-    bool is_bad;                 /* standard output failed */
-    uint64_t left;               /* messages to print */
-    uint64_t after;              /* highest number of a record that was read, */
-    uint64_t last_us;            /* and the latest time of one */
-    struct statx_timestamp made; /* when the journal was, as the file system says */
+    bool is_bad;       /* standard output failed */
+    uint64_t left;     /* messages to print */
+    uint64_t after;    /* highest number of a record that was read, */
+    uint64_t last_us;  /* and the latest time of one */
+    struct statx ring; /* of the journal that was read; stx_mask 0: none yet */
 };
 
 /* ---- a row ---- */
@@ -117,7 +117,7 @@ static bool show_record(void *context, const struct record *r,
     return !f->is_bad && f->left > 0;
 }
 
-/* ---- those that are there ---- */
+/* ---- messages that the journal has ---- */
 
 static int show_newest(const struct cli *cli, struct finding *f)
 {
@@ -136,7 +136,7 @@ static int show_newest(const struct cli *cli, struct finding *f)
     return f->is_bad ? EX_OSERR : CLI_CLEAN;
 }
 
-/* ---- those that come ---- */
+/* ---- messages that come ---- */
 
 static bool note_newest(void *context, const struct record *r,
                         const struct journal_names *names)
@@ -148,22 +148,23 @@ static bool note_newest(void *context, const struct record *r,
     return false;
 }
 
-/* True if the journal is another one than at the last look: it was removed, and its numbers begin
+/* True if the journal is not the one of the last look: it was removed, and its numbers begin
  * again. */
 static bool is_another_journal(const char *state_dir, struct finding *f)
 {
     char path[FILE_PATH_MAX];
-    struct statx st;
+    const struct statx before = f->ring;
+    struct statx now;
 
     if (path_make(path, NULL, "%s/" STATE_JOURNAL_DIR "/" JOURNAL_PENDING, state_dir) !=
             ERR_OK ||
-        statx(AT_FDCWD, path, 0, STATX_BTIME, &st) != 0) {
+        statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &now) != 0) {
         return false;
     }
-    const struct statx_timestamp before = f->made;
-    f->made = st.stx_btime;
-    return before.tv_sec != 0 &&
-           (before.tv_sec != f->made.tv_sec || before.tv_nsec != f->made.tv_nsec);
+    f->ring = now;
+    return before.stx_mask != 0 && (before.stx_ino != now.stx_ino ||
+                                    before.stx_btime.tv_sec != now.stx_btime.tv_sec ||
+                                    before.stx_btime.tv_nsec != now.stx_btime.tv_nsec);
 }
 
 /* One reading of the journal. One that gillnetd has not made yet has no messages. */

@@ -223,7 +223,7 @@ static bool add_event(void *context, const struct message_view *v)
     return b->n < API_LIVE_PIECE;
 }
 
-/* What came since the last look, up to a bound; the rest comes with the next one. */
+/* Adds the messages since the last look, up to a bound. The next look adds the rest. */
 static void add_new(struct api_live *l, struct buf *ret)
 {
     struct message_searched found;

@@ -3,8 +3,8 @@
  *
  * Most rows lack the rarest byte of a word that is sought, or the word around it, and memchr(3)
  * sees that without reading the row. After MESSAGE_FILTER_TRIES of these bytes the row passes, so
- * the time is linear. A row that passes must still be asked with message_query_matches; one that
- * does not pass never matches.
+ * the time is linear. The caller asks message_query_matches about a row that passes. A row that does
+ * not pass never matches.
  * Threads: pure.   Allocates: nothing.   ADR 0085.
  */
 #ifndef CORE_VERDICT_JOURNAL_MESSAGE_FILTER_H
@@ -30,8 +30,8 @@ struct message_filter {
 void message_filter_of(const struct message_query *q, struct message_filter *ret);
 /* Whether a term that is not negated seeks a symbol of this name. */
 bool message_filter_seeks(const struct message_query *q, struct slice name);
-/* texts: all texts of a row, with any bytes between them. ids: its case id and its client's address
- * in the same way, if the filter needs them. */
+/* Whether a row may match. texts has all texts of the row, with any bytes between them; ids has its
+ * case id and the address of its client, if needs_ids. */
 bool message_filter_passes(const struct message_filter *f, struct slice texts,
                            struct slice ids, bool has_symbol);
 

@@ -40,7 +40,7 @@ static size_t column_of(const struct reader *r, size_t at)
     return column;
 }
 
-/* what: what is wrong with the word that begins at `at`, and what to write. */
+/* `what` tells a person the mistake in the word at `at`, and the right form. */
 static enum err refuse_word(const struct reader *r, enum err code, size_t at,
                             const char *what)
 {

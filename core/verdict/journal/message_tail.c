@@ -21,7 +21,7 @@ enum {
     WARN_US = 60000000
 };
 
-/* What the place of journal_forget's mark shows. */
+/* Identity of the file that journal_forget replaces (JOURNAL_FORGOTTEN). */
 struct mark {
     uint64_t inode;
     int64_t s;

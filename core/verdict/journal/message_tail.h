@@ -3,8 +3,8 @@
  *
  * A thread of its own fills the ring from the newest files and then reads what is added, every
  * MESSAGE_TAIL_MS. Records that gillnetd has not moved to a file yet (JOURNAL_MOVE_MS) come after
- * that. Rows of a file that is removed go with it. After `gillnet journal forget` all rows are
- * dropped before the next search, and the ring is filled anew from what is left.
+ * that. Rows of a file that is removed go with it. `gillnet journal forget` makes the next
+ * search drop all rows first. The thread then fills the ring again from the erased files.
  * Threads: any, but one makes and frees it.   Owns: the ring and the thread.   ADR 0085.
  */
 #ifndef CORE_VERDICT_JOURNAL_MESSAGE_TAIL_H

@@ -3,8 +3,8 @@
  *
  * Most rows lack the rarest byte of a word that is sought, or the word around it, and memchr(3)
  * sees that without reading the row. After MESSAGE_FILTER_TRIES of these bytes the row passes, so
- * the time is linear. The caller asks message_query_matches about a row that passes. A row that does
- * not pass never matches.
+ * the time is linear. The caller asks message_query_matches about a row that passes. A row that
+ * does not pass never matches.
  * Threads: pure.   Allocates: nothing.   ADR 0085.
  */
 #ifndef CORE_VERDICT_JOURNAL_MESSAGE_FILTER_H

@@ -5,12 +5,12 @@
  * function that can fail returns enum err; where a person must act it also fills struct errinfo:
  * the object, the cause, the remedy. Every buffer, file and loop has a bound.
  * Files in reading order: std, err (failures); slice, buf, cursor, utf8, visible, nearest (bytes
- * and text); arena, array (memory); file, dir_walk, unix_place (files, folders, sockets); clock,
- * random, prng, thread; checksum, hash256, digest, keyring (hashes and their keys); log, footprint;
- * user, trial, statedir, statedir_try (users, and their rights to the state folder). Example of a
- * change: a new failure is one value of enum err with its text in err_text, and an errno in
- * err_of_errno if it stands for one; test_err checks that no two codes have the same text. Depends:
- * libsodium, libxxhash, libcrypto, libsystemd.
+ * and text); arena, array (memory); file, sigbus, dir_walk, unix_place (files, folders, sockets);
+ * clock, random, prng, thread; checksum, hash256, digest, keyring (hashes and their keys); log,
+ * footprint; user, trial, statedir, statedir_try (users, and their rights to the state folder).
+ * Example of a change: a new failure is one value of enum err with its text in err_text, and an
+ * errno in err_of_errno if it stands for one; test_err checks that no two codes have the same text.
+ * Depends: libsodium, libxxhash, libcrypto, libsystemd.
  */
 #ifndef CORE_BASE_BASE_H
 #define CORE_BASE_BASE_H

@@ -76,3 +76,15 @@ void clock_unset_for_test(void)
 {
     atomic_store_explicit(&is_set, false, memory_order_relaxed);
 }
+
+const char *clock_text(uint64_t seconds, char dst[CLOCK_TEXT_MAX])
+{
+    time_t t = (time_t)seconds;
+    struct tm tm;
+
+    if (seconds == 0 || gmtime_r(&t, &tm) == NULL ||
+        strftime(dst, CLOCK_TEXT_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+        (void)snprintf(dst, CLOCK_TEXT_MAX, "never");
+    }
+    return dst;
+}

@@ -13,6 +13,10 @@ uint64_t clock_mono_us(void); /* microseconds since some start; never goes back 
 uint64_t clock_boot_us(void); /* the same, and it runs while the machine sleeps */
 uint64_t clock_cpu_us(void);  /* CPU time of the calling thread */
 
+/* "2026-01-31T12:00:00Z", "never" for 0; returns dst. */
+enum { CLOCK_TEXT_MAX = 24 };
+const char *clock_text(uint64_t seconds, char dst[CLOCK_TEXT_MAX]);
+
 /* Limits the rate of an event, such as the log line of a repeated fault. */
 struct clock_pace {
     _Atomic uint64_t next_us; /* set by the thread whose turn it was; 0: at once */

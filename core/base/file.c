@@ -1,15 +1,13 @@
-/* file - reading whole files, folders, mappings and locks. */
+/* file - reading whole files, folders and locks. */
 #include "core/base/file.h"
 
 #include <stdarg.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 
 #include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
-#include "core/base/pages.h"
 
-enum { READ_CHUNK = 64 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
+enum { READ_CHUNK = 64 * 1024 };
 
 enum err file_path(char dst[FILE_PATH_MAX], const char *format, ...)
 {
@@ -177,101 +175,6 @@ enum err file_read(const char *path, struct buf *retbuf, struct errinfo *reterr)
         }
     }
     (void)close(fd);
-    return e;
-}
-
-/* An anonymous copy of the size bytes of fd. */
-static enum err map_copy(struct filemap *m, int fd, size_t size, const char *path,
-                         struct errinfo *reterr)
-{
-    void *p = pages_new(size);
-    if (p == NULL) {
-        return file_sys_fail(reterr, path, "no memory for a copy of the file");
-    }
-    if (size >= HUGE_PAGE) {
-        (void)madvise(p, size, MADV_HUGEPAGE); /* only faster */
-    }
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = file_sys_read(fd, (char *)p + done, size - done);
-        if (got <= 0) {
-            enum err e = got < 0
-                             ? file_sys_fail(reterr, path, "cannot read the file")
-                             : errinfo_set(reterr, ERR_CORRUPT, path, 0,
-                                           "the file became shorter while it was read");
-            (void)munmap(p, size);
-            return e;
-        }
-        done += (size_t)got;
-    }
-    *m = (struct filemap){p, size};
-    return ERR_OK;
-}
-
-static enum err map_fd(struct filemap *m, int fd, size_t size, const char *path,
-                       bool writable, struct errinfo *reterr)
-{
-    int prot = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *p = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) {
-        return file_sys_fail(reterr, path, "cannot map the file");
-    }
-    m->p = p;
-    m->n = size;
-    return ERR_OK;
-}
-
-enum err filemap_open(struct filemap *m, const char *path, enum filemap_mode mode,
-                      struct errinfo *reterr)
-{
-    *m = (struct filemap){NULL, 0};
-    int fd = -1;
-    uint64_t size = 0;
-    int flags = mode == FILEMAP_WRITE ? O_RDWR : O_RDONLY;
-    enum err e = file_sys_open_regular(path, flags, &fd, &size, reterr);
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (size > SIZE_MAX / 2) {
-        e = errinfo_set(reterr, ERR_LIMIT, path, 0, "the file is too large to map");
-    } else if (size > 0 && mode == FILEMAP_COPY) {
-        e = map_copy(m, fd, (size_t)size, path, reterr);
-    } else if (size > 0) {
-        e = map_fd(m, fd, (size_t)size, path, mode == FILEMAP_WRITE, reterr);
-    }
-    (void)close(fd);
-    return e;
-}
-
-void filemap_close(struct filemap *m)
-{
-    if (m->p) {
-        (void)munmap(m->p, m->n);
-    }
-    *m = (struct filemap){NULL, 0};
-}
-
-enum err filemap_make(struct filemap *m, const char *path,
-                      const struct filemap_new *fresh, struct errinfo *reterr)
-{
-    char name[FILE_PATH_MAX];
-    *m = (struct filemap){NULL, 0};
-    enum err e = path_make(name, reterr, "%s.new", path);
-    THEN(e, file_allocate(name, fresh->size, fresh->mode, reterr));
-    THEN(e, filemap_open(m, name, FILEMAP_WRITE, reterr));
-    if (e == ERR_OK && m->n != fresh->size) {
-        e = errinfo_set(reterr, ERR_CORRUPT, name, 0,
-                        "another process changed the file");
-    }
-    if (e == ERR_OK) {
-        fresh->fill(fresh->context, m->p);
-        e = rename(name, path) == 0
-                ? ERR_OK
-                : file_sys_fail(reterr, path, "cannot put the new file in place");
-    }
-    if (e != ERR_OK) {
-        filemap_close(m);
-    }
     return e;
 }
 

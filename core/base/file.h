@@ -73,10 +73,14 @@ enum err file_sweep_temps(const char *dir, struct errinfo *reterr);
  * need less. */
 enum err file_sweep_old_temps(const char *dir, unsigned age_s, struct errinfo *reterr);
 
-/* A read-only or shared-writable mapping of a whole file. */
+/* A read-only or shared-writable mapping of a whole file (file_map.c). A page that is cut off, or
+ * that the disk does not give, reads as ones, or as zeros where the mapping may be written; what is
+ * written there is lost (sigbus.h). The owner asks filemap_is_damaged before it relies
+ * on a page; a writer asks at each tick. */
 struct filemap {
     unsigned char *p; /* NULL when empty or not open */
     size_t n;
+    int fd; /* of the file that is mapped; -1: a copy, or not open */
 };
 enum filemap_mode {
     FILEMAP_READ,  /* MAP_SHARED, PROT_READ */
@@ -97,6 +101,19 @@ struct filemap_new {
 };
 enum err filemap_make(struct filemap *m, const char *path,
                       const struct filemap_new *fresh, struct errinfo *reterr);
+/* Whether a page was replaced, or the file is shorter than its mapping. */
+bool filemap_is_damaged(const struct filemap *m);
+/* The same as an error: ERR_CORRUPT. */
+enum err filemap_check(const struct filemap *m, const char *path,
+                       struct errinfo *reterr);
+/* For a mapping that is written, at each tick of its owner. Nothing happens while it is sound. If
+ * not, a new file takes the place of path and of the mapping, which keeps its address: other
+ * threads may go on using it. The file gets what the mapping has, where lost pages are zeros, and
+ * then fresh->fill mends it. What other threads write at that moment may be lost. A line in the log
+ * says what happened; `lost` names what the file had. False: it is damaged still (the disk is full,
+ * say). */
+bool filemap_mend(struct filemap *m, const char *path, const char *lost,
+                  const struct filemap_new *fresh);
 
 /* Creates path (or replaces it atomically) with size zero bytes that really exist on disk
  * (posix_fallocate), so that a later store through a mapping cannot fault. */

@@ -8,6 +8,7 @@
 #include <syslog.h>
 #include <systemd/sd-journal.h>
 
+#include "core/base/log_recent.h"
 #include "core/base/thread.h"
 #include "core/base/visible.h"
 
@@ -340,6 +341,9 @@ static void log_va(enum log_level level, const char *format, va_list args)
         line[n - 3] = line[n - 2] = line[n - 1] = '.';
     }
     n = make_visible(line, n);
+    if (level <= LOG_LEVEL_WARN) {
+        log_recent_add(level, line);
+    }
     if (!enqueue(level, line, n)) {
         char json[JSON_MAX];
         write_stderr(level, in_format(level, line, json));

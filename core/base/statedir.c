@@ -6,11 +6,11 @@
 #include "core/base/file.h"
 #include "core/base/user.h"
 
-enum { DEPTH_MAX = 8, PLACES = 11, FD_PATH_MAX = 64 };
+enum { DEPTH_MAX = 8, PLACES = 13, FD_PATH_MAX = 64 };
 
-static const char *const places[PLACES] = {"keys",  "lists",      "counts",  "journal",
-                                           "peers", "feeds",      "reports", "identity",
-                                           "users", "quarantine", "model"};
+static const char *const places[PLACES] = {
+    "keys",     "lists", "counts",     "journal", "peers",   "feeds", "reports",
+    "identity", "users", "quarantine", "model",   "changes", "tuning"};
 
 /* ---- refused ---- */
 
@@ -46,11 +46,11 @@ enum err statedir_check(const char *dir, struct errinfo *reterr)
 static bool owner_of_package(const char *path, struct statedir_owner *ret)
 {
     const bool is_keys = strncmp(path, "keys", 4) == 0;
+    const bool is_changes = strncmp(path, "changes", 7) == 0;
     const bool is_gillnetds =
         is_keys || *path == '\0' || strncmp(path, "counts", 6) == 0 ||
         strncmp(path, "identity", 8) == 0 || strncmp(path, "journal", 7) == 0 ||
-        strncmp(path, "users", 5) == 0 || strncmp(path, "reports", 7) == 0 ||
-        strncmp(path, "model", 5) == 0;
+        strncmp(path, "reports", 7) == 0 || strncmp(path, "model", 5) == 0;
     uid_t gillnetd = 0;
     uid_t hub = 0;
     gid_t group = 0;
@@ -61,7 +61,7 @@ static bool owner_of_package(const char *path, struct statedir_owner *ret)
         return false;
     }
     *ret = (struct statedir_owner){is_gillnetds ? gillnetd : hub, group, STATEDIR_MODE};
-    if (is_keys && group_find(STATEDIR_KEYS_GROUP, &ret->gid)) {
+    if ((is_keys || is_changes) && group_find(STATEDIR_KEYS_GROUP, &ret->gid)) {
         ret->mode = STATEDIR_KEYS_MODE;
     }
     return true;

@@ -36,8 +36,8 @@ struct statedir_owner {
 void statedir_owner(const char *dir, const char *path, struct statedir_owner *ret);
 
 /* Root calls it after each command that wrote there: files of root in keys, lists, counts, peers,
- * feeds, reports, identity, users and model are given to their owner, with rights by which the
- * service can read them. Follows no link, and gives away no file that has a second name. Does
+ * feeds, reports, identity, users, model and tuning are given to their owner, with rights by which
+ * the service can read them. Follows no link, and gives away no file that has a second name. Does
  * nothing for other users, or when no owner is known. */
 void statedir_settle(const char *dir);
 

@@ -21,9 +21,10 @@ static const struct place places[] = {
     {"counts", STATEDIR_GILLNETD, true},
     {"identity", STATEDIR_GILLNETD, true},
     {"journal", STATEDIR_GILLNETD, true},
-    {"users", STATEDIR_GILLNETD, true}, /* a reader locks */
+    {"users", STATEDIR_GILLNETD, false},
     {"reports", STATEDIR_GILLNETD, true},
     {"model", STATEDIR_GILLNETD, true},
+    {"tuning", STATEDIR_GILLNETD, false},
     {"peers/lists", STATEDIR_GILLNETD, false},
     {"peers/counts", STATEDIR_GILLNETD, false},
     {"peers/origins", STATEDIR_GILLNETD, false},
@@ -34,6 +35,9 @@ static const struct place places[] = {
     {"reports/spool/spam", STATEDIR_HUB, true},
     {"reports/spool/ham", STATEDIR_HUB, true},
     {"quarantine", STATEDIR_HUB, true},
+    {"tuning", STATEDIR_HUB, true},
+    {"users", STATEDIR_HUB, true},
+    {"changes", STATEDIR_HUB, true},
     {"counts", STATEDIR_HUB, false},
 };
 enum { PLACES = LENGTH(places) };

@@ -10,7 +10,10 @@
 
 #include "core/base/std.h"
 
-enum { USER_NAME_BYTES = 64 }; /* of a user or group, with the NUL */
+enum {
+    USER_NAME_BYTES = 64, /* of a user or group, with the NUL */
+    USER_OVERFLOW = 65534 /* each uid that is not in our user namespace; also nobody */
+};
 
 /* The numbers of a user and of its primary group. False: there is no such user. */
 bool user_find(const char *name, uid_t *retuid, gid_t *retgid);

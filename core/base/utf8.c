@@ -46,3 +46,14 @@ size_t utf8_put(char *dst, uint32_t code)
     dst[0] = (char)(lead_marks[n] | code);
     return n;
 }
+
+struct slice utf8_head(struct slice text, size_t n)
+{
+    if (text.n <= n) {
+        return text;
+    }
+    while (n > 0 && ((unsigned char)text.p[n] & 0xc0) == 0x80) {
+        n--;
+    }
+    return slice_head(text, n);
+}

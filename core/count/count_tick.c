@@ -82,6 +82,52 @@ bool count_grow(struct count *c)
     return e == ERR_OK;
 }
 
+/* With c->grow held. */
+static enum err mend_table(struct count *c, struct live *live, struct errinfo *reterr)
+{
+    struct run_record *logged = NULL;
+    size_t n = 0;
+    enum err e = live_mend_begin(live, &logged, &n, reterr);
+
+    for (unsigned i = 0; e == ERR_OK && i < c->size.nshards; i++) {
+        count_lock(&c->shards[i]);
+        live_mend_shard(live, i, logged, n);
+        count_unlock(&c->shards[i]);
+    }
+    if (e == ERR_OK) {
+        wait_for_readers(c);
+        live_grow_end(live);
+    }
+    free(logged);
+    return e;
+}
+
+/* A table whose file was cut in place gets a new one. */
+static void mend(struct count *c, struct live *live)
+{
+    struct errinfo why = {.code = ERR_OK};
+
+    if (live == NULL) {
+        return;
+    }
+    pthread_mutex_lock(
+        &c->grow); /* who counts may grow the table, which frees this one */
+    const bool is_damaged = live_is_damaged(live);
+    enum err e = is_damaged ? mend_table(c, live, &why) : ERR_OK;
+    pthread_mutex_unlock(&c->grow);
+    if (e != ERR_OK) {
+        log_errinfo("counts", &why);
+    }
+    if (e != ERR_OK || !is_damaged) {
+        return;
+    }
+    log_warn("event=counts dir=%s result=made_again: the file of the running counts "
+             "was cut short, or the disk failed, while it was in use; lost: counts of "
+             "the last seconds; find what changes files in this folder, or check the "
+             "disk",
+             c->dir);
+}
+
 void count_flush(struct count *c)
 {
     struct errinfo why = {.code = ERR_OK};
@@ -288,6 +334,8 @@ void count_tick(struct count *c)
     uint64_t now_us = clock_mono_us();
     bool has_ended = bucket_clock_look(&c->period, clock_wall_us(), clock_boot_us());
     note_clock(c);
+    mend(c, c->live);
+    mend(c, c->is_prev_sealed ? NULL : c->prev);
     if (has_ended) {
         roll(c);
     } else if (is_due(&c->flushed_us, now_us, flush_every_us(c))) {

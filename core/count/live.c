@@ -32,7 +32,11 @@ static void table_free(struct live_table **table)
     if (!t) {
         return;
     }
-    pages_free(t->map, t->map_bytes);
+    if (t->file.p != NULL) {
+        filemap_close(&t->file);
+    } else {
+        pages_free(t->map, t->map_bytes);
+    }
     pages_free(t->shadow, t->shadow_bytes);
     free(t);
     *table = NULL;
@@ -58,7 +62,6 @@ static enum err table_map(const struct live *l, struct live_table *t,
                           struct errinfo *reterr)
 {
     char path[FILE_PATH_MAX];
-    struct filemap map = {NULL, 0};
     if (l->dir[0] == '\0') {
         return ERR_UNSUPPORTED; /* as asked for */
     }
@@ -69,9 +72,9 @@ static enum err table_map(const struct live *l, struct live_table *t,
     if (e != ERR_OK) {
         return e;
     }
-    e = filemap_open(&map, path, FILEMAP_WRITE, reterr);
-    if (e == ERR_OK && map.n != t->map_bytes) {
-        filemap_close(&map);
+    e = filemap_open(&t->file, path, FILEMAP_WRITE, reterr);
+    if (e == ERR_OK && t->file.n != t->map_bytes) {
+        filemap_close(&t->file);
         e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
                         "somebody changed the size of the running table");
     }
@@ -79,8 +82,7 @@ static enum err table_map(const struct live *l, struct live_table *t,
         (void)unlink(path);
         return e;
     }
-    t->map = map.p;
-    t->is_file = true;
+    t->map = t->file.p;
     return ERR_OK;
 }
 
@@ -345,6 +347,7 @@ void live_grow_shard(struct live *l, unsigned shard)
 {
     const struct live_table *from = l->shard[shard].table;
     const uint64_t first = shard * from->per_shard;
+    uint64_t used = 0;
     for (uint64_t i = first; i < first + from->per_shard; i++) {
         const struct live_slot *old = &from->slots[i];
         if (old->key == 0) {
@@ -352,9 +355,13 @@ void live_grow_shard(struct live *l, unsigned shard)
         }
         struct live_slot *s =
             find_slot(probe_of(l->next, shard, l->nshards, old->key), old->key);
+        /* twice in a table of which pages were lost: the search for the key ended there */
+        bool is_there = s->key == old->key;
+        used += !is_there;
         l->next->shadow[s - l->next->slots] = from->shadow[i];
-        occupy(s, old->key, old->count);
+        occupy(s, old->key, is_there ? s->count + old->count : old->count);
     }
+    __atomic_store_n(&l->shard[shard].used, used, __ATOMIC_RELAXED);
     /* partner: live_prefetch, which has no lock */
     __atomic_store_n(&l->shard[shard].table, l->next, __ATOMIC_RELEASE);
 }
@@ -367,11 +374,44 @@ void live_grow_end(struct live *l)
     l->table = l->next;
     l->next = NULL;
     __atomic_store_n(&l->slots, l->table->per_shard * l->nshards, __ATOMIC_RELAXED);
-    if (l->table->is_file) {
+    if (l->table->file.p != NULL) {
         remove_tables(l, l->first_kept, l->generation);
         l->first_kept = l->generation;
     }
     table_free(&old);
+}
+
+/* ---- damage ---- */
+
+bool live_is_damaged(const struct live *l)
+{
+    return filemap_is_damaged(&l->table->file);
+}
+
+enum err live_mend_begin(struct live *l, struct run_record **retlogged, size_t *retn,
+                         struct errinfo *reterr)
+{
+    *retlogged = NULL;
+    *retn = 0;
+    enum err e = live_logged(l->dir, &l->id, retlogged, retn, reterr);
+    if (e == ERR_NOT_FOUND || e == ERR_CORRUPT) {
+        e = ERR_OK; /* what is left of the table serves */
+    }
+    return e == ERR_OK ? live_grow_begin(l, reterr) : e;
+}
+
+void live_mend_shard(struct live *l, unsigned shard, const struct run_record *logged,
+                     size_t n)
+{
+    live_grow_shard(l, shard);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t now = 0;
+        /* counts only grow: a smaller one began again at 0 in a lost page */
+        if (live_shard_of(logged[i].key, l->nshards) == shard &&
+            live_get(l, shard, logged[i].key) < logged[i].count) {
+            (void)live_add(l, shard, logged[i].key, logged[i].count, &now);
+        }
+    }
 }
 
 /* ---- the end of the bucket ---- */
@@ -425,7 +465,7 @@ enum err live_seal(const struct live *l, const char *runs_dir, struct errinfo *r
         return errinfo_set(reterr, e, path, 0, "no memory to sort the counts");
     }
     e = run_writer_commit(&w, reterr);
-    if (e == ERR_OK && l->table->is_file) {
+    if (e == ERR_OK && l->table->file.p != NULL) {
         l->table->header.state = LIVE_SEALED;
         (void)header_store(l->table); /* who peeks would count it twice for a moment */
     }

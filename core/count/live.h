@@ -53,6 +53,17 @@ enum err live_grow_begin(struct live *l, struct errinfo *reterr);
 void live_grow_shard(struct live *l, unsigned shard); /* with its lock: moves it over */
 void live_grow_end(struct live *l); /* all were moved: drops the old table */
 
+/* ---- a table whose file was cut (sigbus.h); one thread at a time, as growing ---- */
+
+bool live_is_damaged(const struct live *l);
+/* Makes room beside, and reads what the journal has: n records that the caller frees, of each key
+ * its count. Then live_mend_shard for each shard with its lock, then live_grow_end. Counts since
+ * the last live_flush that were in lost pages are lost. */
+enum err live_mend_begin(struct live *l, struct run_record **retlogged, size_t *retn,
+                         struct errinfo *reterr);
+void live_mend_shard(struct live *l, unsigned shard, const struct run_record *logged,
+                     size_t n);
+
 /* ---- the journal; one thread at a time ---- */
 
 /* With the shard's lock: gathers what changed since the last time. */

@@ -12,14 +12,14 @@ enum { LIVE_CACHE_LINE = 64 };
 
 /* One generation of the table. */
 struct live_table {
-    unsigned char *map; /* headers and slots */
+    struct filemap file; /* not open: the table is in memory only */
+    unsigned char *map;  /* headers and slots */
     size_t map_bytes;
     size_t shadow_bytes;
     struct live_slot *slots;
     uint64_t *shadow; /* of each slot: the count that the journal has */
     uint64_t per_shard;
     struct live_header header;
-    bool is_file; /* false: in memory only */
 };
 
 /* The table is read with every key, the number is written with every new key: each has its own
@@ -57,5 +57,10 @@ struct live {
 enum err live_journal_open(struct live *l, struct errinfo *reterr);
 void live_journal_close(struct live *l);
 void live_set_volatile(struct live *l);
+
+/* What the bucket's journal has: of each key its last count, in order of key. The caller frees it.
+ * ERR_NOT_FOUND: no journal. */
+enum err live_logged(const char *dir, const struct run_id *id, struct run_record **ret,
+                     size_t *retn, struct errinfo *reterr);
 
 #endif

@@ -3,7 +3,7 @@
 #include "core/base/array.h"
 #include "core/base/dir_walk.h"
 #include "core/base/file_internal.h"
-#include "core/count/live_format.h"
+#include "core/count/live_internal.h"
 #include "core/count/runset.h"
 
 enum {
@@ -249,6 +249,26 @@ static enum err take_journal(const char *path, const struct live_name *name,
     }
     pair_log_close(&log);
     return e;
+}
+
+enum err live_logged(const char *dir, const struct run_id *id, struct run_record **ret,
+                     size_t *retn, struct errinfo *reterr)
+{
+    const struct live_name name = {
+        .kind = LIVE_JOURNAL, .start_s = id->start_s, .inc = id->inc};
+    struct saved s = {.n = 0};
+    char path[FILE_PATH_MAX];
+    enum err e = live_journal_path(path, dir, id);
+
+    THEN(e, take_journal(path, &name, &s, reterr));
+    if (e != ERR_OK) {
+        free(s.records);
+        return e;
+    }
+    saved_settle(&s);
+    *ret = s.records;
+    *retn = s.n;
+    return ERR_OK;
 }
 
 /* ---- from saved to a run ---- */

@@ -9,7 +9,6 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/count/live_format.h"
-#include "core/filter/sigbus.h"
 
 #define TOTALS_MAGIC UINT64_C(0x31544f544853474e) /* "NGSHTOT1" */
 
@@ -58,7 +57,7 @@ struct shared_totals {
     _Atomic uint32_t (*tag)[SHARED_TOTALS_WAYS]; /* of each set; 0: no entry */
     struct entry (*entry)[SHARED_TOTALS_WAYS];
     uint64_t nsets; /* as it was when the file was mapped */
-    bool is_guarded;
+    uint32_t key_id;
     uint64_t device;
     uint64_t inode;
     char path[FILE_PATH_MAX];
@@ -111,6 +110,7 @@ static enum err check_header(struct shared_totals *t, uint32_t key_id,
                              reterr);
     }
     t->nsets = nsets;
+    t->key_id = key_id;
     return ERR_OK;
 }
 
@@ -154,14 +154,6 @@ static enum err map_file(struct shared_totals *t, enum filemap_mode mode,
     t->device = (uint64_t)st.st_dev;
     t->inode = (uint64_t)st.st_ino;
     enum err e = filemap_open(&t->map, t->path, mode, reterr);
-    if (e == ERR_OK && t->map.p != NULL && mode == FILEMAP_READ) {
-        /* before the first look: its writer may cut the file at any time */
-        e = sigbus_add(t->map.p, t->map.n);
-        t->is_guarded = e == ERR_OK;
-        if (e != ERR_OK) {
-            return refuse_totals(t, e, "the mapping cannot be guarded", reterr);
-        }
-    }
     THEN(e, check_header(t, key_id, reterr));
     if (e == ERR_OK) {
         set_parts(t);
@@ -190,9 +182,6 @@ enum err shared_totals_open(const char *state_dir, uint32_t key_id,
 void shared_totals_close(struct shared_totals **t)
 {
     if (*t != NULL) {
-        if ((*t)->is_guarded) {
-            sigbus_remove((*t)->map.p);
-        }
         filemap_close(&(*t)->map);
         free(*t);
         *t = NULL;
@@ -263,15 +252,6 @@ static enum err make_folder(const char *state_dir, struct errinfo *reterr)
     return e != ERR_OK ? e : file_make_dir(dir, DIR_MODE, reterr);
 }
 
-static void unmap(struct shared_totals *t)
-{
-    if (t->is_guarded) {
-        sigbus_remove(t->map.p);
-        t->is_guarded = false;
-    }
-    filemap_close(&t->map);
-}
-
 enum err shared_totals_make(const char *state_dir, uint64_t nsets, uint32_t key_id,
                             struct shared_totals **ret, struct errinfo *reterr)
 {
@@ -285,7 +265,7 @@ enum err shared_totals_make(const char *state_dir, uint64_t nsets, uint32_t key_
     THEN(e, make_folder(state_dir, reterr));
     if (e == ERR_OK && (map_file(t, FILEMAP_WRITE, key_id, NULL) != ERR_OK ||
                         t->nsets != nsets || !is_of_boot(t))) {
-        unmap(t);
+        filemap_close(&t->map);
         e = make_file(t, &fresh, reterr);
         THEN(e, map_file(t, FILEMAP_WRITE, key_id, reterr));
     }
@@ -438,8 +418,27 @@ void shared_totals_put(struct shared_totals *t, const struct shared_total *entry
 
 /* ---- the time ---- */
 
+/* A file that was cut is made again: readers see another file, and map it. Entries of lost pages
+ * are empty until the store answers about them. */
+static void keep_file(struct shared_totals *t)
+{
+    struct fresh fresh = {t->nsets, t->key_id};
+    const struct filemap_new file = {
+        .size = t->map.n, .mode = FILE_MODE, .fill = fill_header, .context = &fresh};
+    struct stat st;
+
+    if (filemap_is_damaged(&t->map) &&
+        filemap_mend(&t->map, t->path, "some totals of the shared store", &file) &&
+        stat(t->path, &st) == 0) {
+        t->device = (uint64_t)st.st_dev;
+        t->inode = (uint64_t)st.st_ino;
+        drop_halves(t);
+    }
+}
+
 void shared_totals_beat(struct shared_totals *t, uint64_t now_s)
 {
+    keep_file(t);
     atomic_store_explicit(&t->header->beat_s, now_s, memory_order_relaxed);
 }
 

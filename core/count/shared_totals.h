@@ -39,7 +39,7 @@ bool shared_totals_find(const struct shared_totals *t, uint64_t key,
                         struct shared_total *ret);
 /* Replaces the entry with the same key, or the oldest entry of the set. */
 void shared_totals_put(struct shared_totals *t, const struct shared_total *entry);
-/* Notes that the store has answered at that time. */
+/* Notes that the store has answered at that time. Makes the file again if it was cut. */
 void shared_totals_beat(struct shared_totals *t, uint64_t now_s);
 
 /* ---- gillnetd and the commands ---- */

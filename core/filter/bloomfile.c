@@ -13,8 +13,8 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/hash256.h"
+#include "core/base/sigbus.h"
 #include "core/filter/bloomfile_internal.h"
-#include "core/filter/sigbus.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "filter words and sums are used as they lie in the file");
@@ -255,7 +255,7 @@ static enum err open_map(struct source *s, struct bloomfile *f, struct errinfo *
     if (p == MAP_FAILED) {
         return errinfo_errno(reterr, s->path, "cannot map the filter");
     }
-    e = sigbus_add(p, bytes);
+    e = sigbus_add(p, bytes, SIGBUS_ONES);
     if (e != ERR_OK) {
         (void)munmap(p, bytes);
         return errinfo_set(reterr, e, s->path, 0,
@@ -351,6 +351,15 @@ enum err bloomfile_peek(const char *path, const char *next, struct bloomfile_sha
         *ret = s.header.shape;
     }
     return e;
+}
+
+bool bloomfile_is_damaged(const struct bloomfile *f)
+{
+    struct stat st;
+
+    return f->memory && f->hold == BLOOMFILE_MAP &&
+           (sigbus_is_damaged(f->memory) ||
+            (fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->bytes));
 }
 
 void bloomfile_close(struct bloomfile *f)

@@ -79,6 +79,8 @@ struct bloomfile_want {
  * (ERR_DENIED) of a file that others than its owner may write. ERR_NOMEM: a copy does not fit. */
 enum err bloomfile_open(struct bloomfile *f, const char *path,
                         const struct bloomfile_want *want, struct errinfo *reterr);
+/* True if it is a map whose file was cut short, or cannot be read: it says "perhaps" there. */
+bool bloomfile_is_damaged(const struct bloomfile *f);
 /* Accepts a closed one and one of zeros. */
 void bloomfile_close(struct bloomfile *f);
 

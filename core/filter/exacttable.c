@@ -96,14 +96,21 @@ static bool is_slot_empty(const uint64_t *words)
     return __atomic_load_n(&words[CHECK_WORD], __ATOMIC_ACQUIRE) == 0;
 }
 
-/* Index of the digest's slot or of the first empty one on its way; false when all are taken
- * by others. */
+/* In a page of a file that was cut (sigbus.h): the digest may have been here, or behind. */
+static bool is_slot_lost(const uint64_t *words)
+{
+    return __atomic_load_n(&words[0], __ATOMIC_RELAXED) == UINT64_MAX &&
+           __atomic_load_n(&words[CHECK_WORD], __ATOMIC_RELAXED) == UINT64_MAX;
+}
+
+/* Index of the digest's slot or of the first empty or lost one on its way; false when all are
+ * taken by others. */
 static bool find_slot(const struct exact_table *t, const uint64_t digest[DIGEST_WORDS],
                       uint64_t *reti)
 {
     for (uint64_t step = 0; step < t->capacity; step++) {
         const uint64_t *words = slot_words(t, digest[0] + step);
-        if (is_slot_empty(words) || has_digest(words, digest)) {
+        if (is_slot_empty(words) || has_digest(words, digest) || is_slot_lost(words)) {
             *reti = (digest[0] + step) & (t->capacity - 1);
             return true;
         }
@@ -146,6 +153,9 @@ enum err exact_put(struct exact_table *t, const struct digest *d,
         return ERR_NOSPACE;
     }
     uint64_t *words = t->words + i * EXACT_SLOT_WORDS;
+    if (is_slot_lost(words)) {
+        return ERR_CORRUPT;
+    }
     *retnew = is_slot_empty(words);
     slot_store(words, &s, *retnew);
     return ERR_OK;

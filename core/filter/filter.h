@@ -11,7 +11,6 @@
  *                                            positions, and batches by the instructions of the
  *                                            machine
  *   bloomfile, bloomfile_header, _memory, _scrub, _merge   the filter as a file
- *   sigbus                                   a mapped filter whose file is cut short
  *   line_seal                                a line that others keep
  *   exacttable                               recent entries, changed while others read
  *   doorkeeper, cells                        first occurrences and counts of the sketch

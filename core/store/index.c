@@ -6,6 +6,7 @@
 
 #include "core/base/file.h"
 #include "core/base/file_internal.h"
+#include "core/base/sigbus.h"
 #include "core/store/index_format.h"
 
 enum {
@@ -18,7 +19,35 @@ struct index {
     MDB_env *env;
     MDB_dbi dbi;
     uint64_t count;
+    uint64_t size; /* bytes of the file when it was opened */
+    atomic_bool is_damaged;
 };
+
+/* LMDB believes its pages, so each use of it is a section of sigbus.h, and what it says of a file
+ * that became shorter since is not believed. A page whose end was cut off reads as zeros and raises
+ * no signal, therefore the size is looked at, too. */
+static bool is_cut(const struct index *ix)
+{
+    mdb_filehandle_t fd = -1;
+    struct stat st;
+    return mdb_env_get_fd(ix->env, &fd) != MDB_SUCCESS || fstat(fd, &st) != 0 ||
+           (uint64_t)st.st_size < ix->size;
+}
+
+bool index_is_damaged(const struct index *ix)
+{
+    return atomic_load(&ix->is_damaged) || is_cut(ix);
+}
+
+/* The flag of a struct index that is const because nothing else of it changes. */
+static atomic_bool *damage_of(const struct index *ix)
+{
+    union {
+        const atomic_bool *in;
+        atomic_bool *out;
+    } p = {.in = &ix->is_damaged};
+    return p.out;
+}
 
 /* Verifies the open file against whichever file of sums is its own. */
 static enum err verify(int fd, const char *path, struct errinfo *reterr)
@@ -54,6 +83,18 @@ static enum err verify(int fd, const char *path, struct errinfo *reterr)
     return e;
 }
 
+/* Begins to read, in a section. LMDB aborts where the root of a tree is a page of zeros. */
+static int begin_reading(const struct index *ix, MDB_txn **ret)
+{
+    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, ret);
+    if (rc == MDB_SUCCESS && atomic_load(&ix->is_damaged)) {
+        mdb_txn_abort(*ret);
+        *ret = NULL;
+        rc = MDB_CORRUPTED;
+    }
+    return rc;
+}
+
 static enum err open_env(const char *path, MDB_env **ret, struct errinfo *reterr)
 {
     MDB_env *env = NULL;
@@ -76,7 +117,7 @@ static enum err open_table(struct index *ix, const char *path, struct errinfo *r
 {
     MDB_txn *txn = NULL;
     MDB_stat st = {0};
-    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
+    int rc = begin_reading(ix, &txn);
     if (rc == MDB_SUCCESS) {
         rc = mdb_dbi_open(txn, NULL, 0, &ix->dbi);
         THEN(rc, mdb_stat(txn, ix->dbi, &st));
@@ -109,9 +150,8 @@ static enum err try_open(const char *path, struct index *ix, bool *retagain,
 {
     struct stat st;
     int fd = -1;
-    uint64_t size = 0;
     *retagain = false;
-    enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &size, reterr);
+    enum err e = file_sys_open_regular(path, O_RDONLY, &fd, &ix->size, reterr);
     if (e != ERR_OK) {
         return e;
     }
@@ -145,8 +185,16 @@ enum err index_open(const char *path, struct index **ret, struct errinfo *reterr
     }
     bool again = true;
     enum err e = ERR_OK;
+    (void)sigbus_prepare(); /* without the handler a file that is cut kills */
+    atomic_bool *section = sigbus_enter(&ix->is_damaged);
     for (int i = 0; i < OPEN_TRIES && again; i++) {
         e = try_open(path, ix, &again, reterr);
+    }
+    sigbus_leave(section);
+    if (e == ERR_OK && index_is_damaged(ix)) {
+        mdb_env_close(ix->env);
+        e = errinfo_set(reterr, ERR_CORRUPT, path, 0,
+                        "the index was cut short while it was opened");
     }
     if (e != ERR_OK) {
         free(ix);
@@ -175,14 +223,14 @@ uint64_t index_count(const struct index *ix)
     return ix->count;
 }
 
-enum err index_get(const struct index *ix, const struct digest *d,
-                   struct index_record *ret)
+static enum err get_record(const struct index *ix, const struct digest *d,
+                           struct index_record *ret)
 {
     MDB_txn *txn = NULL;
     struct digest wanted = *d; /* MDB_val is not const */
     MDB_val key = {DIGEST_BYTES, wanted.b};
     MDB_val value = {0, NULL};
-    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
+    int rc = begin_reading(ix, &txn);
     if (rc != MDB_SUCCESS) {
         return index_lmdb_err(rc, NULL, "", NULL);
     }
@@ -194,11 +242,26 @@ enum err index_get(const struct index *ix, const struct digest *d,
     return e;
 }
 
+enum err index_get(const struct index *ix, const struct digest *d,
+                   struct index_record *ret)
+{
+    if (atomic_load_explicit(&ix->is_damaged, memory_order_relaxed)) {
+        return ERR_CORRUPT;
+    }
+    atomic_bool *section = sigbus_enter(damage_of(ix));
+    enum err e = get_record(ix, d, ret);
+    sigbus_leave(section);
+    /* a record has a checksum; that there is none has not */
+    return e == ERR_NOT_FOUND && index_is_damaged(ix) ? ERR_CORRUPT : e;
+}
+
 /* A walk unmaps the pages behind it. They stay in the page cache, but no longer count as memory of
  * this process. */
 enum { WALK_DROP_BYTES = 16 * 1024 * 1024 };
 
 struct index_walk {
+    const struct index *ix;
+    const char *leaf; /* the page of the last record; NULL: none */
     MDB_txn *txn;
     MDB_cursor *cursor;
     size_t page;
@@ -228,8 +291,11 @@ enum err index_walk_new(const struct index *ix, struct index_walk **ret)
         return ERR_NOMEM;
     }
     w->page = (size_t)sysconf(_SC_PAGESIZE);
-    int rc = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &w->txn);
+    w->ix = ix;
+    atomic_bool *section = sigbus_enter(damage_of(ix));
+    int rc = begin_reading(ix, &w->txn);
     THEN(rc, mdb_cursor_open(w->txn, ix->dbi, &w->cursor));
+    sigbus_leave(section);
     if (rc != MDB_SUCCESS) {
         index_walk_free(&w);
         return index_lmdb_err(rc, NULL, "", NULL);
@@ -238,8 +304,32 @@ enum err index_walk_new(const struct index *ix, struct index_walk **ret)
     return ERR_OK;
 }
 
-bool index_walk_next(struct index_walk *w, struct digest *retdigest,
-                     struct index_record *ret, enum err *reterr)
+/* LMDB aborts when a page under its cursor is no longer one. So the leaf is touched before each
+ * step, and the size of the file is looked at once for each leaf, before its neighbour is fetched.
+ * In the section. */
+static bool is_intact(struct index_walk *w)
+{
+    if (w->leaf != NULL) {
+        (void)*(const volatile char *)w->leaf;
+    }
+    return !atomic_load(&w->ix->is_damaged);
+}
+
+/* Notes where the last record lies. False: it is on a new leaf, and the file was cut. */
+static bool note_leaf(struct index_walk *w, const char *key)
+{
+    const char *leaf = key - (uintptr_t)key % w->page;
+    bool is_new = leaf != w->leaf;
+
+    w->leaf = leaf;
+    if (is_new && is_cut(w->ix)) {
+        atomic_store(damage_of(w->ix), true);
+    }
+    return !atomic_load(&w->ix->is_damaged);
+}
+
+static bool walk_next(struct index_walk *w, struct digest *retdigest,
+                      struct index_record *ret, enum err *reterr)
 {
     MDB_val key = {0, NULL};
     MDB_val value = {0, NULL};
@@ -249,7 +339,7 @@ bool index_walk_next(struct index_walk *w, struct digest *retdigest,
         *reterr = rc == MDB_NOTFOUND ? ERR_OK : index_lmdb_err(rc, NULL, "", NULL);
         return false;
     }
-    if (key.mv_size != DIGEST_BYTES) {
+    if (key.mv_size != DIGEST_BYTES || !note_leaf(w, key.mv_data)) {
         *reterr = ERR_CORRUPT;
         return false;
     }
@@ -263,20 +353,46 @@ bool index_walk_next(struct index_walk *w, struct digest *retdigest,
     return true;
 }
 
-enum err index_walk_find(struct index_walk *w, const struct digest *d,
-                         struct index_record *ret)
+bool index_walk_next(struct index_walk *w, struct digest *retdigest,
+                     struct index_record *ret, enum err *reterr)
+{
+    atomic_bool *section = sigbus_enter(damage_of(w->ix));
+    bool has_next = is_intact(w) && walk_next(w, retdigest, ret, reterr);
+    sigbus_leave(section);
+    if (!has_next && index_is_damaged(w->ix)) {
+        *reterr = ERR_CORRUPT; /* what looks like the end need not be it */
+    }
+    return has_next;
+}
+
+static enum err find_record(struct index_walk *w, const struct digest *d,
+                            struct index_record *ret)
 {
     struct digest wanted = *d; /* MDB_val is not const */
     MDB_val key = {DIGEST_BYTES, wanted.b};
     MDB_val value = {0, NULL};
     int rc = mdb_cursor_get(w->cursor, &key, &value, MDB_SET);
-    return rc == MDB_SUCCESS ? index_value_read(d, value.mv_data, value.mv_size, ret)
-                             : index_lmdb_err(rc, NULL, "", NULL);
+    if (rc != MDB_SUCCESS) {
+        return index_lmdb_err(rc, NULL, "", NULL);
+    }
+    return note_leaf(w, value.mv_data)
+               ? index_value_read(d, value.mv_data, value.mv_size, ret)
+               : ERR_CORRUPT;
+}
+
+enum err index_walk_find(struct index_walk *w, const struct digest *d,
+                         struct index_record *ret)
+{
+    atomic_bool *section = sigbus_enter(damage_of(w->ix));
+    enum err e = is_intact(w) ? find_record(w, d, ret) : ERR_CORRUPT;
+    sigbus_leave(section);
+    return e == ERR_NOT_FOUND && index_is_damaged(w->ix) ? ERR_CORRUPT : e;
 }
 
 void index_walk_free(struct index_walk **w)
 {
     if (*w) {
+        /* neither touches a page */
         if ((*w)->cursor) {
             mdb_cursor_close((*w)->cursor);
         }

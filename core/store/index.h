@@ -31,7 +31,10 @@ struct index;
 enum err index_open(const char *path, struct index **ret, struct errinfo *reterr);
 void index_close(struct index **ix);
 uint64_t index_count(const struct index *ix);
-/* ERR_NOT_FOUND: not there. ERR_CORRUPT: there, but its checksum is wrong. */
+/* Whether the file was cut short, or a page could not be read, since it was opened. */
+bool index_is_damaged(const struct index *ix);
+/* ERR_NOT_FOUND: not there. ERR_CORRUPT: there, but its checksum is wrong; or index_is_damaged,
+ * then nothing is known. */
 enum err index_get(const struct index *ix, const struct digest *d,
                    struct index_record *ret);
 

@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/file_internal.h"
 #include "core/base/random.h"
+#include "core/base/sigbus.h"
 #include "core/store/background_job.h"
 #include "core/store/index.h"
 #include "core/store/index_format.h"
@@ -42,7 +43,8 @@ struct index_builder {
     MDB_dbi dbi;
     uint64_t map_size;
     struct batch *writing;
-    int rc; /* sticky */
+    int rc;                 /* sticky */
+    atomic_bool is_damaged; /* the temporary file was cut (sigbus.h) */
 
     struct batch *batches; /* BATCHES of them */
     unsigned filling;
@@ -110,10 +112,9 @@ static int end_batch(struct index_builder *b)
     return rc;
 }
 
-/* The job: one batch, one transaction. */
-static void write_batch(void *context)
+/* One batch, one transaction. */
+static int put_batch(struct index_builder *b)
 {
-    struct index_builder *b = context;
     int rc = b->rc;
     THEN(rc, begin_batch(b));
     for (unsigned i = 0; i < b->writing->n && rc == MDB_SUCCESS; i++) {
@@ -125,7 +126,17 @@ static void write_batch(void *context)
         rc = mdb_cursor_put(b->cursor, &key, &value, MDB_APPEND);
     }
     THEN(rc, end_batch(b));
-    b->rc = rc;
+    return rc;
+}
+
+/* The job. */
+static void write_batch(void *context)
+{
+    struct index_builder *b = context;
+    atomic_bool *section = sigbus_enter(&b->is_damaged);
+    int rc = put_batch(b);
+    sigbus_leave(section);
+    b->rc = rc == MDB_SUCCESS && atomic_load(&b->is_damaged) ? MDB_CORRUPTED : rc;
 }
 
 /* Has the batch written behind, and fills the other one. */
@@ -210,6 +221,7 @@ enum err index_builder_new(const char *path, uint64_t expected,
         b->batches[i].n = 0;
     }
     background_job_init(&b->behind);
+    (void)sigbus_prepare();
     enum err e = set_paths(b, path, reterr);
     int rc = e == ERR_OK ? open_builder(b, expected) : MDB_SUCCESS;
     if (rc != MDB_SUCCESS) {

@@ -5,6 +5,7 @@
 
 #include "core/base/checksum.h"
 #include "core/base/file.h"
+#include "core/base/sigbus.h"
 #include "core/store/index_format.h"
 
 enum {
@@ -23,6 +24,15 @@ struct table {
     MDB_env *env;
     MDB_dbi dbi;
     uint64_t most_live; /* bytes of pages */
+    /* bytes; LMDB never makes a file shorter */
+    _Atomic off_t size;
+    off_t lock_size; /* of lock.mdb; 0: it is not in use */
+    /* A page of its files was cut off: nothing is believed any more. LMDB believes its pages, so
+     * each use of it is a section of sigbus.h. */
+    atomic_bool is_damaged;
+    /* The mapping, for values that are used behind a section; NULL: not known yet. */
+    _Atomic(const char *) map;
+    uint64_t map_bytes;
     char dir[];
 };
 
@@ -86,7 +96,8 @@ static enum err check_files(const char *dir, struct errinfo *reterr)
 static enum err open_env(struct table *t, bool is_writing, uint64_t most_bytes,
                          struct errinfo *reterr)
 {
-    const unsigned flags = MDB_NOTLS | (is_writing ? 0U : (unsigned)MDB_RDONLY);
+    const unsigned flags =
+        MDB_NOTLS | (is_writing ? 0U : (unsigned)MDB_RDONLY | (unsigned)MDB_NOLOCK);
     /* Address space only: the file grows with what is written. */
     const uint64_t map = most_bytes > MAP_MIN ? most_bytes : MAP_MIN;
     int rc = mdb_env_create(&t->env);
@@ -96,6 +107,7 @@ static enum err open_env(struct table *t, bool is_writing, uint64_t most_bytes,
     if (is_writing) {
         THEN(rc, index_lmdb_share(t->env, FILE_MODE));
     }
+    t->map_bytes = map;
     t->most_live = map / LIVE_DEN * LIVE_NUM;
     return index_lmdb_err(rc, t->dir, "cannot open the table", reterr);
 }
@@ -117,7 +129,14 @@ static enum err open_dbi(struct table *t, bool is_writing, struct errinfo *reter
     return index_lmdb_err(rc, t->dir, "cannot read the table", reterr);
 }
 
-/* LMDB believes its pages; a file that is shorter than they say would end the process. */
+static enum err say_damaged(const struct table *t, struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_CORRUPT, t->dir, 0,
+                       "the table's file was cut short; remove the folder, and it is "
+                       "made again");
+}
+
+/* A file that is shorter than its pages say. */
 static enum err check_size(const struct table *t, struct errinfo *reterr)
 {
     mdb_filehandle_t fd = -1;
@@ -132,12 +151,72 @@ static enum err check_size(const struct table *t, struct errinfo *reterr)
     /* the first pages of a new file are written with the first change */
     bool is_new = st.ms_entries == 0 && info.me_last_txnid == 0;
     if (!is_new && (uint64_t)file.st_size < (info.me_last_pgno + 1) * st.ms_psize) {
-        return errinfo_set(
-            reterr, ERR_CORRUPT, t->dir, 0,
-            "the table's file was cut short; remove the folder: the state of peers "
-            "is fetched again");
+        return say_damaged(t, reterr);
     }
     return ERR_OK;
+}
+
+/* Bytes of lock.mdb; -1: it is gone. */
+static off_t lock_size(const struct table *t)
+{
+    char path[FILE_PATH_MAX];
+    struct stat st;
+    return file_path(path, "%s/lock.mdb", t->dir) == ERR_OK && stat(path, &st) == 0
+               ? st.st_size
+               : -1;
+}
+
+static bool is_cut(struct table *t)
+{
+    mdb_filehandle_t fd = -1;
+    struct stat st;
+    const off_t least = atomic_load(&t->size); /* first: it may grow meanwhile */
+
+    if (mdb_env_get_fd(t->env, &fd) != MDB_SUCCESS || fstat(fd, &st) != 0 ||
+        st.st_size < least) {
+        return true;
+    }
+    atomic_store(&t->size, st.st_size);
+    return false;
+}
+
+/* A page was replaced: in a section, or in the guarded mapping. */
+static bool has_lost_page(struct table *t)
+{
+    const char *map = atomic_load(&t->map);
+
+    return atomic_load(&t->is_damaged) || (map != NULL && sigbus_is_damaged(map));
+}
+
+/* A page whose end was cut off reads as zeros and raises no signal, therefore the sizes are looked
+ * at, too. A lock file that is gone is still whole for those who have it open. */
+static bool is_intact(struct table *t)
+{
+    const off_t lock = t->lock_size > 0 ? lock_size(t) : 0;
+
+    if (has_lost_page(t) || (lock >= 0 && lock < t->lock_size) || is_cut(t)) {
+        atomic_store(&t->is_damaged, true);
+    }
+    return !atomic_load(&t->is_damaged);
+}
+
+bool table_is_damaged(struct table *t)
+{
+    atomic_bool *section = sigbus_enter(&t->is_damaged);
+    bool is_damaged = !is_intact(t);
+    sigbus_leave(section);
+    return is_damaged;
+}
+
+/* In the section. */
+static enum err open_checked(struct table *t, bool is_writing, uint64_t most_bytes,
+                             struct errinfo *reterr)
+{
+    enum err e = open_env(t, is_writing, most_bytes, reterr);
+    THEN(e, check_size(t, reterr));
+    THEN(e, open_dbi(t, is_writing, reterr));
+    t->lock_size = is_writing && e == ERR_OK ? lock_size(t) : 0;
+    return e == ERR_OK && !is_intact(t) ? say_damaged(t, reterr) : e;
 }
 
 enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
@@ -154,9 +233,10 @@ enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
         return errinfo_nomem(reterr, dir);
     }
     memcpy(t->dir, dir, n);
-    e = open_env(t, is_writing, most_bytes, reterr);
-    THEN(e, check_size(t, reterr));
-    THEN(e, open_dbi(t, is_writing, reterr));
+    (void)sigbus_prepare(); /* without the handler a file that is cut kills */
+    atomic_bool *section = sigbus_enter(&t->is_damaged);
+    e = open_checked(t, is_writing, most_bytes, reterr);
+    sigbus_leave(section);
     if (e != ERR_OK) {
         table_close(&t);
         return e;
@@ -168,9 +248,14 @@ enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
 void table_close(struct table **t)
 {
     if (*t) {
+        atomic_bool *section = sigbus_enter(&(*t)->is_damaged);
+        if (atomic_load(&(*t)->map) != NULL) {
+            sigbus_remove(atomic_load(&(*t)->map));
+        }
         if ((*t)->env) {
             mdb_env_close((*t)->env);
         }
+        sigbus_leave(section);
         free(*t);
         *t = NULL;
     }
@@ -187,8 +272,22 @@ enum err table_begin(struct table *t, bool is_writing, struct table_txn **ret,
     }
     x->t = t;
     x->is_writing = is_writing;
-    int rc =
-        mdb_txn_begin(t->env, NULL, is_writing ? 0U : (unsigned)MDB_RDONLY, &x->txn);
+    int rc = MDB_CORRUPTED;
+    atomic_bool *section = sigbus_enter(&t->is_damaged);
+    if (is_intact(t)) {
+        rc = mdb_txn_begin(t->env, NULL, is_writing ? 0U : (unsigned)MDB_RDONLY,
+                           &x->txn);
+    }
+    /* what was read to begin may have been zeros */
+    if (rc == MDB_SUCCESS && has_lost_page(t)) {
+        mdb_txn_abort(x->txn);
+        rc = MDB_CORRUPTED;
+    }
+    sigbus_leave(section);
+    if (rc == MDB_CORRUPTED) {
+        free(x);
+        return say_damaged(t, reterr);
+    }
     if (rc != MDB_SUCCESS) {
         free(x);
         return index_lmdb_err(rc, t->dir, "cannot begin to use the table", reterr);
@@ -201,14 +300,22 @@ enum err table_commit(struct table_txn **x, struct errinfo *reterr)
 {
     struct table_txn *own = *x;
     enum err e = own->failed;
+    if (e == ERR_OK && own->is_writing && table_is_damaged(own->t)) {
+        e = ERR_CORRUPT;
+    }
     if (e != ERR_OK) {
         (void)errinfo_set(reterr, e, own->t->dir, 0, "the table was not changed: %s",
                           err_text(e));
         table_abort(x);
         return e;
     }
+    atomic_bool *section = sigbus_enter(&own->t->is_damaged);
     int rc = mdb_txn_commit(own->txn); /* frees it in any case */
-    e = index_lmdb_err(rc, own->t->dir, "cannot change the table", reterr);
+    bool is_whole = !own->is_writing || is_intact(own->t);
+    sigbus_leave(section);
+    e = rc == MDB_SUCCESS && !is_whole
+            ? say_damaged(own->t, reterr)
+            : index_lmdb_err(rc, own->t->dir, "cannot change the table", reterr);
     free(own);
     *x = NULL;
     return e;
@@ -217,7 +324,9 @@ enum err table_commit(struct table_txn **x, struct errinfo *reterr)
 void table_abort(struct table_txn **x)
 {
     if (*x) {
+        atomic_bool *section = sigbus_enter(&(*x)->t->is_damaged);
         mdb_txn_abort((*x)->txn);
+        sigbus_leave(section);
         free(*x);
         *x = NULL;
     }
@@ -230,23 +339,66 @@ static bool key_is_good(struct slice key)
     return key.n > 0 && key.n <= TABLE_KEY_MAX;
 }
 
-enum err table_get(struct table_txn *x, struct slice key, struct slice *ret)
+/* Finds the mapping by a value in it, and guards it. A page of LMDB begins with its number, and
+ * page 0 has the mark MDB_MAGIC behind that header. */
+static void guard_map(struct table *t, const char *value)
+{
+    enum { HEADER = 16 };
+    static const uint32_t mark = 0xBEEFC0DE;
+    const char *none = NULL;
+    size_t number = 0;
+    MDB_stat st;
+
+    if (atomic_load_explicit(&t->map, memory_order_relaxed) != NULL ||
+        mdb_env_stat(t->env, &st) != MDB_SUCCESS) {
+        return;
+    }
+    const char *page = value - (uintptr_t)value % st.ms_psize;
+    memcpy(&number, page, sizeof(number));
+    if (number == 0 || number >= t->map_bytes / st.ms_psize) {
+        return;
+    }
+    const char *map = page - number * st.ms_psize;
+    if (memcmp(map + HEADER, &mark, sizeof(mark)) == 0 &&
+        atomic_compare_exchange_strong(&t->map, &none, map)) {
+        (void)sigbus_add(map, (size_t)t->map_bytes, SIGBUS_ZEROS);
+    }
+}
+
+/* In the section. */
+static enum err get_value(struct table_txn *x, struct slice key, struct slice *ret)
 {
     MDB_val k = val_of(key);
     MDB_val v;
-    if (!key_is_good(key)) {
-        return ERR_RANGE;
-    }
     int rc = mdb_get(x->txn, x->t->dbi, &k, &v);
     if (rc != MDB_SUCCESS) {
         return index_lmdb_err(rc, "", "", NULL);
     }
-    struct slice value;
-    if (!value_read(key, &v, &value)) {
+    if (!value_read(key, &v, ret)) {
         return ERR_CORRUPT;
     }
-    *ret = value;
+    if (!x->is_writing) { /* else it may lie in a page that is not in the mapping */
+        guard_map(x->t, v.mv_data);
+    }
     return ERR_OK;
+}
+
+enum err table_get(struct table_txn *x, struct slice key, struct slice *ret)
+{
+    struct slice value = SLICE_NONE;
+    if (!key_is_good(key)) {
+        return ERR_RANGE;
+    }
+    atomic_bool *section = sigbus_enter(&x->t->is_damaged);
+    enum err e = has_lost_page(x->t) ? ERR_CORRUPT : get_value(x, key, &value);
+    if (e != ERR_OK && !is_intact(x->t)) {
+        e = ERR_CORRUPT; /* a value has a checksum; that there is none has not */
+    }
+    sigbus_leave(section);
+    if (e == ERR_OK) {
+        *ret = value;
+    }
+    return e;
 }
 
 static enum err fail_change(struct table_txn *x, enum err e)
@@ -266,16 +418,11 @@ static bool has_live_room(const struct table_txn *x, size_t n)
     return pages * st.ms_psize + n <= x->t->most_live;
 }
 
-enum err table_put(struct table_txn *x, struct slice key, struct slice value)
+/* In the section. */
+static enum err put_value(struct table_txn *x, struct slice key, struct slice value)
 {
     MDB_val k = val_of(key);
     MDB_val v = {value.n + SUM_BYTES, NULL};
-    if (!x->is_writing || !key_is_good(key) || value.n > TABLE_VALUE_MAX) {
-        return fail_change(x, ERR_RANGE);
-    }
-    if (x->failed != ERR_OK) {
-        return x->failed;
-    }
     if (!has_live_room(x, v.mv_size)) {
         return fail_change(x, ERR_NOSPACE);
     }
@@ -291,15 +438,24 @@ enum err table_put(struct table_txn *x, struct slice key, struct slice value)
     return ERR_OK;
 }
 
-enum err table_remove(struct table_txn *x, struct slice key)
+enum err table_put(struct table_txn *x, struct slice key, struct slice value)
 {
-    MDB_val k = val_of(key);
-    if (!x->is_writing || !key_is_good(key)) {
+    if (!x->is_writing || !key_is_good(key) || value.n > TABLE_VALUE_MAX) {
         return fail_change(x, ERR_RANGE);
     }
     if (x->failed != ERR_OK) {
         return x->failed;
     }
+    atomic_bool *section = sigbus_enter(&x->t->is_damaged);
+    enum err e = put_value(x, key, value);
+    sigbus_leave(section);
+    return e;
+}
+
+/* In the section. */
+static enum err take_out(struct table_txn *x, struct slice key)
+{
+    MDB_val k = val_of(key);
     int rc = mdb_del(x->txn, x->t->dbi, &k, NULL);
     if (rc == MDB_SUCCESS || rc == MDB_NOTFOUND) {
         return rc == MDB_SUCCESS ? ERR_OK : ERR_NOT_FOUND;
@@ -307,8 +463,24 @@ enum err table_remove(struct table_txn *x, struct slice key)
     return fail_change(x, index_lmdb_err(rc, "", "", NULL));
 }
 
-enum err table_each(struct table_txn *x, struct slice prefix, table_each_fn *fn,
-                    void *context)
+enum err table_remove(struct table_txn *x, struct slice key)
+{
+    if (!x->is_writing || !key_is_good(key)) {
+        return fail_change(x, ERR_RANGE);
+    }
+    if (x->failed != ERR_OK) {
+        return x->failed;
+    }
+    atomic_bool *section = sigbus_enter(&x->t->is_damaged);
+    enum err e = take_out(x, key);
+    sigbus_leave(section);
+    return e;
+}
+
+/* In the section. LMDB aborts when a page under its cursor is no longer one, so the size is looked
+ * at before each step. */
+static enum err each(struct table_txn *x, struct slice prefix, table_each_fn *fn,
+                     void *context)
 {
     MDB_cursor *c = NULL;
     MDB_val k = val_of(prefix);
@@ -318,7 +490,7 @@ enum err table_each(struct table_txn *x, struct slice prefix, table_each_fn *fn,
         return index_lmdb_err(rc, "", "", NULL);
     }
     rc = mdb_cursor_get(c, &k, &v, prefix.n > 0 ? MDB_SET_RANGE : MDB_FIRST);
-    while (rc == MDB_SUCCESS) {
+    while (rc == MDB_SUCCESS && is_intact(x->t)) {
         struct slice key = slice_of(k.mv_data, k.mv_size);
         struct slice value = SLICE_NONE;
         if (!slice_has_prefix(key, prefix)) {
@@ -332,4 +504,14 @@ enum err table_each(struct table_txn *x, struct slice prefix, table_each_fn *fn,
     }
     mdb_cursor_close(c);
     return rc == MDB_NOTFOUND ? ERR_OK : index_lmdb_err(rc, "", "", NULL);
+}
+
+enum err table_each(struct table_txn *x, struct slice prefix, table_each_fn *fn,
+                    void *context)
+{
+    atomic_bool *section = sigbus_enter(&x->t->is_damaged);
+    enum err e = each(x, prefix, fn, context);
+    bool is_whole = is_intact(x->t);
+    sigbus_leave(section);
+    return is_whole ? e : ERR_CORRUPT;
 }

@@ -2,8 +2,9 @@
  * table - a small transactional table on disk: keys to values, several changed in one durable step.
  *
  * For state that must change together, such as the cursor of a stream and its target. Each value
- * carries a checksum that every read verifies: LMDB has none. One process opens it for writing;
- * others may read.
+ * carries a checksum that every read verifies: LMDB has none. One process opens it for writing.
+ * A reader takes no lock, so it may belong to another user: it reads tables that are replaced as a
+ * whole, never one that somebody changes.
  * Depends: base, LMDB.   Threads: one transaction at a time for writing; reading ones from any
  * thread,
  * each closed by the thread that began it.   Owns: the environment.
@@ -23,6 +24,9 @@ struct table;
 enum err table_open(const char *dir, bool is_writing, uint64_t most_bytes,
                     struct table **ret, struct errinfo *reterr);
 void table_close(struct table **t);
+/* Whether its files were cut short, or could not be read, since it was opened: then every use fails
+ * with ERR_CORRUPT, and a transaction is not committed. */
+bool table_is_damaged(struct table *t);
 
 struct table_txn;
 enum err table_begin(struct table *t, bool is_writing, struct table_txn **ret,

@@ -36,6 +36,8 @@ struct page {
 struct ham_log {
     struct filemap map;
     struct page *page;
+    uint32_t key_id;
+    char path[FILE_PATH_MAX];
     _Atomic uint64_t due_us; /* when the next is due; see ham_log_wants */
 };
 
@@ -98,6 +100,8 @@ enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
     }
     j->map = m;
     j->page = (struct page *)(void *)m.p;
+    j->key_id = key_id;
+    (void)snprintf(j->path, sizeof(j->path), "%s", path);
     *ret = j;
     return ERR_OK;
 }
@@ -113,7 +117,16 @@ void ham_log_close(struct ham_log **j)
 
 uint32_t ham_log_key_id(const struct ham_log *j)
 {
-    return j->page->key_id;
+    return j->key_id;
+}
+
+void ham_log_keep(struct ham_log *j)
+{
+    if (j != NULL) {
+        const struct filemap_new fresh = {sizeof(struct page), HAM_MODE, fill,
+                                          &j->key_id};
+        (void)filemap_mend(&j->map, j->path, "samples of good mail", &fresh);
+    }
 }
 
 /* ---- adding ---- */
@@ -178,6 +191,7 @@ enum err ham_log_read(const char *path, uint32_t since_s, ham_log_read_fn *fn,
         memcpy(got.key, s.key, s.n * sizeof(s.key[0]));
         fn(context, &got);
     }
+    e = filemap_check(&m, path, reterr);
     filemap_close(&m);
-    return ERR_OK;
+    return e;
 }

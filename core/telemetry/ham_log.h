@@ -40,6 +40,9 @@ struct ham_log;
 enum err ham_log_open(const char *path, uint32_t key_id, struct ham_log **ret,
                       struct errinfo *reterr);
 void ham_log_close(struct ham_log **j); /* accepts NULL */
+/* To be called every second or so; accepts NULL. Makes the file again if it was cut, with the
+ * records that are left. */
+void ham_log_keep(struct ham_log *j);
 /* The id of the key that digests are made with. */
 uint32_t ham_log_key_id(const struct ham_log *j);
 /* True if the next message is to be kept. Call it once for each message. now_us: of a monotonic
@@ -48,7 +51,8 @@ bool ham_log_wants(struct ham_log *j, uint64_t now_us);
 void ham_log_add(struct ham_log *j, const struct ham_log_message *m);
 
 typedef void ham_log_read_fn(void *context, const struct ham_log_message *m);
-/* Calls fn for every whole record of since_s and later, in no order. */
+/* Calls fn for every whole record of since_s and later, in no order. ERR_CORRUPT, perhaps after
+ * some calls: no ham log, or it was cut meanwhile. */
 enum err ham_log_read(const char *path, uint32_t since_s, ham_log_read_fn *fn,
                       void *context, uint32_t *retkey_id, struct errinfo *reterr);
 

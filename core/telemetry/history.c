@@ -5,7 +5,9 @@
 #include "core/base/checksum.h"
 #include "core/base/file.h"
 #include "core/base/file_internal.h"
+#include "core/base/log.h"
 #include "core/telemetry/history_page.h"
+#include "core/telemetry/periods.h"
 
 enum {
     HISTORY_MODE = 0640,
@@ -32,9 +34,11 @@ static struct history_page early;
 static _Atomic(struct history_page *) current = &early;
 static _Atomic uint64_t key_floor = HISTORY_KEY_LEAST;
 
-/* guards: the change of current, emptying of slots, making of rows, keys, nrows */
+/* guards: the change of current, emptying of slots, making of rows, keys, nrows, mapped */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned nrows;
+static struct filemap mapped = {.fd = -1};
+static char mapped_path[FILE_PATH_MAX];
 
 static struct history_page *page_now(void)
 {
@@ -69,21 +73,7 @@ double history_score_edge(unsigned i)
 
 /* ---- ten minutes and hours ---- */
 
-/* The stamp is 0 meanwhile, and each release store comes after it: a slot half emptied belongs to
- * no time. */
-static void empty_bucket(struct history_slot *s, uint64_t stamp)
-{
-    pthread_mutex_lock(&lock);
-    if (atomic_load_explicit(&s->stamp, memory_order_relaxed) != stamp) {
-        atomic_store_explicit(&s->stamp, 0, memory_order_relaxed);
-        for (unsigned i = 0; i < HISTORY_NUMBERS; i++) {
-            atomic_store_explicit(&s->number[i], 0, memory_order_release);
-        }
-        atomic_store_explicit(&s->stamp, stamp, memory_order_release);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
+/* The stamp is 0 meanwhile, as in history_slot.c. */
 static void empty_hour(struct history_hour *h, uint64_t stamp)
 {
     pthread_mutex_lock(&lock);
@@ -124,18 +114,10 @@ void history_message(uint64_t now_s, const uint64_t number[HISTORY_NUMBERS],
                      const double *score)
 {
     struct history_page *page = page_now();
-    uint64_t stamp = now_s / HISTORY_BUCKET_S;
-    struct history_slot *s = &page->bucket[stamp % HISTORY_BUCKET_SLOTS];
 
-    /* acquire: as in hour_at */
-    if (atomic_load_explicit(&s->stamp, memory_order_acquire) != stamp) {
-        empty_bucket(s, stamp);
-    }
-    for (unsigned i = 0; i < HISTORY_NUMBERS; i++) {
-        if (number[i] != 0) {
-            add_relaxed(&s->number[i], number[i]);
-        }
-    }
+    history_slot_add(page->bucket, HISTORY_BUCKET_SLOTS, now_s / HISTORY_BUCKET_S,
+                     number);
+    periods_message(now_s, number);
     if (score != NULL) {
         add_relaxed(&hour_at(page, now_s)->score[score_range(*score)], 1);
     }
@@ -391,6 +373,8 @@ static void begin_page(void *context, void *p)
 
 static void close_locked(void)
 {
+    fd_close(&mapped.fd); /* the page stays mapped */
+    mapped.p = NULL;
     if (page_now() != &early) {
         memset((void *)&early, 0, sizeof(early));
         nrows = 0;
@@ -402,22 +386,50 @@ static void close_locked(void)
 enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr)
 {
     struct history_page *last = NULL;
-    struct filemap m; /* stays mapped until the process ends */
+    struct errinfo why = {.code = ERR_OK};
 
     pthread_mutex_lock(&lock);
     close_locked();
-    (void)history_page_read(path, &last,
-                            NULL); /* none, damaged, another version: a new one */
+    if (history_page_read(path, &last, &why) != ERR_OK && why.code != ERR_NOT_FOUND) {
+        log_errinfo("history", &why); /* an empty one replaces it */
+    }
     struct beginning b = {last, now_s};
     const struct filemap_new fresh = {sizeof(struct history_page), HISTORY_MODE,
                                       begin_page, &b};
-    enum err e = filemap_make(&m, path, &fresh, reterr);
+    enum err e = path_make(mapped_path, reterr, "%s", path);
+    THEN(e, filemap_make(&mapped, path, &fresh, reterr));
     if (e != ERR_OK) {
         close_locked();
     }
     pthread_mutex_unlock(&lock);
     free(last);
     return e;
+}
+
+/* The rest of a damaged page is as little trusted as a page of the last run. */
+static void mend_page(void *context, void *p)
+{
+    const uint64_t *now_s = context;
+    struct history_page *rest = malloc(sizeof(*rest));
+
+    if (rest != NULL) {
+        memcpy((void *)rest, p, sizeof(*rest));
+    }
+    memset(p, 0, sizeof(*rest));
+    fill_page(p, rest, *now_s);
+    raise_floor(p, *now_s);
+    free(rest);
+}
+
+void history_keep(uint64_t now_s)
+{
+    const struct filemap_new fresh = {sizeof(struct history_page), HISTORY_MODE,
+                                      mend_page, &now_s};
+
+    pthread_mutex_lock(&lock);
+    (void)filemap_mend(&mapped, mapped_path, "numbers of the last day", &fresh);
+    pthread_mutex_unlock(&lock);
+    periods_keep();
 }
 
 void history_close(void)

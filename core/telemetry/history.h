@@ -74,6 +74,9 @@ double history_score_edge(unsigned i);
  * anonymous memory. */
 enum err history_open(const char *path, uint64_t now_s, struct errinfo *reterr);
 void history_close(void);
+/* To be called every second or so, by one thread: makes pages again whose file was cut, with what
+ * is left of them (periods_keep, too). */
+void history_keep(uint64_t now_s);
 
 /* A message of now: adds what number holds, and its score unless that is NULL. */
 void history_message(uint64_t now_s, const uint64_t number[HISTORY_NUMBERS],

@@ -26,7 +26,7 @@ enum {
 };
 
 struct history_slot {
-    _Atomic uint64_t stamp; /* time / HISTORY_BUCKET_S */
+    _Atomic uint64_t stamp; /* time / HISTORY_BUCKET_S; in periods, of an hour or day */
     _Atomic uint64_t number[HISTORY_NUMBERS];
 };
 
@@ -65,12 +65,26 @@ struct history_page {
     struct history_key key[HISTORY_KEYS]; /* day 0: free */
 };
 
+/* ---- history_slot ---- */
+
+/* Adds to the slot of this stamp; a slot of another stamp is emptied first. */
+void history_slot_add(struct history_slot *ring, unsigned nslots, uint64_t stamp,
+                      const uint64_t number[HISTORY_NUMBERS]);
+/* Of a copy that nobody writes to; zeros if the slot is of another stamp. */
+void history_slot_read(const struct history_slot *ring, unsigned nslots, uint64_t stamp,
+                       uint64_t ret[HISTORY_NUMBERS]);
+
+/* ---- history_read ---- */
+
 /* Whether the page is one of this layout: its first words. */
 enum err history_page_check(const struct history_page *page, size_t n, const char *path,
                             struct errinfo *reterr);
 /* A copy of the page at path, to be freed. */
 enum err history_page_read(const char *path, struct history_page **ret,
                            struct errinfo *reterr);
+/* The same with nothing behind the ten minutes; never waits for the writer. */
+enum err history_page_read_buckets(const char *path, struct history_page **ret,
+                                   struct errinfo *reterr);
 /* True if it is a valid name of a symbol. */
 bool history_name_is_sound(const char name[HISTORY_SYMBOL_NAME]);
 

@@ -73,8 +73,20 @@ static enum err read_settled(int fd, struct history_page *page, const char *path
     return e;
 }
 
-enum err history_page_read(const char *path, struct history_page **ret,
-                           struct errinfo *reterr)
+static enum err read_buckets(int fd, struct history_page *page, const char *path,
+                             struct errinfo *reterr)
+{
+    const size_t part = offsetof(struct history_page, hour);
+    size_t n = file_read_at(fd, 0, page, part);
+
+    return history_page_check(page, n < part ? n : sizeof(*page), path, reterr);
+}
+
+typedef enum err read_part_fn(int fd, struct history_page *page, const char *path,
+                              struct errinfo *reterr);
+
+static enum err read_copy(const char *path, read_part_fn *read_part,
+                          struct history_page **ret, struct errinfo *reterr)
 {
     int fd = -1;
     uint64_t size = 0;
@@ -84,8 +96,7 @@ enum err history_page_read(const char *path, struct history_page **ret,
         return e;
     }
     struct history_page *page = calloc(1, sizeof(*page));
-    e = page == NULL ? errinfo_nomem(reterr, path)
-                     : read_settled(fd, page, path, reterr);
+    e = page == NULL ? errinfo_nomem(reterr, path) : read_part(fd, page, path, reterr);
     (void)close(fd);
     if (e != ERR_OK) {
         free(page);
@@ -93,6 +104,18 @@ enum err history_page_read(const char *path, struct history_page **ret,
     }
     *ret = page;
     return ERR_OK;
+}
+
+enum err history_page_read(const char *path, struct history_page **ret,
+                           struct errinfo *reterr)
+{
+    return read_copy(path, read_settled, ret, reterr);
+}
+
+enum err history_page_read_buckets(const char *path, struct history_page **ret,
+                                   struct errinfo *reterr)
+{
+    return read_copy(path, read_buckets, ret, reterr);
 }
 
 /* ---- the view ---- */
@@ -106,12 +129,9 @@ static void view_buckets(const struct history_page *page, uint64_t now_s,
     for (unsigned i = 0; i < HISTORY_BUCKETS; i++) {
         struct history_bucket *b = &ret->bucket[i];
         uint64_t stamp = now + 1 - HISTORY_BUCKETS + i;
-        const struct history_slot *s =
-            page != NULL ? &page->bucket[stamp % HISTORY_BUCKET_SLOTS] : NULL;
         b->at_s = stamp * HISTORY_BUCKET_S;
-        for (unsigned n = 0; s != NULL && s->stamp == stamp && n < HISTORY_NUMBERS;
-             n++) {
-            b->number[n] = s->number[n];
+        if (page != NULL) {
+            history_slot_read(page->bucket, HISTORY_BUCKET_SLOTS, stamp, b->number);
         }
     }
 }

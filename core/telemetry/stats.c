@@ -33,8 +33,14 @@ static const struct {
 static struct stats_page early;
 static _Atomic(struct stats_page *) current = &early;
 
-/* guards: the change of current, faults, the fault area of the page */
+/* guards: the change of current, faults, the fault area of the page, mapped, kept */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+    struct filemap map;
+    char path[FILE_PATH_MAX];
+    uint64_t value[STAT_COUNT]; /* as of the last stats_keep, should the file be cut */
+} kept = {.map = {.fd = -1}};
 
 static struct {
     char key[FAULT_KEY_MAX]; /* empty: free */
@@ -153,14 +159,19 @@ void stats_fault(const char *key, const char *text)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* Fills a new page: the counters of the last run plus those of this process, and its gauges. */
-static void fill_page(struct stats_page *page, const struct stats_view *last)
+static void fill_head(struct stats_page *page)
 {
     page->magic = STATS_MAGIC;
     page->version = STATS_VERSION;
     page->nvalues = STAT_COUNT;
     page->faults_max = STATS_FAULTS_MAX;
     page->fault_text = STATS_FAULT_TEXT;
+}
+
+/* Fills a new page: the counters of the last run plus those of this process, and its gauges. */
+static void fill_page(struct stats_page *page, const struct stats_view *last)
+{
+    fill_head(page);
     for (unsigned i = 0; i < STAT_COUNT; i++) {
         uint64_t v = stats_get((enum stat_id)i);
         if (table[i].kind == KIND_COUNTER) {
@@ -181,15 +192,23 @@ static void begin_page(void *last, void *p)
 
 static void close_locked(void)
 {
+    fd_close(&kept.map.fd); /* the page stays mapped */
+    kept.map.p = NULL;
     for (unsigned i = 0; i < STAT_COUNT; i++) {
         atomic_store_explicit(&early.value[i], 0, memory_order_relaxed);
     }
     atomic_store_explicit(&current, &early, memory_order_release);
 }
 
+static void copy_values(void)
+{
+    for (unsigned i = 0; i < STAT_COUNT; i++) {
+        kept.value[i] = stats_get((enum stat_id)i);
+    }
+}
+
 enum err stats_open(const char *path, struct errinfo *reterr)
 {
-    struct filemap m; /* stays mapped until the process ends */
     (void)pthread_mutex_lock(&lock);
     if (page_now() != &early) {
         close_locked();
@@ -200,12 +219,45 @@ enum err stats_open(const char *path, struct errinfo *reterr)
     }
     const struct filemap_new fresh = {sizeof(struct stats_page), STATS_MODE, begin_page,
                                       &last};
-    enum err e = filemap_make(&m, path, &fresh, reterr);
+    enum err e = path_make(kept.path, reterr, "%s", path);
+    THEN(e, filemap_make(&kept.map, path, &fresh, reterr));
     if (e != ERR_OK) {
         close_locked();
     }
+    copy_values();
     (void)pthread_mutex_unlock(&lock);
     return e;
+}
+
+/* A value that fell was in a lost page, and has been counted from 0 since. */
+static void mend_page(void *context, void *p)
+{
+    struct stats_page *page = p;
+
+    (void)context;
+    fill_head(page);
+    for (unsigned i = 0; i < STAT_COUNT; i++) {
+        uint64_t v = atomic_load_explicit(&page->value[i], memory_order_relaxed);
+        if (table[i].kind == KIND_COUNTER && v < kept.value[i]) {
+            v += kept.value[i];
+        } else if (table[i].kind == KIND_GAUGE && v == 0) {
+            v = kept.value[i];
+        }
+        atomic_store_explicit(&page->value[i], v, memory_order_relaxed);
+    }
+    publish_faults(page);
+}
+
+void stats_keep(void)
+{
+    const struct filemap_new fresh = {sizeof(struct stats_page), STATS_MODE, mend_page,
+                                      NULL};
+
+    (void)pthread_mutex_lock(&lock);
+    if (filemap_mend(&kept.map, kept.path, "counts of the last second", &fresh)) {
+        copy_values();
+    }
+    (void)pthread_mutex_unlock(&lock);
 }
 
 void stats_close(void)

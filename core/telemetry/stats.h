@@ -5,8 +5,8 @@
  * The page also carries a few lines of text, the current faults, so that `gillnet stat` can
  * name them while gillnetd runs. Without an open page (command line, tests, a full disk) the
  * numbers live in anonymous memory.
- * Reading order of the room: stats.def, stats, stats_read; history, history_read; ham_log;
- * scan_request.
+ * Reading order of the room: stats.def, stats, stats_read; history, history_slot, history_read;
+ * periods; ham_log; scan_request.
  * To add a number: append a row to stats.def and call stats_add or stats_set where it changes.
  * `gillnet stat` and GET /metrics then have it.
  * Threads: any; counters are relaxed atomics.
@@ -34,6 +34,9 @@ enum { STATS_FAULTS_MAX = 16, STATS_FAULT_TEXT = 240 };
  * faults are cleared. On failure numbers go to anonymous memory. */
 enum err stats_open(const char *path, struct errinfo *reterr);
 void stats_close(void);
+/* To be called every second or so. Makes a page again whose file was cut, with the values as they
+ * were at the last call. */
+void stats_keep(void);
 
 void stats_add(enum stat_id id, uint64_t n);
 void stats_sub(enum stat_id id, uint64_t n); /* gauges */

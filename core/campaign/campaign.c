@@ -56,6 +56,12 @@ static void begin_table(void *context, void *p)
     page->key_id = c->keys->ring[0].id;
 }
 
+static void mend_table(void *context, void *p)
+{
+    begin_table(context, p);
+    slots_mend(p);
+}
+
 /* Maps the file; makes it if there is none of this version. */
 static enum err map_page(struct campaigns *c, const char *path, struct errinfo *reterr)
 {
@@ -320,8 +326,8 @@ static enum campaign_done done_of(enum action action)
     }
 }
 
-static void count_in(struct campaign_slot *s, const struct evidence *e,
-                     const struct campaign_message *m)
+static void count_in(struct campaign_page *p, struct campaign_slot *s,
+                     const struct evidence *e, const struct campaign_message *m)
 {
     uint32_t now_s = (uint32_t)m->now_s;
 
@@ -329,6 +335,8 @@ static void count_in(struct campaign_slot *s, const struct evidence *e,
     s->messages += s->messages < UINT32_MAX;
     s->done[done_of(m->action)] += s->messages < UINT32_MAX;
     s->score += (float)m->score;
+    picture_add(&p->picture[s - p->slot], now_s > s->first_s ? now_s - s->first_s : 0,
+                s->messages);
     if (e->network != 0) {
         distinct_add(&s->networks, e->network);
     }
@@ -364,7 +372,7 @@ static uint64_t add_message(struct campaign_page *p, const struct evidence *e,
     if (is_new) {
         begin_slot(p, s, e, m);
     }
-    count_in(s, e, m);
+    count_in(p, s, e, m);
     slot_end(s);
     note_keys(p, s, e, &f, most, m->now_s);
     if (s->messages == 2) {
@@ -390,9 +398,23 @@ uint64_t campaigns_add(struct campaigns *c, const struct campaign_message *m)
     return id;
 }
 
+/* With the lock held. Slots and keys of lost pages are empty. */
+static void keep_page(struct campaigns *c)
+{
+    const struct filemap_new fresh = {sizeof(struct campaign_page), FILE_MODE,
+                                      mend_table, c};
+    char path[FILE_PATH_MAX];
+
+    if (path_make(path, NULL, "%s/" CAMPAIGNS_DIR "/" CAMPAIGN_FILE, c->state_dir) ==
+        ERR_OK) {
+        (void)filemap_mend(&c->map, path, "some campaigns", &fresh);
+    }
+}
+
 void campaigns_tick(struct campaigns *c, uint64_t now_s)
 {
     if (c != NULL && enter(c)) {
+        keep_page(c);
         slots_sweep(c->page, SWEPT_SLOTS, now_s);
         keys_sweep(c->page, SWEPT_BUCKETS, now_s);
         pthread_mutex_unlock(&c->lock);

@@ -25,6 +25,13 @@ static const struct weight *weight_of_type(uint16_t type)
     return NULL;
 }
 
+unsigned evidence_weight(uint16_t type)
+{
+    const struct weight *w = weight_of_type(type);
+
+    return w != NULL ? w->weight : 0;
+}
+
 /* The epoch of a near-duplicate key, "EPOCH.BAND.VALUE" in hexadecimal digits. */
 static uint64_t epoch_of(struct slice text)
 {

@@ -47,6 +47,8 @@ struct evidence_case {
     const struct message_counts
         *counts; /* has digests; NULL or none: they are made here */
 };
+/* In halves; 0: keys of this type make no campaign. */
+unsigned evidence_weight(uint16_t type);
 void evidence_make(const struct evidence_case *c, struct evidence *ret);
 
 #endif

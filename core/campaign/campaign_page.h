@@ -1,12 +1,12 @@
 /*
  * campaign_page - the mapped file of campaigns; private to this room.
  *
- * A header of 4 KiB, the slots (a campaign each), then buckets of keys. The file stays on its
- * machine, so numbers are in native order. gillnetd alone writes, under the lock of its struct
- * campaigns. Other processes read while it writes: seq of a slot is odd while the slot changes.
- * A key points to a slot of one generation; when a slot gets another campaign its generation
- * rises, and the keys of the former one mean nothing. A file that is damaged, or of another
- * version, is replaced by an empty one; a slot that a kill left half written is emptied.
+ * A header of 4 KiB, the slots (a campaign each), buckets of keys, then the slots' pictures. The
+ * file stays on its machine, so numbers are in native order. gillnetd alone writes, under the lock
+ * of its struct campaigns. Other processes read while it writes: seq of a slot is odd while the
+ * slot changes. A key points to a slot of one generation; when a slot gets another campaign its
+ * generation rises, and the keys of the former one mean nothing. A file that is damaged, or of
+ * another version, is replaced by an empty one; a slot that a kill left half written is emptied.
  */
 #ifndef CORE_CAMPAIGN_CAMPAIGN_PAGE_H
 #define CORE_CAMPAIGN_CAMPAIGN_PAGE_H
@@ -15,11 +15,12 @@
 
 #include "core/campaign/campaign.h"
 #include "core/campaign/distinct.h"
+#include "core/campaign/picture.h"
 
 #define CAMPAIGN_MAGIC UINT64_C(0x31504d41434c4947) /* "GILCAMP1" */
 
 enum {
-    CAMPAIGN_VERSION = 1,
+    CAMPAIGN_VERSION = 2,
     CAMPAIGN_SLOTS = 2 * CAMPAIGNS_MAX,
     CAMPAIGN_BUCKETS = 30000,
     CAMPAIGN_BUCKET_KEYS = 8,
@@ -69,9 +70,10 @@ struct campaign_page {
     char spare[4096 - 40];
     struct campaign_slot slot[CAMPAIGN_SLOTS];
     struct campaign_key key[CAMPAIGN_BUCKETS][CAMPAIGN_BUCKET_KEYS];
+    struct picture picture[CAMPAIGN_SLOTS]; /* of the slot; changes with it */
 };
 _Static_assert(sizeof(struct campaign_slot) == 256 &&
-                   sizeof(struct campaign_key) == 16 &&
+                   sizeof(struct campaign_key) == 16 && sizeof(struct picture) == 16 &&
                    sizeof(struct campaign_page) <= 8 << 20,
                "the layout of the file");
 

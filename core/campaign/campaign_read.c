@@ -1,11 +1,18 @@
 #include "core/campaign/campaign_read.h"
 
 #include "core/base/file.h"
+#include "core/campaign/campaign_evidence.h"
 #include "core/campaign/campaign_page.h"
 
 _Static_assert((int)CAMPAIGN_DONES == (int)CAMPAIGN_DONE_COUNT, "one enum");
+_Static_assert((int)CAMPAIGN_BARS == (int)PICTURE_BARS, "one picture");
 
-enum { TRIES = 100, ID_DIGITS = CAMPAIGN_ID_SIZE - 1, HEX = 16 };
+enum {
+    TRIES = 100,
+    ID_DIGITS = CAMPAIGN_ID_SIZE - 1,
+    HEX = 16,
+    KEYS_JOIN = 10 /* in halves: the body of a short message is enough */
+};
 #define ID_MAX ((UINT64_C(1) << 48) - 1)
 
 const char *campaign_done_name(enum campaign_done d)
@@ -35,36 +42,72 @@ const struct campaign *campaign_find(const struct campaign_list *list, uint64_t 
     return NULL;
 }
 
+static bool has_key(const struct campaign *c, const struct campaign_item *key)
+{
+    size_t i = 0;
+
+    while (i < c->nitems &&
+           (c->items[i].digest != key->digest || c->items[i].type != key->type)) {
+        i++;
+    }
+    return i < c->nitems;
+}
+
+const struct campaign *campaign_of_keys(const struct campaign_list *list,
+                                        const struct campaign_item *keys, size_t n)
+{
+    const struct campaign *best = NULL;
+    unsigned most = KEYS_JOIN - 1;
+
+    for (size_t i = 0; i < list->n; i++) {
+        unsigned sum = 0;
+        for (size_t k = 0; k < n; k++) {
+            const unsigned weight = evidence_weight(keys[k].type);
+            sum += weight > 0 && has_key(&list->v[i], &keys[k]) ? weight : 0;
+        }
+        if (sum > most) {
+            most = sum;
+            best = &list->v[i];
+        }
+    }
+    return best;
+}
+
 /* ---- reading ---- */
 
 /* The memory of a list. */
 struct copy {
     struct campaign campaign[CAMPAIGN_SLOTS];
     struct campaign_slot slot[CAMPAIGN_SLOTS];
+    struct picture picture[CAMPAIGN_SLOTS];
     uint32_t place[CAMPAIGN_SLOTS]; /* in campaign, plus 1; 0: none */
     struct campaign_item item[CAMPAIGN_BUCKETS * CAMPAIGN_BUCKET_KEYS];
 };
 
 /* Acquire loads: a later look at seq stays behind all of them. */
-static void copy_words(const struct campaign_slot *from, struct campaign_slot *ret)
+static void copy_words(const void *from, size_t bytes, void *ret)
 {
-    const void *words = from;
-
-    for (size_t i = 0; i < sizeof(*from) / sizeof(uint64_t); i++) {
-        uint64_t word = atomic_load_explicit((const _Atomic uint64_t *)words + i,
+    for (size_t i = 0; i < bytes / sizeof(uint64_t); i++) {
+        uint64_t word = atomic_load_explicit((const _Atomic uint64_t *)from + i,
                                              memory_order_acquire);
         memcpy((char *)ret + i * sizeof(word), &word, sizeof(word));
     }
 }
-_Static_assert(sizeof(struct campaign_slot) % sizeof(uint64_t) == 0, "whole words");
+_Static_assert(sizeof(struct campaign_slot) % sizeof(uint64_t) == 0 &&
+                   sizeof(struct picture) % sizeof(uint64_t) == 0,
+               "whole words");
 
 /* Copies a slot of the file that may change meanwhile. False: it is not shown, or makes no
  * sense. */
-static bool copy_slot(const struct campaign_slot *from, struct campaign_slot *ret)
+static bool copy_slot(const struct campaign_page *p, uint32_t at, struct copy *c)
 {
+    const struct campaign_slot *from = &p->slot[at];
+    struct campaign_slot *ret = &c->slot[at];
+
     for (unsigned i = 0; i < TRIES; i++) {
         uint32_t seq = atomic_load_explicit(&from->seq, memory_order_acquire);
-        copy_words(from, ret);
+        copy_words(from, sizeof(*from), ret);
+        copy_words(&p->picture[at], sizeof(p->picture[at]), &c->picture[at]);
         if (seq % 2 == 0 &&
             seq == atomic_load_explicit(&from->seq, memory_order_relaxed)) {
             return ret->id != 0 && ret->messages > 1 &&
@@ -75,9 +118,10 @@ static bool copy_slot(const struct campaign_slot *from, struct campaign_slot *re
     return false;
 }
 
-static void make_campaign(const struct campaign_slot *s, uint32_t at,
-                          struct campaign *ret)
+static void make_campaign(const struct copy *c, uint32_t at, struct campaign *ret)
 {
+    const struct campaign_slot *s = &c->slot[at];
+
     *ret = (struct campaign){.id = s->id,
                              .slot = at,
                              .first_s = s->first_s,
@@ -91,6 +135,10 @@ static void make_campaign(const struct campaign_slot *s, uint32_t at,
     for (unsigned i = 0; i < CAMPAIGN_DONES; i++) {
         ret->done[i] = s->done[i];
     }
+    for (unsigned i = 0; i < PICTURE_BARS; i++) {
+        ret->bar[i] = picture_messages(&c->picture[at], i);
+    }
+    ret->bar_s = picture_step_s(&c->picture[at]);
 }
 
 static int later_first(const void *left, const void *right)
@@ -109,8 +157,8 @@ static size_t copy_campaigns(const struct campaign_page *p, struct copy *c)
     size_t n = 0;
 
     for (uint32_t i = 0; i < CAMPAIGN_SLOTS; i++) {
-        if (copy_slot(&p->slot[i], &c->slot[i])) {
-            make_campaign(&c->slot[i], i, &c->campaign[n++]);
+        if (copy_slot(p, i, c)) {
+            make_campaign(c, i, &c->campaign[n++]);
         }
     }
     qsort(c->campaign, n, sizeof(c->campaign[0]), later_first);
@@ -202,6 +250,10 @@ enum err campaigns_read(const char *state_dir, struct campaign_list *ret,
         /* copied first: keys that change meanwhile must be counted and given out alike */
         memcpy(keys, p->key, sizeof(p->key));
         copy_items(keys, nkeys, c, ret->n);
+        e = filemap_check(&m, state_dir, reterr);
+        if (e != ERR_OK) {
+            campaign_list_fini(ret);
+        }
     }
     free(keys);
     filemap_close(&m);
@@ -267,6 +319,7 @@ enum err campaigns_forget(const char *state_dir, struct slice address, uint64_t 
     for (unsigned i = 0; i < CAMPAIGN_SLOTS; i++) {
         *retn += erase_sample(&p->slot[i], address);
     }
+    e = filemap_check(&m, state_dir, reterr);
     filemap_close(&m);
-    return ERR_OK;
+    return e;
 }

@@ -26,6 +26,8 @@ struct campaign_item {
     uint64_t messages; /* of the campaign that have it; 255: as many or more */
 };
 
+enum { CAMPAIGN_BARS = 14 };
+
 enum { CAMPAIGN_ID_SIZE = 13 }; /* 12 hexadecimal digits and a NUL */
 
 struct campaign {
@@ -42,6 +44,9 @@ struct campaign {
     struct slice sender;  /* likewise */
     size_t nitems;
     const struct campaign_item *items;
+    /* messages by time from the first one on: about, where they are many (picture.h) */
+    uint64_t bar[CAMPAIGN_BARS];
+    uint64_t bar_s; /* length of one */
 };
 
 struct campaign_list {
@@ -59,6 +64,11 @@ void campaign_id_print(uint64_t id, char ret[CAMPAIGN_ID_SIZE]);
 bool campaign_id_read(struct slice text, uint64_t *ret);
 /* The campaign with this id, or NULL. */
 const struct campaign *campaign_find(const struct campaign_list *list, uint64_t id);
+
+/* The campaign that these keys of one message belong to: as a message joins one, but with the keys
+ * that a record of the journal has (record_item), which are fewer. NULL: none. */
+const struct campaign *campaign_of_keys(const struct campaign_list *list,
+                                        const struct campaign_item *keys, size_t n);
 
 /* Erases samples that name the address (ASCII case ignored). *retn: how many. Works while gillnetd
  * runs. */

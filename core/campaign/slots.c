@@ -35,6 +35,7 @@ void slot_free(struct campaign_page *p, struct campaign_slot *s)
     }
     slot_begin(s);
     memset((char *)s + sizeof(s->seq), 0, sizeof(*s) - sizeof(s->seq));
+    p->picture[s - p->slot] = (struct picture){.scale = 0};
     s->generation = generation;
     slot_end(s);
 }

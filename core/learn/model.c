@@ -204,7 +204,7 @@ enum err model_open(const char *path, const char *prior, struct model **ret,
     if (m == NULL) {
         return errinfo_nomem(reterr, path);
     }
-    enum err e = filemap_open(&m->map, path, FILEMAP_READ, reterr);
+    enum err e = filemap_open(&m->map, path, FILEMAP_COPY, reterr);
     if (e == ERR_OK) {
         e = check_file(&m->map, path, reterr);
     } else if (e == ERR_NOT_FOUND && prior != NULL && *prior != '\0') {

@@ -41,6 +41,12 @@ bool list_name_is_valid(struct slice name)
     return true;
 }
 
+bool list_name_is_taken(struct slice name)
+{
+    return slice_eq(name, SLICE_LIT(LIST_VOTES)) ||
+           slice_eq(name, SLICE_LIT(LIST_SUMMARY));
+}
+
 enum err list_dir_path(char dst[FILE_PATH_MAX], const char *state_dir,
                        struct slice name, struct errinfo *reterr)
 {
@@ -113,7 +119,9 @@ enum list_file list_file_parse(struct slice name, uint64_t *retnumber)
             }
             digits.n -= 4;
         }
-        if (digits.n >= DIGITS_MIN && digits.n <= DIGITS_MAX &&
+        bool is_as_printed =
+            digits.n == DIGITS_MIN || (digits.n > DIGITS_MIN && *digits.p != '0');
+        if (is_as_printed && digits.n <= DIGITS_MAX &&
             slice_to_u64(digits, 10, UINT64_MAX, retnumber)) {
             return (enum list_file)kind;
         }

@@ -253,6 +253,24 @@ static unsigned canaries(const struct list_reader *r, const struct digest *d)
     return n;
 }
 
+/* A mapped file was cut in place, or the disk failed: not to wait for the scrub. */
+static void look_for_cuts(struct list_health *g, struct list_health_entry *w,
+                          const struct list_reader *r)
+{
+    bool is_cut = list_reader_is_damaged(r);
+
+    if (is_cut && !w->is_cut) {
+        log_warn("event=mapped_file list=%s result=opened_again: a file of the list "
+                 "was cut short, or the disk failed, while it was in use; its keys "
+                 "count as possible hits meanwhile; if the list reports a fault now, "
+                 "run `gillnet list rebuild %s`; find what changes its files, or check "
+                 "the disk",
+                 w->name, w->name);
+        list_manager_reopen(g->lists, slice_str(w->name));
+    }
+    w->is_cut = is_cut;
+}
+
 static void look_at(struct list_health *g, const struct listset *set, size_t i,
                     const struct digest *d)
 {
@@ -260,6 +278,7 @@ static void look_at(struct list_health *g, const struct listset *set, size_t i,
     const struct list_reader *r = listset_reader(set, i);
     unsigned hits = 0;
     note_files(w, r);
+    look_for_cuts(g, w, r);
     /* with a fault filters may be missing, which is said elsewhere; remote ones are not asked */
     if (!list_reader_fault(r) && !r->has_remote) {
         hits = canaries(r, d);

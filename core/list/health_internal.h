@@ -15,6 +15,7 @@ struct list_health_entry {
     bool has_counts;  /* tested and false_new are those of the last judgement */
     bool is_unblamed; /* the files are newer than the canary alarm */
     bool is_bad;      /* a bad block was found and logged */
+    bool is_cut;      /* a mapped file was cut; logged, and the list is opened again */
     unsigned alarms;  /* enum lookup_stats_alarms, as last said */
     struct error_window canary;
     struct error_window traffic;

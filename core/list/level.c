@@ -42,6 +42,12 @@ bool level_is_remote(const struct level *l)
     return l->has_base && l->base.hold == BLOOMFILE_REMOTE;
 }
 
+bool level_is_damaged(const struct level *l)
+{
+    return (l->index && index_is_damaged(l->index)) ||
+           (l->has_base && bloomfile_is_damaged(&l->base));
+}
+
 static enum err open_base(struct level *l, const struct level_open *how,
                           struct errinfo *reterr)
 {

@@ -52,6 +52,8 @@ enum err level_open(const struct level_open *how, const struct list_level *names
 struct level *level_share(struct level *l, const char *dir, enum bloomfile_hold hold);
 /* The lines of its filter are not here: level_test adds nothing (core/list/line_query.h). */
 bool level_is_remote(const struct level *l);
+/* True if a mapped file of it was cut short, or cannot be read. */
+bool level_is_damaged(const struct level *l);
 /* The base of a level at path, as a host with this hold has it: remote ones only if they are large
  * and in a line layout. */
 enum bloomfile_hold level_base_hold(const char *path, enum bloomfile_hold hold);

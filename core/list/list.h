@@ -39,10 +39,11 @@
 
 enum { LIST_NAME_MAX = 32, LIST_TEXT_MAX = 8192, LIST_SOURCE_MAX = 128 };
 
-/* Votes travel between the servers of a ring as a list of this name (core/report/vote_stream.h). No
- * value is looked up in it, list_names leaves it out, and no other list may have the name. */
-#define LIST_VOTES "gillnet-votes"
-
+/* Votes and summaries travel in a ring as lists of these names (vote_stream.h, summary.h). No value
+ * is looked up in them, list_names leaves them out, and no other list may have the names. */
+#define LIST_VOTES   "gillnet-votes"
+#define LIST_SUMMARY "gillnet-summary"
+bool list_name_is_taken(struct slice name);
 enum entry_status { ENTRY_LISTED = 1, ENTRY_REVOKED = 2 };
 
 /* Name is [a-z0-9][a-z0-9_-]{0,31}. */
@@ -146,8 +147,7 @@ enum err list_reader_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, struct list_reader **ret,
                           struct errinfo *reterr);
 /* As list_reader_open, sharing with `other` (NULL: none; a reader of the same list, not closed
- * meanwhile) the levels that both generations have, so that only what is new is read and verified.
- */
+ * meanwhile) the levels that both generations have: only new ones are read and verified. */
 enum err list_reader_open_beside(const char *state_dir, struct slice name,
                                  const struct keyring *keys,
                                  const struct list_reader *other,

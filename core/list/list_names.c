@@ -11,8 +11,9 @@ enum { NAMES_MAX = 1024 };
 static bool is_list(int dirfd, const char *name)
 {
     struct stat st;
-    return list_name_is_valid(slice_str(name)) && strcmp(name, LIST_VOTES) != 0 &&
-           fstatat(dirfd, name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+    return list_name_is_valid(slice_str(name)) &&
+           !list_name_is_taken(slice_str(name)) && fstatat(dirfd, name, &st, 0) == 0 &&
+           S_ISDIR(st.st_mode);
 }
 
 static int compare_names(const void *a, const void *b)

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "core/base/array.h"
 #include "core/base/checksum.h"
 #include "core/base/file.h"
 #include "core/list/list.h"
@@ -46,10 +47,21 @@ _Static_assert(sizeof(struct lookup_stats_row) == ROW_WORDS * sizeof(uint64_t),
 _Static_assert(NAME_WORDS * sizeof(uint64_t) > LIST_NAME_MAX, "a name and its NUL");
 _Static_assert((LOOKUP_STATS_ROWS & (LOOKUP_STATS_ROWS - 1)) == 0, "a power of two");
 
+/* What a row says beside its numbers. */
+struct row_name {
+    size_t at;
+    struct lookup_stats_row row;
+};
+
 struct lookup_stats {
     struct filemap map;
-    pthread_mutex_t mutex; /* guards: the making of rows, used */
+    pthread_mutex_t mutex; /* guards: the making of rows, used, names */
     unsigned used;
+    /* rows stay where they are when the file is made again: others have pointers to them */
+    struct row_name *names;
+    size_t names_room;
+    size_t nnames; /* at most `used`: fewer where there was no memory */
+    char path[FILE_PATH_MAX];
 };
 
 struct hits_view {
@@ -166,15 +178,34 @@ static bool is_kept(const struct lookup_stats_row *row, uint64_t now_s)
            now_s - row->asked_s < LOOKUP_STATS_KEEP_S;
 }
 
-static unsigned fill_page(struct hits_page *page, const struct hits_view *last,
-                          uint64_t now_s)
+static void fill_head(struct hits_page *page)
 {
-    unsigned used = 0;
-    memset(page, 0, sizeof(*page));
     page->magic = HITS_MAGIC;
     page->version = HITS_VERSION;
     page->rows = LOOKUP_STATS_ROWS;
     page->row_bytes = sizeof(struct lookup_stats_row);
+}
+
+/* Without memory the row is lost if the file is cut. */
+static void note_name(struct lookup_stats *h, size_t at,
+                      const struct lookup_stats_row *row)
+{
+    if (array_room(&h->names, &h->names_room, h->nnames + 1, LOOKUP_STATS_ROWS,
+                   sizeof(*h->names))) {
+        struct row_name *name = &h->names[h->nnames++];
+        *name = (struct row_name){.at = at, .row = {.period = row->period}};
+        memcpy(name->row.name, row->name, sizeof(row->name));
+        name->row.is_used = 1;
+        name->row.since_s = row->since_s;
+    }
+}
+
+static unsigned fill_page(struct lookup_stats *h, struct hits_page *page,
+                          const struct hits_view *last, uint64_t now_s)
+{
+    unsigned used = 0;
+    memset(page, 0, sizeof(*page));
+    fill_head(page);
     page->alive_s = last ? last->page.alive_s : 0;
     for (size_t i = 0; last && i < LOOKUP_STATS_ROWS && used < LOOKUP_STATS_ROWS_USED;
          i++) {
@@ -186,6 +217,7 @@ static unsigned fill_page(struct hits_page *page, const struct hits_view *last,
         size_t at = find_stats_row(page, row->name, row->period, &is_found);
         if (at < LOOKUP_STATS_ROWS && !is_found) {
             page->row[at] = *row;
+            note_name(h, at, row);
             used++;
         }
     }
@@ -205,7 +237,7 @@ static void fill_from_last(void *context, void *page)
     struct hits_view *last = NULL;
     (void)lookup_stats_read(
         f->path, &last, NULL); /* missing, damaged, another version: start at zero */
-    f->stats->used = fill_page(page, last, f->now_s);
+    f->stats->used = fill_page(f->stats, page, last, f->now_s);
     lookup_stats_view_free(&last);
 }
 
@@ -220,7 +252,8 @@ enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats
     struct filling f = {h, path, now_s};
     const struct filemap_new fresh = {sizeof(struct hits_page), HITS_MODE,
                                       fill_from_last, &f};
-    enum err e = filemap_make(&h->map, path, &fresh, reterr);
+    enum err e = path_make(h->path, reterr, "%s", path);
+    THEN(e, filemap_make(&h->map, path, &fresh, reterr));
     if (e != ERR_OK) {
         lookup_stats_close(&h);
         return e;
@@ -229,11 +262,42 @@ enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats
     return ERR_OK;
 }
 
+/* Rows of lost pages get their names again; they have counted from 0 since. */
+static void mend_page(void *context, void *p)
+{
+    const struct filling *f = context;
+    struct hits_page *page = p;
+
+    fill_head(page);
+    for (size_t i = 0; i < f->stats->nnames; i++) {
+        const struct row_name *name = &f->stats->names[i];
+        struct lookup_stats_row *row = &page->row[name->at];
+        memcpy(row->name, name->row.name, sizeof(row->name));
+        row->period = name->row.period;
+        row->since_s = name->row.since_s;
+        row->asked_s = f->now_s;
+        row->is_used = 1;
+    }
+}
+
+void lookup_stats_keep(struct lookup_stats *h, uint64_t now_s)
+{
+    struct filling f = {.stats = h, .now_s = now_s};
+    const struct filemap_new fresh = {sizeof(struct hits_page), HITS_MODE, mend_page,
+                                      &f};
+    if (h != NULL) {
+        pthread_mutex_lock(&h->mutex);
+        (void)filemap_mend(&h->map, h->path, "numbers of look-ups in lists", &fresh);
+        pthread_mutex_unlock(&h->mutex);
+    }
+}
+
 void lookup_stats_close(struct lookup_stats **h)
 {
     if (*h) {
         filemap_close(&(*h)->map);
         pthread_mutex_destroy(&(*h)->mutex);
+        free((*h)->names);
         free(*h);
     }
     *h = NULL;
@@ -268,6 +332,7 @@ static struct lookup_stats_row *row_make(struct lookup_stats *h,
         memcpy(row->name, name, sizeof(row->name));
         row->period = period;
         row->since_s = now_s;
+        note_name(h, i, row);
         __atomic_store_n(&row->is_used, 1, __ATOMIC_RELEASE);
         h->used++;
     }

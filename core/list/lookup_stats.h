@@ -54,6 +54,9 @@ struct lookup_stats_row; /* lives as long as the file is open */
 /* Makes or takes over the file: rows go on from their last numbers. */
 enum err lookup_stats_open(const char *path, uint64_t now_s, struct lookup_stats **ret,
                            struct errinfo *reterr);
+/* To be called every second or so; accepts NULL. Makes the file again if it was cut. Rows stay
+ * where they are; those that were lost begin at 0. */
+void lookup_stats_keep(struct lookup_stats *h, uint64_t now_s);
 /* Call this when no thread counts. Accepts NULL. */
 void lookup_stats_close(struct lookup_stats **h);
 

@@ -187,7 +187,7 @@ enum err memtable_new(const struct memtable_ids *ids, const struct hashkey *node
     if (p == NULL) {
         return errinfo_errno(reterr, "", "no memory for a recent table");
     }
-    r.map = (struct filemap){.p = p, .n = image_bytes(slots)};
+    r.map = (struct filemap){.p = p, .n = image_bytes(slots), .fd = -1};
     struct buf head;
     buf_init(&head, HEADER_BYTES);
     ids_print(ids, slots, &head);
@@ -283,6 +283,8 @@ enum err memtable_open(const char *dir, const struct memtable_ids *ids,
     if (e == ERR_OK) {
         image_attach(&r, ids, slots, node);
         e = slots_check(&r, path, reterr);
+        /* slots of a page that could not be read look empty to a writer */
+        THEN(e, filemap_check(&r.map, path, reterr));
         if (e == ERR_CORRUPT && is_unfinished(dir, &r)) {
             e = errinfo_set(reterr, ERR_RANGE, path, 0,
                             "the recent table was left unfinished by a killed writer");
@@ -396,6 +398,13 @@ static int compare_entries(const void *a, const void *b)
     return digest_cmp(&x->digest, &y->digest);
 }
 
+static enum err say_damaged(struct errinfo *reterr)
+{
+    return errinfo_set(reterr, ERR_CORRUPT, "", 0,
+                       "the recent table is damaged; open the list again: it is then "
+                       "rebuilt from the log");
+}
+
 enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
                          size_t *retn, struct errinfo *reterr)
 {
@@ -410,13 +419,15 @@ enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
         enum err e = exact_at(&r->table, i, &v[n].digest, &value);
         if (e == ERR_CORRUPT) {
             free(v);
-            return errinfo_set(reterr, e, "", 0,
-                               "the recent table is damaged; open the list again: it "
-                               "is then rebuilt from the log");
+            return say_damaged(reterr);
         }
         if (e == ERR_OK) {
             v[n++].record = entry_unpack(&value);
         }
+    }
+    if (filemap_is_damaged(&r->map)) { /* slots of lost pages look empty to a writer */
+        free(v);
+        return say_damaged(reterr);
     }
     qsort(v, n, sizeof(*v), compare_entries);
     *ret = v;

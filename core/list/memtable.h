@@ -93,7 +93,8 @@ struct memtable_entry {
     struct digest digest;
     struct index_record record;
 };
-/* Copies every entry, in digest order, to memory that the caller frees. */
+/* Copies every entry, in digest order, to memory that the caller frees. ERR_CORRUPT: the table, or
+ * its file while it was in use. */
 enum err memtable_sorted(const struct memtable *r, struct memtable_entry **ret,
                          size_t *retn, struct errinfo *reterr);
 

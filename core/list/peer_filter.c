@@ -243,6 +243,11 @@ struct peer_filter *peer_filter_share(struct peer_filter *m,
     return m;
 }
 
+bool peer_filter_is_damaged(const struct peer_filter *m)
+{
+    return m && (bloomfile_is_damaged(&m->spam) || bloomfile_is_damaged(&m->revoked));
+}
+
 void peer_filter_release(struct peer_filter **m)
 {
     /* acquire and release: the closing thread sees all earlier uses */

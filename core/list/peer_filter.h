@@ -72,6 +72,9 @@ enum err peer_filter_open(const struct peer_filter_files *files,
  * NULL. */
 struct peer_filter *peer_filter_share(struct peer_filter *m,
                                       const struct peer_filter_files *files);
+/* True if a mapped filter was cut short, or cannot be read: what peers took back may be wrong.
+ * Accepts NULL. */
+bool peer_filter_is_damaged(const struct peer_filter *m);
 /* Accepts NULL; the last user closes. */
 void peer_filter_release(struct peer_filter **m);
 

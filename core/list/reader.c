@@ -41,6 +41,18 @@ bool list_reader_is_stale(const struct list_reader *r)
            list_tail_last(r->dir, r->tail_last) != r->tail_last;
 }
 
+bool list_reader_is_damaged(const struct list_reader *r)
+{
+    bool is_damaged =
+        filemap_is_damaged(&r->recent.map) || peer_filter_is_damaged(r->member);
+
+    for (uint32_t i = 0; i < LIST_LEVELS_MAX; i++) {
+        is_damaged = is_damaged || (r->level[i] && level_is_damaged(r->level[i])) ||
+                     (r->former[i] && level_is_damaged(r->former[i]));
+    }
+    return is_damaged;
+}
+
 /* ---- faults ---- */
 
 /* Appends to the reader's fault text and cuts it at the end of the buffer. */

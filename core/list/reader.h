@@ -57,6 +57,10 @@ enum err list_reader_open_held(const char *state_dir, struct slice name,
  * stat at most. */
 bool list_reader_is_stale(const struct list_reader *r);
 
+/* True if a file that the reader has mapped was cut short, or cannot be read: what it says is
+ * "perhaps" there (sigbus.h). Open the list again. */
+bool list_reader_is_damaged(const struct list_reader *r);
+
 /* Caches `entries` answers of the immutable levels (0: none). Call this before the reader is shared
  * between threads. */
 void list_reader_set_cache(struct list_reader *r, size_t entries);

@@ -340,9 +340,11 @@ enum err list_writer_open(const char *state_dir, struct slice name,
                           const struct keyring *keys, bool create,
                           struct list_writer **ret, struct errinfo *reterr)
 {
-    if (slice_eq(name, SLICE_LIT(LIST_VOTES))) {
-        return errinfo_set(reterr, ERR_SYNTAX, LIST_VOTES, 0,
-                           "the votes of peers have this name; take another one");
+    if (list_name_is_taken(name)) {
+        return errinfo_set(reterr, ERR_SYNTAX, "list", 0,
+                           "%.*s is what servers of a ring tell each other; take "
+                           "another name",
+                           SLICE_ARGS(name));
     }
     struct list_writer *w = writer_new(keys);
     if (!w) {

@@ -187,6 +187,8 @@ static void add_line(const struct held_digest *d, struct slice line, const json_
         } else if (slice_eq(name, SLICE_LIT("count"))) {
             const size_t count = json_array_size(d->rows);
             buf_printf(ret, "%zu message%s", count, count == 1 ? "" : "s");
+        } else if (slice_eq(name, SLICE_LIT("page"))) {
+            buf_add(ret, slice_str(d->page_url));
         } else if (n != NULL && row != NULL) {
             n->add(ret, row);
         }
@@ -264,8 +266,11 @@ void held_digest_print(const struct held_digest *d, struct buf *ret)
             (void)slice_cut(&rest, '\n');
             continue;
         }
-        add_line(d, line, NULL, &body);
-        buf_add_char(&body, '\n');
+        if (d->page_url != NULL ||
+            slice_find_slice(line, SLICE_LIT("{page}")) == line.n) {
+            add_line(d, line, NULL, &body);
+            buf_add_char(&body, '\n');
+        }
     }
     mail_text_add_body(ret, buf_slice(&body));
     ret->failed = ret->failed || body.failed;
@@ -274,7 +279,7 @@ void held_digest_print(const struct held_digest *d, struct buf *ret)
 
 enum err held_digest_check(struct slice template, struct errinfo *reterr)
 {
-    static const char *const others[] = {"recipient", "count", "each", "end"};
+    static const char *const others[] = {"recipient", "count", "page", "each", "end"};
     struct slice rest = template;
     const size_t each = slice_find_slice(template, SLICE_LIT("\n{each}\n"));
     unsigned number = 0;

@@ -3,9 +3,9 @@
  *
  * A template is text. Its first line is the subject, "Subject: ...", then comes an empty line, then
  * the body. The lines between "{each}" and "{end}" are repeated for each message. Names in braces
- * stand for values: {recipient}, {count} ("1 message"), and of each message {time}, {from},
- * {sender}, {subject}, {bytes}, {score}, {case}, {id}, {release} and {spam}, which are links. A
- * line with a link that a message does not have is left out.
+ * stand for values: {recipient}, {count} ("1 message"), {page}, which is a link, and of each
+ * message {time}, {from}, {sender}, {subject}, {bytes}, {score}, {case}, {id}, {release} and
+ * {spam}, which are links. A line with a link that is not there is left out.
  * Values of a message are decoded, shown with codes for invisible characters, and their URLs are
  * broken, so that no program makes links of them. The mail is ASCII: quoted-printable and RFC 2047.
  * Depends: base, text.   Threads: pure.   Allocates: nothing that stays.
@@ -30,6 +30,7 @@ struct held_digest {
     const char *from;      /* address of the sender */
     const char *host;      /* of the Message-ID */
     const char *recipient; /* held_digest_takes */
+    const char *page_url;  /* of the recipient's own page; NULL: none */
     const json_t *rows;    /* as held.h, and the members "release_url" and "spam_url" */
     uint64_t now_s;
 };

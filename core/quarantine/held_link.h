@@ -19,9 +19,10 @@ enum { HELD_TOKEN_CHARS = 32, HELD_TOKEN_SIZE = HELD_TOKEN_CHARS + 1 };
 
 #define HELD_LINK_RELEASE "release"
 #define HELD_LINK_SPAM    "spam"
+#define HELD_LINK_PAGE    "page" /* the recipient's own page; of no message */
 
 struct held_link_terms {
-    const json_t *row; /* of the message (held.h) */
+    const json_t *row; /* of the message (held.h); an empty object for HELD_LINK_PAGE */
     const char *recipient;
     const char *action;
     uint64_t expires_s;

@@ -111,9 +111,7 @@ json_t *report_entry_json(const struct report *r)
 }
 
 struct listing {
-    uint64_t since_s;
-    uint64_t id;
-    size_t most;
+    const struct report_wanted *wanted;
     json_t *rows;
     json_t *by_id; /* borrowed rows */
 };
@@ -133,6 +131,16 @@ static void note_later(const struct report *r, json_t *row)
     json_decref(rows);
 }
 
+static bool is_report_wanted(const struct report_wanted *w, const struct report *r)
+{
+    const bool is_about = r->case_id != 0
+                              ? r->case_id == w->case_id
+                              : w->queue_id.n > 0 && slice_eq(r->queue_id, w->queue_id);
+
+    return r->time_s >= w->since_s && (w->id == 0 || r->id == w->id) &&
+           (w->case_id == 0 || is_about);
+}
+
 static bool list_entry(void *context, const struct report *r)
 {
     struct listing *l = context;
@@ -146,14 +154,14 @@ static bool list_entry(void *context, const struct report *r)
         }
         return true;
     }
-    if (r->time_s < l->since_s || (l->id != 0 && r->id != l->id)) {
+    if (!is_report_wanted(l->wanted, r)) {
         return true;
     }
     json_t *fresh = report_entry_json(r);
 
     (void)json_array_append_new(l->rows, fresh);
     (void)json_object_set(l->by_id, id, fresh);
-    if (json_array_size(l->rows) > l->most) {
+    if (json_array_size(l->rows) > l->wanted->most) {
         const char *oldest =
             json_string_value(json_object_get(json_array_get(l->rows, 0), "id"));
         (void)json_object_del(l->by_id, oldest);
@@ -162,17 +170,33 @@ static bool list_entry(void *context, const struct report *r)
     return true;
 }
 
-enum err report_list_json(const char *state_dir, uint64_t since_s, uint64_t id,
-                          size_t most, json_t **ret, struct errinfo *reterr)
+enum err report_list_json(const struct report_wanted *wanted, json_t **ret,
+                          struct errinfo *reterr)
 {
-    struct listing l = {.since_s = since_s,
-                        .id = id,
-                        .most = most,
-                        .rows = json_array(),
-                        .by_id = json_object()};
-    enum err e = report_log_each(state_dir, list_entry, &l, NULL, reterr);
+    struct listing l = {.wanted = wanted, .rows = json_array(), .by_id = json_object()};
+    enum err e = report_log_each(wanted->state_dir, list_entry, &l, NULL, reterr);
 
     json_decref(l.by_id);
     *ret = l.rows;
     return e;
+}
+
+static json_t *trust_of(struct votes *votes, const json_t *reporter, uint64_t now_s)
+{
+    const struct slice name =
+        slice_of(json_string_value(reporter), json_string_length(reporter));
+    const bool is_sure = slice_eq(name, SLICE_LIT(REPORT_ADMINISTRATOR)) ||
+                         slice_eq(name, SLICE_LIT(REPORT_TRAP));
+
+    return votes == NULL ? json_null()
+                         : json_real(is_sure ? 1 : votes_trust(votes, name, now_s));
+}
+
+void report_trust_json(json_t *rows, struct votes *votes, uint64_t now_s)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        (void)json_object_set_new(
+            row, "trust", trust_of(votes, json_object_get(row, "reporter"), now_s));
+    }
 }

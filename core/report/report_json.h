@@ -26,9 +26,21 @@ json_t *report_listed_json(const struct listset *lists, struct featureset *featu
  * entry REPORT_GIVEN; undone and changed as found later in the log. */
 json_t *report_entry_json(const struct report *r);
 
-/* The reports of the log since this time, the newest last, at most `most` of them (the newest).
- * id: this one alone; 0: all. *ret is an array, also after a failure. */
-enum err report_list_json(const char *state_dir, uint64_t since_s, uint64_t id,
-                          size_t most, json_t **ret, struct errinfo *reterr);
+/* Reports of the log that are wanted. */
+struct report_wanted {
+    const char *state_dir;
+    uint64_t since_s;
+    uint64_t id;      /* this report alone; 0: all */
+    uint64_t case_id; /* those about this message; 0: all */
+    struct slice
+        queue_id; /* or by its queue id, where a report has no case; empty: none */
+    size_t most;  /* the newest of them */
+};
+/* Adds to each row the trust of its reporter at that time: 1 of the administrator and of traps,
+ * null without votes. */
+void report_trust_json(json_t *rows, struct votes *votes, uint64_t now_s);
+/* The newest last. *ret is an array, also after a failure. */
+enum err report_list_json(const struct report_wanted *wanted, json_t **ret,
+                          struct errinfo *reterr);
 
 #endif

@@ -100,7 +100,8 @@ struct reading {
     report_log_fn *fn;
     void *context;
     struct report_log_numbers *numbers;
-    uint64_t after; /* files whose entries are not above it are left out */
+    uint64_t after;    /* files whose entries are not above it are left out */
+    uint64_t expected; /* number of the entry to come; 0: any */
     bool is_stopped;
     bool ends_whole; /* the last file ends with a whole entry */
     uint64_t base;   /* of the bytes at hand, in their file */
@@ -108,6 +109,12 @@ struct reading {
     uint64_t end;
     uint64_t sum;
 };
+
+/* Entries before this number are gone, if it is not the one that must come. */
+static bool is_gap(const struct reading *r, uint64_t number)
+{
+    return r->expected != 0 && number > r->expected;
+}
 
 static void read_frames(struct reading *r, struct slice bytes)
 {
@@ -123,7 +130,9 @@ static void read_frames(struct reading *r, struct slice bytes)
             at = next_magic(bytes, at + 1);
             continue;
         }
+        r->numbers->damaged += !is_damaged && is_gap(r, one->number);
         is_damaged = false;
+        r->expected = one->number + 1;
         r->last = r->base + at;
         r->sum = le_get(bytes.p + at + 8, 8);
         at += n;
@@ -161,6 +170,8 @@ static enum err read_log(struct reading *r, const char *dir, struct errinfo *ret
         if (i + 1 < files.n && files.v[i + 1] <= r->after) {
             continue;
         }
+        r->numbers->damaged += is_gap(r, files.v[i]);
+        r->expected = files.v[i];
         e = file_name(dir, files.v[i], path, reterr);
         THEN(e, read_file(r, path, reterr));
         if (files.v[i] > r->numbers->next) {

@@ -50,7 +50,7 @@ typedef bool report_log_fn(void *context, const struct report *r);
 struct report_log_numbers {
     uint64_t entries;
     uint64_t bytes;
-    uint64_t damaged; /* places */
+    uint64_t damaged; /* places, also those where entries are missing */
     uint64_t next;    /* number of the next entry */
 };
 /* How far a reader has come; all zeros: it begins. */

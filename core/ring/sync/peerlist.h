@@ -19,7 +19,7 @@
 
 enum {
     PEERLIST_ENTRIES_MAX = 8 * 1024 * 1024, /* of one list */
-    PEERLIST_LISTS_MAX = 17, /* of one origin: 16 that it shares, and its votes */
+    PEERLIST_LISTS_MAX = 18, /* of one origin: 16 that it shares, votes, its summary */
     PEERLIST_OPEN_MAX = 64,  /* lists held open at once */
     /* bytes of log beyond those of its entries; with more a list is rewritten */
     PEERLIST_LOG_SLACK = 64 << 20

@@ -21,7 +21,7 @@ static bool parse_row(struct slice line, struct invite_line *ret)
     char id[2 * INVITE_ID_BYTES + 1];
     char hash[HASH256_HEX + 1];
     char identity[2 * OBJECT_KEY_BYTES + 1];
-    char state[8];
+    char state[8] = "";
     struct invite_line r = {.expires_s = 0};
     int end = -1;
 

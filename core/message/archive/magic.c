@@ -41,26 +41,93 @@ static const struct magic_row rows[] = {
      {"application/ms", "application/vnd.", "application/x-ms", "application/excel",
       "application/powerpoint"}},
     {BYTES("Rar!\x1a\x07"),
-     IS(MAGIC_OTHER, "application/vnd.rar"),
+     IS(MAGIC_ARCHIVE, "application/vnd.rar"),
      {"application/x-rar", "application/rar"}},
-    {BYTES("7z\xbc\xaf\x27\x1c"), IS(MAGIC_OTHER, "application/x-7z-compressed"), {0}},
+    {BYTES("7z\xbc\xaf\x27\x1c"),
+     IS(MAGIC_ARCHIVE, "application/x-7z-compressed"),
+     {0}},
     {BYTES("\x1f\x8b\x08"),
-     IS(MAGIC_OTHER, "application/gzip"),
+     IS(MAGIC_ARCHIVE, "application/gzip"),
      {"application/x-gzip", "application/x-tar", "application/x-tgz",
       "application/x-compressed", "application/x-gtar", "image/svg"}},
     {BYTES("MSCF\0\0\0\0"),
-     IS(MAGIC_OTHER, "application/vnd.ms-cab-compressed"),
+     IS(MAGIC_ARCHIVE, "application/vnd.ms-cab-compressed"),
      {"application/x-cab"}},
     {BYTES("L\0\0\0\x01\x14\x02\0"),
      IS(MAGIC_SHORTCUT, "application/x-ms-shortcut"),
      {0}},
-    {BYTES("\x89PNG\r\n\x1a\n"), IS(MAGIC_OTHER, "image/png"), {"image/"}},
-    {BYTES("\xff\xd8\xff"), IS(MAGIC_OTHER, "image/jpeg"), {"image/"}},
-    {BYTES("GIF87a"), IS(MAGIC_OTHER, "image/gif"), {"image/"}},
-    {BYTES("GIF89a"), IS(MAGIC_OTHER, "image/gif"), {"image/"}},
-    {BYTES("{\\rtf"),
-     IS(MAGIC_OTHER, "text/rtf"),
+    {BYTES("\x89PNG\r\n\x1a\n"), IS(MAGIC_PICTURE, "image/png"), {"image/"}},
+    {BYTES("\xff\xd8\xff"), IS(MAGIC_PICTURE, "image/jpeg"), {"image/"}},
+    {BYTES("BZh91AY&SY"),
+     IS(MAGIC_ARCHIVE, "application/x-bzip2"),
+     {"application/bzip2", "application/x-bzip", "application/x-tar"}},
+    {BYTES("\xfd"
+           "7zXZ\0"),
+     IS(MAGIC_ARCHIVE, "application/x-xz"),
+     {"application/xz", "application/x-tar"}},
+    {BYTES("\x28\xb5\x2f\xfd"),
+     IS(MAGIC_ARCHIVE, "application/zstd"),
+     {"application/x-zstd", "application/x-tar"}},
+    {BYTES("\x1f\x9d"), IS(MAGIC_ARCHIVE, "application/x-compress"), {0}},
+    {BYTES("\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3"),
+     IS(MAGIC_ONENOTE, "application/onenote"),
+     {"application/msonenote", "application/x-onenote"}},
+    {BYTES("xar!"), IS(MAGIC_ARCHIVE, "application/x-xar"), {0}},
+    {BYTES("!<arch>\n"),
+     IS(MAGIC_ARCHIVE, "application/x-archive"),
+     {"application/vnd.debian", "application/x-deb"}},
+    {BYTES("GIF87a"), IS(MAGIC_PICTURE, "image/gif"), {"image/"}},
+    {BYTES("GIF89a"), IS(MAGIC_PICTURE, "image/gif"), {"image/"}},
+    {BYTES("{\\rt"), /* programs take it without its "f1" */
+     IS(MAGIC_RTF, "text/rtf"),
      {"application/rtf", "application/msword", "application/x-rtf", "text/richtext"}},
+};
+
+/* Marks that do not stand at the beginning. */
+static const struct {
+    size_t at;
+    struct slice bytes;
+    struct slice before; /* and at the beginning */
+    struct magic_row row;
+} deep_rows[] = {
+    {8,
+     BYTES("WEBP"),
+     BYTES("RIFF"),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/webp"), {"image/"}}},
+    {4,
+     BYTES("ftyphei"),
+     BYTES(""),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/heif"), {"image/"}}},
+    {4,
+     BYTES("ftyphev"),
+     BYTES(""),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/heif"), {"image/"}}},
+    {4,
+     BYTES("ftypmsf1"),
+     BYTES(""),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/heif"), {"image/"}}},
+    {4,
+     BYTES("ftypmif1"),
+     BYTES(""),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/heif"), {"image/"}}},
+    {4,
+     BYTES("ftypavif"),
+     BYTES(""),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/avif"), {"image/"}}},
+    {6,
+     BYTES("\0\0\0\0"),
+     BYTES("BM"),
+     {BYTES(""), IS(MAGIC_PICTURE, "image/bmp"), {"image/"}}},
+    {257,
+     BYTES("ustar"),
+     BYTES(""),
+     {BYTES(""), IS(MAGIC_ARCHIVE, "application/x-tar"), {"application/tar"}}},
+    {2,
+     BYTES("-lh"),
+     BYTES(""),
+     {BYTES(""),
+      IS(MAGIC_ARCHIVE, "application/x-lzh-compressed"),
+      {"application/x-l"}}},
 };
 
 /* Types that any file may be declared with. */
@@ -101,6 +168,12 @@ struct magic magic_of(struct slice head)
     for (size_t i = 0; i < LENGTH(rows); i++) {
         if (slice_has_prefix(head, rows[i].bytes)) {
             return rows[i].magic;
+        }
+    }
+    for (size_t i = 0; i < LENGTH(deep_rows); i++) {
+        if (slice_has_prefix(head, deep_rows[i].before) &&
+            slice_has_prefix(slice_from(head, deep_rows[i].at), deep_rows[i].bytes)) {
+            return deep_rows[i].row.magic;
         }
     }
     if (is_html(head)) {
@@ -144,6 +217,12 @@ bool magic_contradicts(const struct magic *found, struct slice declared)
     for (size_t i = 0; i < LENGTH(rows); i++) {
         if (slice_eq(rows[i].magic.type, found->type) &&
             may_go_by(&rows[i], declared)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < LENGTH(deep_rows); i++) {
+        if (slice_eq(deep_rows[i].row.magic.type, found->type) &&
+            may_go_by(&deep_rows[i].row, declared)) {
             return false;
         }
     }

@@ -19,6 +19,10 @@ enum magic_kind {
     MAGIC_HTML,
     MAGIC_PROGRAM,
     MAGIC_OLE, /* documents of office programs before 2007 */
+    MAGIC_ONENOTE,
+    MAGIC_RTF,
+    MAGIC_PICTURE, /* of pixels */
+    MAGIC_ARCHIVE, /* of files, or one packed file */
     MAGIC_OTHER
 };
 

@@ -38,6 +38,7 @@ static const struct row rows[] = {
     {OFFICE_OPEN_XML, BEGINS, "word/document", OFFICE_DOCUMENT},
     {OFFICE_OPEN_XML, BEGINS, "xl/sharedStrings", OFFICE_DOCUMENT},
     {OFFICE_OPEN_XML, BEGINS, "xl/worksheets/", OFFICE_DOCUMENT},
+    {OFFICE_OPEN_XML, BEGINS, "xl/macrosheets/", OFFICE_DOCUMENT},
     {OFFICE_OPEN_XML, BEGINS, "ppt/slides/", OFFICE_DOCUMENT},
     {OFFICE_OPEN_XML, BEGINS, "visio/pages/page", OFFICE_DOCUMENT},
     {OFFICE_OPEN_XML, ENDS, ".xml", OFFICE_TEXT},

@@ -32,6 +32,9 @@ struct boilerplate {
     size_t mask;              /* of buckets */
     unsigned char *memory;    /* of the buckets, with room to align them */
     struct bucket *bucket;    /* each a line of the cache */
+    /* A bit for each bucket: a shingle in it is or was common. Few buckets have one, and these
+     * bits stay in the cache where the buckets do not. */
+    _Atomic uint64_t *has_common;
 };
 
 size_t boilerplate_size(uint64_t messages_per_day)
@@ -41,6 +44,13 @@ size_t boilerplate_size(uint64_t messages_per_day)
     }
     size_t n = (size_t)messages_per_day * SIZE_A_MESSAGE;
     return n < SIZE_LEAST ? SIZE_LEAST : n;
+}
+
+static void drop(struct boilerplate *u)
+{
+    free(u->memory);
+    free(u->has_common);
+    free(u);
 }
 
 struct boilerplate *boilerplate_new(size_t nshingles)
@@ -58,15 +68,15 @@ struct boilerplate *boilerplate_new(size_t nshingles)
     }
     /* Not aligned_alloc: pages of calloc cost no memory before they are used. */
     u->memory = calloc(1, nbuckets * sizeof(u->bucket[0]) + sizeof(u->bucket[0]));
-    if (u->memory == NULL) {
-        free(u);
+    u->has_common = calloc((nbuckets + 63) / 64, sizeof(u->has_common[0]));
+    if (u->memory == NULL || u->has_common == NULL) {
+        drop(u);
         return NULL;
     }
     size_t past = (uintptr_t)u->memory % sizeof(u->bucket[0]);
     u->bucket = (struct bucket *)(void *)(u->memory + (sizeof(u->bucket[0]) - past));
     if (pthread_mutex_init(&u->learning, NULL) != 0) {
-        free(u->memory);
-        free(u);
+        drop(u);
         return NULL;
     }
     u->mask = nbuckets - 1;
@@ -77,15 +87,33 @@ void boilerplate_free(struct boilerplate **u)
 {
     if (*u != NULL) {
         pthread_mutex_destroy(&(*u)->learning);
-        free((*u)->memory);
+        drop(*u);
     }
-    free(*u);
     *u = NULL;
+}
+
+static size_t index_of(const struct boilerplate *u, uint64_t shingle)
+{
+    return (size_t)(shingle >> 20) & u->mask;
 }
 
 static struct slot *bucket_of(const struct boilerplate *u, uint64_t shingle)
 {
-    return u->bucket[(size_t)(shingle >> 20) & u->mask].slot;
+    return u->bucket[index_of(u, shingle)].slot;
+}
+
+static bool may_be_common(const struct boilerplate *u, uint64_t shingle)
+{
+    size_t i = index_of(u, shingle);
+    uint64_t word = atomic_load_explicit(&u->has_common[i / 64], memory_order_relaxed);
+    return (word >> i % 64 & 1) != 0;
+}
+
+static void note_common(struct boilerplate *u, uint64_t shingle)
+{
+    size_t i = index_of(u, shingle);
+    atomic_fetch_or_explicit(&u->has_common[i / 64], UINT64_C(1) << i % 64,
+                             memory_order_relaxed);
 }
 
 static struct senders senders_of(const struct slot *slot)
@@ -111,6 +139,9 @@ static uint64_t shingle_of(const struct slot *slot)
 
 bool boilerplate_has(const struct boilerplate *u, uint64_t shingle)
 {
+    if (!may_be_common(u, shingle)) {
+        return false;
+    }
     const struct slot *bucket = bucket_of(u, shingle);
     for (size_t i = 0; i < BOILERPLATE_WAYS; i++) {
         if (shingle_of(&bucket[i]) == shingle) {
@@ -122,7 +153,9 @@ bool boilerplate_has(const struct boilerplate *u, uint64_t shingle)
 
 void boilerplate_prefetch(const struct boilerplate *u, uint64_t shingle)
 {
-    __builtin_prefetch(bucket_of(u, shingle));
+    if (may_be_common(u, shingle)) {
+        __builtin_prefetch(bucket_of(u, shingle));
+    }
 }
 
 /* Days are kept modulo 256: after 256 days without a sender a shingle counts as new. */
@@ -184,7 +217,11 @@ static bool learn(struct boilerplate *u, uint64_t shingle, uint16_t tag, uint8_t
     struct slot *least = NULL;
     struct slot *slot = shingle != 0 ? find(u, shingle, day, &least) : NULL;
     if (slot != NULL) {
-        return add_sender(slot, tag, day, wait);
+        bool is_common = add_sender(slot, tag, day, wait);
+        if (is_common) {
+            note_common(u, shingle);
+        }
+        return is_common;
     }
     if (least != NULL) {
         put_new(least, shingle, tag, day);
@@ -207,6 +244,7 @@ static void learn_line(struct boilerplate *u, uint64_t line, uint8_t day)
         bool is_old = (uint8_t)(day - s.day) >= BOILERPLATE_DAYS;
         if (s.n >= BOILERPLATE_FRONTS || (is_old && s.n >= BOILERPLATE_SENDERS)) {
             s.n = COMMON;
+            note_common(u, line);
         }
         put_senders(slot, &s);
     }

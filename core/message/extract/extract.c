@@ -109,6 +109,8 @@ static void take_limits(struct extract *x, const struct extract_limits *limits)
     l->attachment_bytes =
         l->attachment_bytes > 0 ? l->attachment_bytes : EXTRACT_ATTACHMENT_BYTES;
     l->archive_depth = l->archive_depth > 0 ? l->archive_depth : EXTRACT_ARCHIVE_DEPTH;
+    x->reader_us = l->reader_us;
+    password_finder_init(&x->passwords);
     x->archive = archive_budget_start();
     x->archive.entries =
         l->archive_entries > 0 ? l->archive_entries : x->archive.entries;
@@ -152,6 +154,7 @@ void extract_drop(struct extract *x)
     }
     extract_shown_finish(x);
     fingerprint_drop(x->imprint);
+    fingerprint_drop(x->document.imprint);
     overflow_fini(&x->overflow);
     arena_free(&x->scratch);
     arena_free(&x->text);
@@ -311,6 +314,7 @@ struct featureset *extract_finish(struct extract *x)
     }
     shares_begin(&x->shares, 0);
     mail_end(x->mail);
+    extract_late_run(x);
     cpu_end(x);
     extract_place(x, NULL, SLICE_NONE);
     featureset_raise_max(x->set, EXTRACT_FEATURES_LAST);

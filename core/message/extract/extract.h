@@ -15,7 +15,7 @@
  * Threads: one at a time (a session's callbacks may run on different threads).
  * Allocates: from the arena given; features and everything they point at live there. Scratch
  * memory and running checksums are on the heap until extract_finish or extract_drop.
- * Depends: base, text, mail, feature.
+ * Depends: base, text, mail, feature, wire.
  */
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_H
 #define CORE_MESSAGE_EXTRACT_EXTRACT_H
@@ -50,6 +50,8 @@ struct extract_watch {
     void *context;
 };
 
+struct reader_ask; /* core/reader/wire/ask.h */
+
 struct extract_limits {
     struct mail_limits mail;
     unsigned urls; /* kept; as many first ones of their domain besides */
@@ -66,9 +68,13 @@ struct extract_limits {
     shown_text_fn *on_text;              /* the text as shown; NULL: nobody wants it */
     void (*on_text_part)(void *context); /* all three or none */
     void (*on_text_end)(void *context);
+    shown_text_fn *on_document; /* text of attached documents; NULL: nobody wants it */
     void *text_context;
     const struct extract_watch *watch;  /* NULL: nobody watches */
     struct fingerprint_options imprint; /* of zero bytes: no keyed fingerprints */
+    const struct reader_ask *reader;    /* NULL: files are read here alone; borrowed */
+    uint64_t reader_us;                 /* for all files of the message together */
+    bool with_ocr;                      /* text in pictures is read */
     listed_fn *listed;                  /* NULL: features without room are dropped */
     void *listed_context;
 };

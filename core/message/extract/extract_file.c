@@ -1,24 +1,13 @@
 
+#include "core/base/utf8.h"
 #include "core/message/archive/pdf.h"
 #include "core/message/archive/shortcut.h"
 #include "core/message/archive/tnef.h"
 #include "core/message/archive/zip.h"
 #include "core/message/extract/extract_internal.h"
-#include "core/message/text/transfer.h"
+#include "core/message/extract/read_file.h"
 
-enum {
-    SIGNED_HEAD = 1024, /* bytes of S/MIME within which its content begins */
-    PAGE_STEP = 1024    /* bytes of base64 decoded at a time */
-};
-
-/* A file that waits to be looked into. */
-struct extract_file {
-    struct extract_file *next;
-    enum file_kind kind;
-    unsigned depth;
-    struct buf bytes;
-    struct slice name; /* UTF-8; of FILE_PLAIN */
-};
+enum { SIGNED_HEAD = 1024 }; /* bytes of S/MIME within which its content begins */
 
 /* Of a name that says what the file is. */
 static enum file_kind kind_by_name(struct slice name)
@@ -27,12 +16,13 @@ static enum file_kind kind_by_name(struct slice name)
         const char *suffix;
         enum file_kind kind;
     } rows[] = {
-        {".zip", FILE_ZIP},     {".docx", FILE_ZIP},    {".xlsx", FILE_ZIP},
-        {".pptx", FILE_ZIP},    {".docm", FILE_ZIP},    {".xlsm", FILE_ZIP},
-        {".ppsx", FILE_ZIP},    {".odt", FILE_ZIP},     {".ods", FILE_ZIP},
-        {".odp", FILE_ZIP},     {".jar", FILE_ZIP},     {".pdf", FILE_PDF},
-        {".eml", FILE_MESSAGE}, {".mht", FILE_MESSAGE}, {".mhtml", FILE_MESSAGE},
-        {".p7m", FILE_SIGNED},  {".lnk", FILE_SHORTCUT}};
+        {".zip", FILE_ZIP},     {".docx", FILE_ZIP},     {".xlsx", FILE_ZIP},
+        {".pptx", FILE_ZIP},    {".docm", FILE_ZIP},     {".xlsm", FILE_ZIP},
+        {".ppsx", FILE_ZIP},    {".odt", FILE_ZIP},      {".ods", FILE_ZIP},
+        {".odp", FILE_ZIP},     {".jar", FILE_ZIP},      {".pdf", FILE_PDF},
+        {".eml", FILE_MESSAGE}, {".mht", FILE_MESSAGE},  {".mhtml", FILE_MESSAGE},
+        {".p7m", FILE_SIGNED},  {".lnk", FILE_SHORTCUT}, {".iso", FILE_ARCHIVE},
+        {".img", FILE_ARCHIVE}};
     for (size_t i = 0; i < LENGTH(rows); i++) {
         if (slice_has_suffix_nocase(name, slice_str(rows[i].suffix))) {
             return rows[i].kind;
@@ -41,7 +31,8 @@ static enum file_kind kind_by_name(struct slice name)
     return FILE_NOT;
 }
 
-enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *magic)
+/* What is written here reads itself; the rest only the reader. */
+static enum file_kind kind_by_magic(const struct magic *magic)
 {
     switch (magic->kind) {
     case MAGIC_ZIP:
@@ -52,13 +43,27 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
         return FILE_TNEF;
     case MAGIC_SHORTCUT:
         return FILE_SHORTCUT;
+    case MAGIC_OLE:
+    case MAGIC_ONENOTE:
+        return FILE_DOCUMENT;
+    case MAGIC_PICTURE:
+        return FILE_PICTURE;
+    case MAGIC_RTF:
+        return FILE_RTF;
+    case MAGIC_ARCHIVE:
+        return FILE_ARCHIVE;
     case MAGIC_NONE:
     case MAGIC_HTML:
     case MAGIC_PROGRAM:
-    case MAGIC_OLE:
     case MAGIC_OTHER:
         break;
     }
+    return FILE_NOT;
+}
+
+/* What the declared type or the name says. A person opens a file by its name. */
+static enum file_kind declared_kind(const struct extract *x, const struct leaf *leaf)
+{
     if (slice_eq(leaf->type, SLICE_LIT("application/pdf"))) {
         return FILE_PDF;
     }
@@ -71,12 +76,32 @@ enum file_kind extract_file_kind(const struct leaf *leaf, const struct magic *ma
         return FILE_SIGNED;
     }
     enum file_kind kind = kind_by_name(leaf->name);
+    if (kind == FILE_ARCHIVE) { /* its mark stands behind what is looked at */
+        return extract_may_read(x, kind) ? kind : FILE_NOT;
+    }
     /* The parser of the message has read a declared message already. */
     bool is_message = slice_has_prefix(leaf->type, SLICE_LIT("message/"));
     return kind == FILE_MESSAGE && is_message ? FILE_NOT : kind;
 }
 
-static void hold_in(struct extract *x, struct buf *held, struct slice bytes)
+enum file_kind extract_file_kind(const struct extract *x, const struct leaf *leaf,
+                                 const struct magic *magic)
+{
+    const enum file_kind shown = kind_by_magic(magic);
+
+    if (leaf->is_text) {
+        return FILE_NOT;
+    }
+    if (shown != FILE_NOT && shown < FILE_ARCHIVE) {
+        return shown;
+    }
+    const enum file_kind declared = declared_kind(x, leaf);
+    /* an archive may begin like a picture */
+    bool is_hidden = shown == FILE_PICTURE && declared != FILE_NOT;
+    return extract_may_read(x, shown) && !is_hidden ? shown : declared;
+}
+
+void extract_file_store(struct extract *x, struct buf *held, struct slice bytes)
 {
     size_t room = (size_t)x->limits.attachment_bytes - x->held_bytes;
     if (bytes.n > room) {
@@ -93,7 +118,7 @@ static void hold_in(struct extract *x, struct buf *held, struct slice bytes)
 void extract_file_hold(struct extract *x, struct slice bytes)
 {
     size_t kept = x->held.n;
-    hold_in(x, &x->held, bytes);
+    extract_file_store(x, &x->held, bytes);
     struct slice rest = slice_from(bytes, x->held.n - kept);
     if (x->holds == FILE_PDF && rest.n > 0) { /* its links may stand as they are */
         extract_skim(x, rest);
@@ -107,16 +132,16 @@ static void fini_held(struct extract *x, struct buf *held)
     buf_fini(held);
 }
 
-static void free_file(struct extract_file **file)
+void extract_file_drop(struct extract *x, struct extract_file **file)
 {
     if (*file != NULL) {
-        buf_fini(&(*file)->bytes);
+        fini_held(x, &(*file)->bytes);
         free(*file);
         *file = NULL;
     }
 }
 
-static void append(struct extract *x, struct extract_file *file)
+void extract_file_append(struct extract *x, struct extract_file *file)
 {
     if (x->last_file != NULL) {
         x->last_file->next = file;
@@ -129,30 +154,55 @@ static void append(struct extract *x, struct extract_file *file)
 void extract_file_ready(struct extract *x)
 {
     struct extract_file *file = NULL;
-    if (x->holds != FILE_PDF && x->leaf.depth >= x->limits.archive_depth &&
-        x->held.n > 0) {
+    bool holds_files = x->holds != FILE_PDF && x->holds != FILE_PICTURE &&
+                       x->holds != FILE_RTF; /* first of all it is text */
+    if (holds_files && x->leaf.depth >= x->limits.archive_depth && x->held.n > 0) {
         featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
     } else if (x->held.n > 0 && !shares_all_is_over(&x->shares) &&
                (file = calloc(1, sizeof(*file))) != NULL) {
         file->kind = x->holds;
         file->depth = x->leaf.depth;
+        file->part = arena_copy(x->arena, slice_of(x->place.path, x->place.npath));
+        file->name = arena_copy(x->arena, x->leaf.name);
+        file->label = x->within.n > 0 ? arena_copy(x->arena, x->within) : file->name;
         file->bytes = x->held; /* taken */
         buf_init(&x->held, (size_t)x->limits.attachment_bytes);
-        append(x, file);
+        extract_file_append(x, file);
     }
     fini_held(x, &x->held);
 }
 
-/* Entries of a zip file. */
-static void on_entry_name(void *context, struct slice name, struct slice charset)
+/* Entries of a zip file, and of all that the reader unpacks. */
+void extract_entry_name(struct extract *x, struct slice name, struct slice charset)
 {
-    struct extract *x = context;
-    if (slice_has_suffix_nocase(name, SLICE_LIT("vbaProject.bin"))) {
+    if (slice_has_suffix_nocase(name, SLICE_LIT("vbaProject.bin")) ||
+        slice_has_prefix_nocase(name, SLICE_LIT("xl/macrosheets/"))) {
         extract_trait(x, TRAIT_attachment_macro);
     }
     /* Those that an office program gives are the same in every document. */
     if (office_role_of(x->office, name) == OFFICE_FILE) {
-        extract_add_name(context, FEATURE_archive_entry, name, charset);
+        extract_add_name(x, FEATURE_archive_entry, name, charset);
+    }
+}
+
+static void on_entry_name(void *context, struct slice name, struct slice charset)
+{
+    extract_entry_name(context, name, charset);
+}
+
+/* The leaf stands within the file at hand. */
+static void place_within(struct extract *x, struct slice name)
+{
+    char text[EXTRACT_LABEL_MAX];
+    const struct slice around = x->files->label;
+    const bool is_both = name.n > 0 && around.n > 0;
+    const int n = snprintf(text, sizeof(text), "%.*s%s%.*s", SLICE_ARGS(name),
+                           is_both ? " in " : "", SLICE_ARGS(around));
+
+    if (n > 0) {
+        x->within =
+            arena_copy(x->arena, utf8_head(slice_str(text), EXTRACT_LABEL_MAX - 4));
+        featureset_set_within(x->set, x->within);
     }
 }
 
@@ -166,14 +216,15 @@ static void begin_inner(struct extract *x, const struct archive_file *file,
                         .is_attachment = is_attachment,
                         .depth = x->files->depth + 1,
                         .role = role};
+    place_within(x, role == OFFICE_FILE ? file->name : SLICE_NONE);
     extract_leaf_begin(x, &leaf);
 }
 
-static bool on_entry_begin(void *context, const struct archive_file *file)
+bool extract_entry_begin(struct extract *x, const struct archive_file *file)
 {
-    struct extract *x = context;
     if (file->is_encrypted) {
         extract_trait(x, TRAIT_archive_encrypted);
+        x->late.is_locked = true;
         return false;
     }
     if (x->stopped || (file->name.n > 0 && file->name.p[file->name.n - 1] == '/')) {
@@ -186,6 +237,11 @@ static bool on_entry_begin(void *context, const struct archive_file *file)
     begin_inner(x, file, role,
                 role == OFFICE_FILE || role == OFFICE_MEDIA || role == OFFICE_DOCUMENT);
     return true;
+}
+
+static bool on_entry_begin(void *context, const struct archive_file *file)
+{
+    return extract_entry_begin(context, file);
 }
 
 static bool on_inner_data(void *context, struct slice bytes)
@@ -269,6 +325,7 @@ static void on_inner_part_begin(void *context, const struct mail_part *part)
     if (!part->is_container) {
         struct leaf leaf = extract_leaf_of(part);
         leaf.depth = x->files->depth + 1;
+        place_within(x, leaf.name);
         extract_leaf_begin(x, &leaf);
     }
 }
@@ -336,6 +393,16 @@ static void read_plain(struct extract *x, const struct extract_file *file)
     extract_leaf_end(x, true);
 }
 
+/* RTF that no reader has read: links and addresses stand in its source, too. */
+static void read_source(struct extract *x, struct slice bytes)
+{
+    struct leaf leaf = {
+        .type = SLICE_LIT("text/rtf"), .is_text = true, .depth = x->files->depth};
+    extract_leaf_begin(x, &leaf);
+    extract_leaf_data(x, bytes);
+    extract_leaf_end(x, true);
+}
+
 static void read_file(struct extract *x, const struct extract_file *file)
 {
     static const struct archive_events zip_events = {on_entry_name, on_entry_begin,
@@ -347,8 +414,14 @@ static void read_file(struct extract *x, const struct extract_file *file)
     case FILE_ZIP:
         x->office = office_kind_of(bytes);
         zip_read(bytes, &x->archive, &zip_events, x);
+        x->within = file->label;
+        featureset_set_within(x->set, x->within);
+        extract_document_end(x, x->stopped);
         break;
-    case FILE_PDF:
+    case FILE_PDF: /* here, if no reader does */
+        if (extract_may_read(x, FILE_PDF) && extract_read(x, file)) {
+            break;
+        }
         if (pdf_read(bytes, &x->archive, on_pdf_link, x)) {
             extract_trait(x, TRAIT_pdf_encrypted);
         }
@@ -368,6 +441,28 @@ static void read_file(struct extract *x, const struct extract_file *file)
         break;
     case FILE_PLAIN:
         read_plain(x, file);
+        break;
+    case FILE_ARCHIVE:
+    case FILE_DOCUMENT:
+    case FILE_PICTURE:
+        (void)extract_read(x, file);
+        break;
+    case FILE_DRAWN:
+        if (extract_may_read(x, FILE_PICTURE) && extract_read(x, file) &&
+            x->late.ncodes > 0) {
+            extract_trait(x, TRAIT_code_drawn);
+        }
+        break;
+    case FILE_RTF:
+        if (!extract_read(x, file)) {
+            read_source(x, bytes);
+        }
+        break;
+    case FILE_LOCKED:
+        extract_read_locked(x, file);
+        break;
+    case FILE_TOGETHER:
+        extract_read_together(x, file);
         break;
     case FILE_NOT:
         break;
@@ -389,15 +484,17 @@ static void add_archive_limits(struct extract *x)
     }
 }
 
-static void drop_first(struct extract *x)
+/* Takes the first one, which has been read, off the queue. */
+static void leave_first(struct extract *x, bool may_wait)
 {
     struct extract_file *file = x->files;
     x->files = file->next;
     if (x->files == NULL) {
         x->last_file = NULL;
     }
-    fini_held(x, &file->bytes);
-    free_file(&file);
+    if (!may_wait || !extract_late_keep(x, file)) {
+        extract_file_drop(x, &file);
+    }
 }
 
 /* The files of a file are appended while it is read; depth and budgets end this. */
@@ -411,10 +508,17 @@ void extract_files_run(struct extract *x)
     while (x->files != NULL) {
         extract_spend_on(x, SHARE_FILES);
         if (!x->stopped) {
+            x->office = OFFICE_NOT;
+            x->within = x->files->label;
+            featureset_set_within(x->set, x->within);
+            x->late.is_locked = false;
+            x->late.ncodes = 0;
             read_file(x, x->files);
         }
-        drop_first(x);
+        leave_first(x, !x->stopped);
     }
+    x->within = SLICE_NONE;
+    featureset_set_within(x->set, SLICE_NONE);
     extract_spend_on(x, SHARE_STRUCTURE);
     add_archive_limits(x);
 }
@@ -422,93 +526,11 @@ void extract_files_run(struct extract *x)
 void extract_files_drop(struct extract *x)
 {
     while (x->files != NULL) {
-        drop_first(x);
+        leave_first(x, false);
     }
-    free_file(&x->uu_file);
+    extract_late_drop(x);
+    extract_file_drop(x, &x->uu_file);
+    extract_file_drop(x, &x->image);
     sha256_fini(&x->uu_sum);
     buf_fini(&x->held);
-}
-
-void extract_file_page(struct extract *x, struct slice base64)
-{
-    struct extract_file *file = NULL;
-    struct transfer t;
-    char step[PAGE_STEP + sizeof(t.held) + 4];
-    if (x->leaf.depth >= x->limits.archive_depth) {
-        featureset_set_limit(x->set, LIMIT_FLAG(archive_depth));
-        return;
-    }
-    if (!archive_budget_entry(&x->archive) ||
-        (file = calloc(1, sizeof(*file))) == NULL) {
-        return;
-    }
-    file->kind = FILE_PLAIN;
-    file->depth = x->leaf.depth + 1;
-    file->name = SLICE_LIT(".html");
-    buf_init(&file->bytes, (size_t)x->limits.attachment_bytes);
-    transfer_init(&t, TRANSFER_BASE64);
-    while (base64.n > 0) {
-        struct slice part = slice_head(base64, PAGE_STEP);
-        hold_in(x, &file->bytes, slice_of(step, transfer_feed(&t, part, step)));
-        base64 = slice_from(base64, part.n);
-    }
-    hold_in(x, &file->bytes, slice_of(step, transfer_end(&t, step)));
-    append(x, file);
-}
-
-/* Files in text. */
-static void on_uu_name(void *context, struct slice name, struct slice charset)
-{
-    (void)context, (void)name, (void)charset;
-}
-
-static bool on_uu_begin(void *context, const struct archive_file *file)
-{
-    struct extract *x = context;
-    extract_add_name(x, FEATURE_attachment_name, file->name, SLICE_NONE);
-    x->uu_file = calloc(1, sizeof(*x->uu_file));
-    if (x->is_over || x->uu_file == NULL || sha256_init(&x->uu_sum) != ERR_OK) {
-        free_file(&x->uu_file);
-        return false;
-    }
-    x->uu_file->kind = FILE_PLAIN;
-    x->uu_file->depth = x->leaf.depth;
-    /* the part's type says what it is where the encoding is the part's own */
-    bool is_page = x->leaf.is_uuencoded &&
-                   extract_text_kind(x->leaf.type, SLICE_NONE) == TEXT_HTML;
-    x->uu_file->name = is_page ? SLICE_LIT(".html") : arena_copy(x->arena, file->name);
-    buf_init(&x->uu_file->bytes, (size_t)x->limits.attachment_bytes);
-    return true;
-}
-
-static bool on_uu_data(void *context, struct slice bytes)
-{
-    struct extract *x = context;
-    sha256_add(&x->uu_sum, bytes);
-    extract_cpu_step(x, bytes.n);
-    hold_in(x, &x->uu_file->bytes, bytes);
-    return !x->is_over;
-}
-
-static void on_uu_end(void *context, bool whole)
-{
-    struct extract *x = context;
-    char hex[SHA256_HEX + 1];
-    sha256_final_hex(&x->uu_sum, hex);
-    if (!whole || x->uu_file->bytes.n == 0) {
-        fini_held(x, &x->uu_file->bytes);
-        free_file(&x->uu_file);
-        return;
-    }
-    featureset_add(x->set, FEATURE_attachment, slice_str(hex));
-    append(x, x->uu_file);
-    x->uu_file = NULL;
-}
-
-void extract_uuencode_begin(struct extract *x)
-{
-    static const struct archive_events events = {on_uu_name, on_uu_begin, on_uu_data,
-                                                 on_uu_end};
-    uuencode_init(&x->uuencode, &x->archive, &events, x);
-    x->finds_files = true;
 }

@@ -454,6 +454,7 @@ static void on_text(void *context, const struct shown_text *text)
     }
     if (text->where == SHOWN_BODY && text->flags == 0) {
         extract_shown_text(x, text->text);
+        extract_drawn_run(x, text->text);
     }
 }
 
@@ -499,6 +500,8 @@ static void on_html(void *context, const struct html_token *token)
             note_split(x, token);
         }
         shown_take(x->shown, token);
+        extract_drawn_token(x, token);
+        extract_image_token(x, token);
         extract_code_token(x, token);
     }
 }

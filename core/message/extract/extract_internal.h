@@ -9,13 +9,11 @@
  *   window.c   its text: charset, folding, windows
  *   extract_file.c  files with files, links or a message, kept and then read one by one
  *   link.c     URLs, addresses, phone numbers and wallets in text
- *   extract_html.c  HTML parts
+ *   extract_html.c, drawn_code.c  HTML parts; codes that text and HTML draw
  *   code.c, xml.c  scripts; office documents
- *   external.c address of a message/external-body
- *   auth.c     Authentication-Results
- *   location.c place of features in the message
+ *   external.c, auth.c  address of a message/external-body; Authentication-Results
  *   share.c, skim.c  processor time, shared out; links of text for which there was none
- *   overflow.c features for which there is no room
+ *   location.c, overflow.c  place of features in the message; those without room
  *   shown_part.c, facts.c  the text of fingerprints; notes of the whole message
  */
 #ifndef CORE_MESSAGE_EXTRACT_EXTRACT_INTERNAL_H
@@ -27,20 +25,26 @@
 #include "core/message/archive/office.h"
 #include "core/message/archive/uuencode.h"
 #include "core/message/extract/code.h"
+#include "core/message/extract/document.h"
+#include "core/message/extract/drawn_code.h"
 #include "core/message/extract/extract.h"
 #include "core/message/extract/extract_file.h"
 #include "core/message/extract/facts.h"
 #include "core/message/extract/fingerprint.h"
 #include "core/message/extract/html_base.h"
+#include "core/message/extract/late.h"
 #include "core/message/extract/leaf.h"
+#include "core/message/extract/link.h"
 #include "core/message/extract/location.h"
 #include "core/message/extract/mailing_list.h"
 #include "core/message/extract/overflow.h"
+#include "core/message/extract/password.h"
 #include "core/message/extract/share.h"
 #include "core/message/html/html.h"
 #include "core/message/html/shown.h"
 #include "core/message/text/charset.h"
 #include "core/message/text/enriched.h"
+#include "core/message/text/transfer.h"
 #include "core/message/text/unfold.h"
 #include "core/message/trait/trait.h"
 #include "core/message/url/url.h"
@@ -79,8 +83,9 @@ struct extract {
     unsigned nrecipients;
     struct slice *recipients; /* the first EXTRACT_RECIPIENTS, in normal form */
     unsigned nkept;
-    unsigned nurls;    /* kept, of domains that the message had already */
-    unsigned ndomains; /* kept, the first of their domain */
+    unsigned nurls;     /* kept, of domains that the message had already */
+    unsigned ndomains;  /* kept, the first of their domain */
+    unsigned auth_seen; /* methods that an earlier field spoke about */
     struct overflow overflow;
     uint64_t bytes;
     struct slice message_id;
@@ -89,11 +94,11 @@ struct extract {
     struct extract_conversation conversation;
     struct traits traits; /* that the set has */
     struct facts facts;
-    unsigned auth_seen; /* methods that an earlier field spoke about */
 
     struct shares shares;
 
     struct extract_place place;
+    struct slice within; /* of the leaf or file at hand: "invoice.pdf in offer.zip" */
     struct extract_base base; /* of the HTML part that is open */
     struct extract_code code; /* of the script that is open */
     struct extract_xml *xml;
@@ -132,6 +137,7 @@ struct extract {
     size_t text_at;    /* bytes of its text, as UTF-8, before the window */
     struct html *html; /* with shown: kept for the next HTML part */
     struct shown *shown;
+    struct drawn *drawn;         /* with the window: codes of its lines and boxes */
     struct fingerprint *imprint; /* fingerprints; NULL until there is text */
     struct unfold unfold;
     struct enriched enriched;
@@ -142,7 +148,14 @@ struct extract {
     struct extract_file *last_file;
     struct extract_file *uu_file; /* being found in text */
     struct sha256 uu_sum;
+    struct extract_file *image; /* that an attribute of HTML holds, while it comes */
+    struct transfer image_code;
     size_t held_bytes; /* of all */
+    struct extract_document document;
+    struct extract_late late;
+    bool may_have_files; /* it is more than a text and its alternative */
+    struct password_finder passwords;
+    uint64_t reader_us; /* left for the reader */
     struct archive_budget archive;
 };
 
@@ -203,30 +216,6 @@ void extract_add_name(struct extract *x, enum feature_type type, struct slice na
 bool extract_text_begin(struct extract *x, struct slice head, size_t *retmark);
 void extract_text_data(struct extract *x, struct slice bytes);
 void extract_text_end(struct extract *x);
-
-/* link.c */
-void extract_link(struct extract *x, struct slice url);
-/* False: no URL, or of a scheme that is not looked up. */
-bool extract_try_link(struct extract *x, struct slice text);
-/* Every URL, address, phone number and wallet in running UTF-8 text that begins at `at`. */
-void extract_links_in(struct extract *x, struct slice text, size_t at);
-/* URLs with a scheme or "www." in a header field: its other names and addresses say where mail
- * went, not what a reader sees. */
-void extract_header_links(struct extract *x, struct slice value);
-/* The same URLs as features that are looked up but not counted. */
-void extract_field_urls(struct extract *x, struct slice value);
-/* HTML: later finds belong to the tag or run of text that begins at `at`. */
-void extract_tag_at(struct extract *x, size_t at);
-/* As extract_links_in, in such a run. */
-void extract_links_of_tag(struct extract *x, struct slice text);
-/* Of attributes, style sheets and comments: "p.link" is no host there. */
-void extract_links_in_code(struct extract *x, struct slice text);
-void extract_numbers_in(struct extract *x, struct slice text);
-
-/* The registrable domain, or the host where it has none. */
-struct slice extract_domain_of(const struct host *host);
-/* Notes a link that a reader sees, if it leads to a domain of From, by a redirector or not. */
-void extract_note_own_link(struct extract *x, const struct url *url);
 
 /* extract_html.c */
 /* Makes x->html and x->shown for a part. False: there is no memory for them. */

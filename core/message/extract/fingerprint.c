@@ -494,6 +494,22 @@ void fingerprint_finish(struct fingerprint *p, struct featureset *set,
     fingerprint_drop(p);
 }
 
+void fingerprint_document(struct fingerprint *p, struct featureset *set, bool is_cut)
+{
+    struct text *texts[2] = {NULL, NULL};
+
+    if (choose(p, texts) == 0) {
+        return;
+    }
+    if (p->options->keys.is_set) {
+        p->sketch = sketch_text(p, texts);
+        add_bands(p, p->sketch, set);
+    }
+    if (!is_cut) {
+        add_exact(texts[0], NULL, set);
+    }
+}
+
 /* The lines at the end, by a message of a mailing list that has keys of its own. */
 static void teach_footer(const struct fingerprint *p, uint64_t day)
 {

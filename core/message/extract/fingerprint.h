@@ -83,6 +83,9 @@ bool fingerprint_texts_differ(const struct fingerprint *p);
  * it. scratch is for the moment. */
 void fingerprint_finish(struct fingerprint *p, struct featureset *set,
                         struct arena *scratch, uint64_t list, bool is_cut);
+/* Instead of fingerprint_finish, for the text of a document in the message: its checksum and its
+ * near-duplicate keys alone. */
+void fingerprint_document(struct fingerprint *p, struct featureset *set, bool is_cut);
 /* After fingerprint_finish: teaches options->learner on that day (unix time / 86400) the footer of
  * a mailing list, and the text as this sender's; 0: the sender is not proved. */
 void fingerprint_teach(const struct fingerprint *p, uint64_t sender, uint64_t day);

@@ -155,7 +155,7 @@ static void decide(struct extract *x)
     x->is_decided = true;
     x->watch.may_have_macro = magic.kind == MAGIC_OLE;
     add_types(x, &magic);
-    x->holds = extract_file_kind(&x->leaf, &magic);
+    x->holds = extract_file_kind(x, &x->leaf, &magic);
     if (x->holds != FILE_NOT && x->holds != FILE_MESSAGE) {
         x->kind = TEXT_NOT;
     } else if (magic.kind == MAGIC_HTML && (x->kind == TEXT_NOT || x->leaf.may_sniff)) {

@@ -18,6 +18,7 @@ struct leaf {
     struct slice name;
     bool may_sniff;        /* nobody said that it is plain text: HTML counts as such */
     bool is_attachment;    /* its checksum and type are features */
+    bool is_text;          /* it is read as such, whatever its first bytes say */
     bool is_uuencoded;     /* by its transfer encoding */
     bool is_base64;        /* likewise */
     unsigned depth;        /* of files in files; 0 for a part of the message */

@@ -48,6 +48,8 @@ void extract_on_part_begin(void *context, const struct mail_part *part)
         x->kind = TEXT_NOT;
         x->is_attachment = false;
         x->is_shown = false;
+        x->may_have_files = x->may_have_files ||
+                            !slice_eq(part->type, SLICE_LIT("multipart/alternative"));
     }
     place(x, part);
     if (x->limits.watch != NULL) {

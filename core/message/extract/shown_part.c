@@ -64,6 +64,9 @@ void extract_shown_end(struct extract *x, const struct mail_part *part)
     if (part->is_container && part->depth + 1 == x->alternative_depth) {
         x->alternative_depth = 0;
     }
+    if (x->is_shown) {
+        password_finder_break(&x->passwords);
+    }
     x->is_shown = false;
 }
 
@@ -71,6 +74,12 @@ void extract_shown_text(struct extract *x, struct slice text)
 {
     if (x->is_shown && x->limits.on_text != NULL) {
         x->limits.on_text(x->limits.text_context, text);
+    }
+    if (x->is_shown && x->may_have_files) {
+        password_finder_text(&x->passwords, text);
+        if (x->kind == TEXT_HTML) {
+            password_finder_text(&x->passwords, SLICE_LIT("\n"));
+        }
     }
     if (x->is_shown && x->kind == TEXT_HTML) {
         imprint_line(x->imprint, text);

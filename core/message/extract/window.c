@@ -70,7 +70,7 @@ static bool is_enriched(const struct leaf *leaf)
 
 bool extract_text_begin(struct extract *x, struct slice head, size_t *retmark)
 {
-    if (!make_window(x)) {
+    if (!make_window(x) || !extract_drawn_begin(x)) {
         return false;
     }
     x->nwindow = 0;
@@ -146,6 +146,7 @@ static void scan_window(struct extract *x, size_t n)
         extract_links_in(x, text, x->text_at);
         x->is_seen = false;
         extract_shown_text(x, text);
+        extract_drawn_text(x, text);
     } else {
         /* for skimming only */
     }
@@ -268,6 +269,7 @@ void extract_text_end(struct extract *x)
     } else {
         /* nothing waits */
     }
+    extract_drawn_end(x);
     extract_code_end(x);
     x->code.is_open = false;
     charset_stream_free(&x->stream);

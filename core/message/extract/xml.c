@@ -15,6 +15,7 @@ struct extract_xml {
     unsigned depth;    /* of fields in one another */
     bool is_separated; /* the outer field's code has ended: its result comes */
     bool is_external;  /* the relation that is open leads outside */
+    bool is_string;    /* the value of the cell is text */
     bool
         is_document; /* an office program's: tags within a paragraph do not divide it */
     size_t nseen;    /* bytes of text of the file */
@@ -46,6 +47,14 @@ bool extract_is_xml(struct slice name)
     return false;
 }
 
+/* Text that a reader of the document sees. */
+static void give_shown(struct extract_xml *m, struct slice text)
+{
+    if (m->is_document && (m->where == IN_TEXT || m->is_string)) {
+        extract_document_text(m->x, text);
+    }
+}
+
 static void scan(struct extract_xml *m, size_t n)
 {
     struct slice text = slice_of(m->text, n);
@@ -54,6 +63,7 @@ static void scan(struct extract_xml *m, size_t n)
         return;
     }
     extract_tag_at(m->x, m->at);
+    give_shown(m, text);
     if (m->where == IN_CODE || !m->is_document) {
         extract_code_value(m->x, text, SCRIPT_VBSCRIPT);
         extract_unc(m->x, text);
@@ -174,7 +184,9 @@ static void on_attribute(struct extract_xml *m, const struct html_token *token)
     if (slice_has_prefix(token->name, SLICE_LIT("xmlns")) || token->value.n == 0) {
         return;
     }
-    if (slice_eq(name, SLICE_LIT("fldchartype"))) {
+    if (slice_eq(name, SLICE_LIT("t"))) {
+        m->is_string = slice_eq(token->value, SLICE_LIT("str"));
+    } else if (slice_eq(name, SLICE_LIT("fldchartype"))) {
         on_field_char(m, token->value);
     } else if (slice_eq(name, SLICE_LIT("instr"))) {
         read_field(m);
@@ -213,6 +225,7 @@ static void begin_element(struct extract_xml *m, struct slice tag)
     static const char *const fields[] = {"instrtext", "delinstrtext"};
     end_element(m);
     m->is_external = false;
+    m->is_string = m->is_string && !slice_eq(tag, SLICE_LIT("c"));
     m->ntarget = 0;
     if (name_index(tag, codes, LENGTH(codes)) >= 0) {
         flush(m);

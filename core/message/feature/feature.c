@@ -232,6 +232,13 @@ void featureset_set_place(struct featureset *fs, struct slice part, struct slice
     fs->offset = 0;
 }
 
+void featureset_set_within(struct featureset *fs, struct slice within)
+{
+    fs->now.within = within;
+    fs->place = NULL;
+    fs->offset = 0;
+}
+
 void featureset_set_offset(struct featureset *fs, size_t offset)
 {
     fs->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
@@ -240,7 +247,8 @@ void featureset_set_offset(struct featureset *fs, size_t offset)
 /* Keeps what is borrowed: most places have no feature. Without memory the place is not told. */
 static const struct feature_place *place_of(struct featureset *fs)
 {
-    if (fs->place != NULL || fs->now.part.n + fs->now.header.n == 0) {
+    if (fs->place != NULL ||
+        fs->now.part.n + fs->now.header.n + fs->now.within.n == 0) {
         return fs->place;
     }
     struct feature_place *place = arena_alloc(fs->arena, sizeof(*place));
@@ -250,6 +258,7 @@ static const struct feature_place *place_of(struct featureset *fs)
     bool is_same = fs->last != NULL && slice_eq(fs->last->part, fs->now.part);
     place->part = is_same ? fs->last->part : arena_copy(fs->arena, fs->now.part);
     place->header = arena_copy(fs->arena, fs->now.header);
+    place->within = arena_copy(fs->arena, fs->now.within);
     fs->place = place;
     fs->last = place;
     return place;
@@ -315,10 +324,12 @@ bool featureset_keep(struct featureset *fs, const struct feature *f)
     const struct feature_place *there = f->place != NULL ? f->place : &nowhere;
 
     featureset_set_place(fs, there->part, there->header);
+    featureset_set_within(fs, there->within);
     fs->offset = f->offset;
     featureset_raise_max(fs, 1);
     bool is_new = featureset_add(fs, (enum feature_type)f->type, f->text);
     featureset_set_place(fs, now.part, now.header);
+    featureset_set_within(fs, now.within);
     fs->offset = offset;
     return is_new;
 }
@@ -326,6 +337,7 @@ bool featureset_keep(struct featureset *fs, const struct feature *f)
 void featureset_copy_place(struct featureset *fs, const struct featureset *other)
 {
     featureset_set_place(fs, other->now.part, other->now.header);
+    featureset_set_within(fs, other->now.within);
     fs->offset = other->offset;
 }
 

@@ -61,6 +61,8 @@ struct feature_place {
         part; /* "1.2": ordinals from the outermost part on; empty: the message */
     struct slice
         header; /* name of the field; empty: the text or the data of the part */
+    struct slice
+        within; /* "page 2 of invoice.pdf in offer.zip"; empty: not within a file */
 };
 
 struct feature {
@@ -78,6 +80,7 @@ enum limit_flag {
 #undef LIMIT
     LIMIT_FLAG_COUNT
 };
+_Static_assert((int)LIMIT_FLAG_COUNT <= 32, "limits are bits of 32");
 #define LIMIT_FLAG(name) (1u << LIMIT_BIT_##name)
 const char *limit_name(unsigned bit); /* "mime_depth"; NULL past the last */
 /* Honest mail never meets it. bit < LIMIT_FLAG_COUNT. */
@@ -109,6 +112,9 @@ void featureset_raise_max(struct featureset *fs, size_t n);
 void featureset_set_place(struct featureset *fs, struct slice part,
                           struct slice header);
 void featureset_set_offset(struct featureset *fs, size_t offset);
+/* Later features stand within a file of the part, at offset 0; empty: in the part itself.
+ * Borrowed until the next call. */
+void featureset_set_within(struct featureset *fs, struct slice within);
 /* Adds a copy of text unless {type, text} is there; empty text is ignored. Over the arena: not
  * added, LIMIT_FLAG(memory) is set. Over the cap: not added, LIMIT_FLAG(features) is set, and it
  * goes to featureset_overflow. Returns true when the feature is new, or may be new for want of

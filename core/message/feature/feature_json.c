@@ -39,12 +39,14 @@ static bool add_place(json_t *object, const struct feature *f)
 {
     const struct feature_place *place = f->place;
     if (place == NULL) {
-        return json_object_update_new(object, json_pack("{s:n, s:n, s:n}", "part",
-                                                        "header", "offset")) == 0;
+        return json_object_update_new(object,
+                                      json_pack("{s:n, s:n, s:n, s:n}", "part",
+                                                "header", "within", "offset")) == 0;
     }
-    return json_object_update_new(object, json_pack("{s:o, s:o, s:I}", "part",
+    return json_object_update_new(object, json_pack("{s:o, s:o, s:o, s:I}", "part",
                                                     maybe(place->part), "header",
-                                                    maybe(place->header), "offset",
+                                                    maybe(place->header), "within",
+                                                    maybe(place->within), "offset",
                                                     (json_int_t)f->offset)) == 0;
 }
 

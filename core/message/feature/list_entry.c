@@ -105,6 +105,14 @@ static enum err parse_name(struct slice text, enum feature_type class_type,
     return ERR_OK;
 }
 
+/* The log of a list keeps the address so, and the list is rebuilt from it. */
+static bool is_read_again(struct arena *arena, struct slice text)
+{
+    struct address again;
+
+    return address_parse(arena, text, &again) == ERR_OK && slice_eq(again.text, text);
+}
+
 static enum err parse_address(struct slice text, struct arena *arena,
                               struct feature_entry *ret, struct errinfo *reterr)
 {
@@ -115,6 +123,10 @@ static enum err parse_address(struct slice text, struct arena *arena,
     }
     if (e != ERR_OK) {
         return refuse(reterr, ERR_SYNTAX, "not an e-mail address");
+    }
+    if (!is_read_again(arena, address.text)) {
+        return refuse(reterr, ERR_SYNTAX,
+                      "an e-mail address of a form that no mail has");
     }
     struct slice mailbox = mailbox_of(arena, address.text);
     if (mailbox.p == NULL) {
@@ -200,7 +212,9 @@ static enum err parse_url(struct slice text, enum feature_type type,
         *returl = url;
     }
     enum feature_type class_type = url_class(type);
-    bool has_more = class_type == FEATURE_url || class_type == FEATURE_url_folded;
+    /* a blank at the end, as before a fragment, would go when a rebuild reads it again */
+    bool has_more = (class_type == FEATURE_url || class_type == FEATURE_url_folded) &&
+                    (unsigned char)url.canonical.p[url.canonical.n - 1] > ' ';
     *ret = (struct feature_entry){.class_type = (uint16_t)class_type,
                                   .text = value,
                                   .written = has_more ? url.canonical : value};

@@ -9,7 +9,10 @@
 #include "core/message/text/charset_internal.h"
 #include "core/message/text/charset_name.h"
 
-enum { ICU_PIECE = 1024 };
+enum {
+    ICU_PIECE = 1024,
+    MALFORMED_MAX = 8 /* UTF-16 units for malformed bytes; no escape has more */
+};
 
 /* windows-1252 from 0x80 to 0x9f, with the holes as browsers fill them. */
 static const uint16_t western_high[32] = {
@@ -123,19 +126,47 @@ static struct slice western_to_utf8(struct arena *arena, struct slice bytes,
     return slice_of(p, n);
 }
 
+/* The one byte that GBK has more than GB 18030. */
+static bool is_euro_of_gbk(const UConverter *converter, struct slice units)
+{
+    UErrorCode status = U_ZERO_ERROR;
+
+    return slice_eq(units, SLICE_LIT("\x80")) &&
+           strcmp(ucnv_getName(converter, &status), "gb18030") == 0;
+}
+
+/* ASCII behind a lead byte or an escape that means nothing. */
+static bool is_text_behind(const UConverter *converter, struct slice units,
+                           UConverterCallbackReason reason)
+{
+    if (ucnv_getMinCharSize(converter) != 1 || reason == UCNV_IRREGULAR) {
+        return false;
+    }
+    return units.p[0] == '\x1b' || (units.n == 2 && (unsigned char)units.p[0] >= 0x80);
+}
+
 void charset_on_malformed(const void *context, UConverterToUnicodeArgs *args,
                           const char *units, int32_t length,
                           UConverterCallbackReason reason, UErrorCode *status)
 {
-    static const UChar replacement = 0xfffd;
+    UChar text[MALFORMED_MAX] = {0xfffd};
+    int32_t n = 1;
 
     (void)context;
-    (void)units;
-    (void)length;
-    if (reason <= UCNV_IRREGULAR) {
-        *status = U_ZERO_ERROR;
-        ucnv_cbToUWriteUChars(args, &replacement, 1, 0, status);
+    if (reason > UCNV_IRREGULAR) {
+        return;
     }
+    if (is_euro_of_gbk(args->converter, slice_of(units, (size_t)length))) {
+        text[0] = 0x20ac;
+    }
+    if (is_text_behind(args->converter, slice_of(units, (size_t)length), reason)) {
+        while (n < length && n < MALFORMED_MAX && (unsigned char)units[n] < 0x80) {
+            text[n] = (UChar)units[n];
+            n++;
+        }
+    }
+    *status = U_ZERO_ERROR;
+    ucnv_cbToUWriteUChars(args, text, n, 0, status);
 }
 
 size_t charset_put_utf16(const UChar *text, size_t count, UChar *held, char *dst)

@@ -11,7 +11,8 @@
 
 /* Length of the run of bytes below 0x80 at the beginning. */
 size_t charset_ascii_run(struct slice bytes);
-/* Writes U+FFFD for malformed bytes; ICU's own callback writes U+001A for some. */
+/* Writes U+FFFD for malformed bytes; ICU's own callback writes U+001A for some. As in browsers,
+ * ASCII behind a lead byte or an escape that means nothing is text. */
 void charset_on_malformed(const void *context, UConverterToUnicodeArgs *args,
                           const char *units, int32_t length,
                           UConverterCallbackReason reason, UErrorCode *status);

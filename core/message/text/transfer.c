@@ -229,13 +229,22 @@ size_t transfer_feed(struct transfer *t, struct slice in, char *dst)
     return in.n;
 }
 
+/* '=' with nothing behind it but blanks: a soft line break that the data ends in. */
+static bool holds_soft_break(const struct transfer *t)
+{
+    return t->nheld > 0 && t->held[0] == '=' &&
+           (t->nheld == 1 || ASCII_IS(t->held[1], ASCII_SPACE));
+}
+
 size_t transfer_end(struct transfer *t, char *dst)
 {
     size_t n = 0;
 
     t->bits = 0;
     t->nbits = 0;
-    if (t->nheld > 0 && t->held[0] != '=') {
+    if (holds_soft_break(t)) {
+        t->nheld = 0;
+    } else if (t->nheld > 0 && t->held[0] != '=') {
         /* white space before the end of the data is white space before a line end */
         if (t->held[t->nheld - 1] == '\r') {
             dst[n++] = '\r';

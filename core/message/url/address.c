@@ -228,6 +228,29 @@ static bool is_local(char c)
     return ASCII_IS(c, ASCII_ATEXT) || (unsigned char)c >= 0x80 || joins(c);
 }
 
+/* Where the quoted string begins that s ends in; s.n when there is none. */
+static size_t last_quoted(struct slice s)
+{
+    size_t begin = s.n;
+    size_t i = 0;
+
+    while (i < s.n) {
+        if (s.p[i] == '"') {
+            size_t end = skip_quoted(s, i);
+
+            if (end == i) {
+                return s.n;
+            }
+            begin = i;
+            i = end;
+        } else {
+            begin = s.n;
+            i++;
+        }
+    }
+    return begin;
+}
+
 /* The local part at the end of s: a dot-atom, or a quoted string. */
 static struct slice local_part(struct slice s)
 {
@@ -237,8 +260,12 @@ static struct slice local_part(struct slice s)
     while (i > 0 && is_local(s.p[i - 1])) {
         i--;
     }
-    if (i < s.n || s.n < 2 || s.p[0] != '"' || skip_quoted(s, 0) != s.n) {
+    if (i < s.n) {
         return slice_from(s, i);
+    }
+    s = slice_from(s, last_quoted(s)); /* of several words the last */
+    if (s.n < 2 || skip_quoted(s, 0) != s.n) {
+        return SLICE_NONE;
     }
     inner = slice_of(s.p + 1, s.n - 2);
     for (i = 0; i < inner.n && is_local(inner.p[i]) && inner.p[i] != '@'; i++) {
@@ -246,23 +273,28 @@ static struct slice local_part(struct slice s)
     return i == inner.n ? inner : s; /* quotes that are not needed go away */
 }
 
+static enum err take_ip(struct arena *arena, const uint8_t addr[16], struct host *ret)
+{
+    char digits[HOST_IP_TEXT];
+
+    ret->text = arena_copy(arena, host_ip_text(addr, digits));
+    return ret->text.p == NULL ? ERR_NOMEM : ERR_OK;
+}
+
 static enum err parse_domain(struct arena *arena, struct slice text, struct host *ret)
 {
+    uint8_t addr[16];
     size_t end = 0;
 
     if (text.n > 0 && text.p[0] == '[') {
-        uint8_t addr[16];
-        char digits[HOST_IP_TEXT];
-
         text = slice_head(slice_from(text, 1), slice_find(text, ']') - 1);
         if (slice_has_prefix_nocase(text, SLICE_LIT("ipv6:"))) {
             text = slice_from(text, 5);
         }
-        if (!host_ip_parse(text, addr)) {
-            return ERR_SYNTAX;
-        }
-        ret->text = arena_copy(arena, host_ip_text(addr, digits));
-        return ret->text.p == NULL ? ERR_NOMEM : ERR_OK;
+        return host_ip_parse(text, addr) ? take_ip(arena, addr, ret) : ERR_SYNTAX;
+    }
+    if (host_ip_parse(text, addr)) { /* as we write it ourselves: lists keep that */
+        return take_ip(arena, addr, ret);
     }
     while (end < text.n && !ASCII_IS(text.p[end], ASCII_BADHOST)) {
         end++;

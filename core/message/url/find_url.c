@@ -112,9 +112,31 @@ static bool host_is_complete(const struct find_scan *s, struct url_tail *t)
     return find_host_has_suffix(host);
 }
 
+/* Browsers let these stand in a host, the DNS has none with them. */
+static bool no_name_has(const struct mark *m)
+{
+    return m->kind == MARK_ASCII && m->c != '\0' &&
+           strchr("!$&'()*+,;=^{|}~", m->c) != NULL;
+}
+
+/* "http://" and its like at i. */
+static bool begins_scheme(struct slice text, size_t i)
+{
+    size_t end = i;
+
+    while (end < text.n && end - i < FIND_SCHEME_MAX &&
+           ASCII_IS(text.p[end], ASCII_ALPHA)) {
+        end++;
+    }
+    return end > i && slice_has_prefix(slice_from(text, end), SLICE_LIT("://"));
+}
+
 static bool ends_in_host(const struct find_scan *s, struct url_tail *t,
                          const struct mark *m)
 {
+    if (no_name_has(m) && begins_scheme(s->text, s->draft.end + m->n)) {
+        return true;
+    }
     if (m->kind == MARK_DENSE && t->last == MARK_ASCII) {
         return host_is_complete(s, t);
     }
@@ -206,8 +228,9 @@ static void read_line(struct find_scan *s, struct url_tail *t)
             t->in_host = false;
         } else if (t->in_host && m.kind == MARK_AT) {
             t->host = s->draft.n + 1;
-        } else if (!t->in_host && (m.kind == MARK_HIDDEN ||
-                                   (m.kind == MARK_DENSE && t->last == MARK_ASCII))) {
+        } else if (t->in_host ? no_name_has(&m) && host_is_complete(s, t)
+                              : m.kind == MARK_HIDDEN ||
+                                    (m.kind == MARK_DENSE && t->last == MARK_ASCII)) {
             keep_short(s, t);
         }
         find_draft_add(s, &m);

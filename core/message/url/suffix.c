@@ -62,10 +62,37 @@ static bool ask_about(struct slice name, char dst[SUFFIX_NAME_MAX + 1])
     return true;
 }
 
+/* The list has "*.NAME". A name below stands for any, as none of one hyphen is named. */
+static bool has_wildcard(const char *name)
+{
+    char below[SUFFIX_NAME_MAX + 3] UNINITIALIZED;
+
+    below[0] = '-';
+    below[1] = '.';
+    memcpy(below + 2, name, strlen(name) + 1);
+    return psl_is_public_suffix(psl, below) == 1;
+}
+
+/* The list has only "*.NAME": by its algorithm NAME itself is no suffix, though libpsl says so;
+ * but it is where the wildcard above it stands for it. */
+static bool is_only_wildcard(const char *name)
+{
+    const char *dot = strchr(name, '.');
+
+    return dot != NULL && has_wildcard(name) && !has_wildcard(dot + 1);
+}
+
 static size_t registrable(const char *name, size_t n)
 {
     const char *answer = psl_registrable_domain(psl, name);
 
+    if (answer == NULL && is_only_wildcard(name)) {
+        const char *parent = strchr(name, '.') + 1;
+
+        answer = psl_is_public_suffix(psl, parent) == 1
+                     ? name
+                     : psl_registrable_domain(psl, parent);
+    }
     return answer != NULL && answer >= name && answer < name + n
                ? n - (size_t)(answer - name)
                : 0;
@@ -101,7 +128,7 @@ static size_t registered(const char *name, size_t n)
     }
     do { /* the suffix may be longer: co.uk */
         if (suffix == name) {
-            return 0;
+            return is_only_wildcard(name) ? n : 0;
         }
         suffix--;
         while (suffix > name && suffix[-1] != '.') {

@@ -20,7 +20,9 @@ size_t suffix_registrable(struct slice name);
 /* The same by the section of the registries alone, and only where the list names the suffix or
  * one label more ("co.ck"). The label before the suffix may be anything, even empty. */
 size_t suffix_registered(struct slice name);
-/* By both sections and the rule for unknown top levels. */
+/* By both sections and the rule for unknown top levels. A name that the list has only as "*.NAME"
+ * is one here, because all below it are of different owners, and registrable above, by the list's
+ * own algorithm. */
 bool suffix_is_public(struct slice name);
 /* The list names this top level. */
 bool suffix_is_top(struct slice label);

@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/config/config_internal.h"
+#include "core/config/tuning.h"
 
 /* An allowed sender counts once somebody proved it: a server that we trust, or a login. */
 static bool allow_is_idle(const struct config *c)
@@ -144,8 +145,28 @@ static bool advice_on_reports(const struct config *c, size_t *i,
     return false;
 }
 
+/* Settings of the state folder that have no effect. */
+static bool advice_on_tuning(const struct config *c, size_t *i,
+                             struct config_advice *ret)
+{
+    for (size_t k = 0; c->tuning != NULL && k < c->tuning->n; k++) {
+        if (c->tuning->v[k].is_gone && (*i)-- == 0) {
+            *ret = (struct config_advice){
+                "", c->tuning->v[k].text,
+                "the configuration has no such rule any longer, so this setting of "
+                "`gillnet tune` has no effect",
+                "take it out: gillnet tune set KEY="};
+            return true;
+        }
+    }
+    return false;
+}
+
 bool config_advice(const struct config *c, size_t i, struct config_advice *ret)
 {
+    if (advice_on_tuning(c, &i, ret)) {
+        return true;
+    }
     if (allow_is_idle(c) && i-- == 0) {
         *ret = (struct config_advice){
             "", "",

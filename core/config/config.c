@@ -6,6 +6,7 @@
 #include "core/config/config_internal.h"
 #include "core/config/config_value.h"
 #include "core/config/precheck.h"
+#include "core/config/tuning.h"
 #include "core/config/unit.h"
 
 /* Scores are sums of decimal fractions: 0.1 + 0.2 must reach 0.3. */
@@ -89,6 +90,8 @@ static void free_config(struct config *c)
     for (size_t i = 0; i < SCHEMA_FAMILIES; i++) {
         family_free(c, i);
     }
+    tuning_free(&c->tuning);
+    free(c->tuning_fault);
     free(c->file);
     for (size_t i = 0; i < o->nfiles; i++) {
         free(o->files[i]);

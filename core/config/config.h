@@ -5,12 +5,13 @@
  * reloadable). The main file and, beside it, conf.d/ *.conf in name order are merged; a later
  * file wins. Unknown keys, wrong types and values out of range are all refused in one run, each
  * with file, line and what to do, unknown keys with the nearest known name.
- * Files in reading order: config, config_hub, config_rule, config_sender, config_delay (the
- * structs); schema.def, feed.def, subscribe.def, condition.def, user.def and schema (the table of
- * keys); family (groups with names); load, shipped, precheck, mistake*, apply, finish,
+ * Files in reading order: config, config_load, config_hub, config_rule, config_sender, config_delay
+ * (the structs); schema.def, feed.def, subscribe.def, condition.def, user.def and schema (the table
+ * of keys); family (groups with names); load, shipped, precheck, mistake*, apply, finish,
  * config_feeds, config_subscribe, config_users, finish_rules (a load step by step,
- * config_internal.h); config_value, keywords, arrays, form, render, unit, user_setting,
- * user_thresholds, condition (one value in and out); dump, advice, wiring (used by the commands).
+ * config_internal.h); tuning, tuning_apply, tuning_file (the settings in the state folder);
+ * config_value, keywords, arrays, form, render, unit, user_setting, user_thresholds, condition (one
+ * value in and out); dump, advice, wiring (used by the commands).
  * Example of a change: a new key is one row of schema.def, one field of its struct here or in
  * config_hub.h, and its text in gillnet.conf and gillnet.conf(5); test_shipped names what is
  * missing. A new word of a key is one name in keywords.c.
@@ -26,6 +27,7 @@
 #include "core/base/slice.h"
 #include "core/config/config_delay.h"
 #include "core/config/config_hub.h"
+#include "core/config/config_load.h"
 #include "core/config/config_rule.h"
 #include "core/config/config_sender.h"
 
@@ -113,6 +115,7 @@ struct config {
     char *reject_text;              /* "{id}", "{case}" and "{symbols}" are replaced */
     char *defer_text;
     struct config_embargo embargo;
+    struct config_reader reader;
     struct config_emergency emergency;
     struct config_model model;
 
@@ -173,42 +176,12 @@ struct config {
     struct config_feed *feeds;
     struct config_feed feed_default; /* name NULL */
 
+    struct tuning *tuning; /* settings of the state folder (tuning.h); NULL: none */
+    char *tuning_fault;    /* why those are not in force; NULL: they are */
+
     struct config_origin
         *origin; /* private: references, and where each value is from */
 };
-
-/* All errors of one load. */
-struct config_errors {
-    size_t n;
-    struct errinfo *v;
-};
-void config_errors_free(struct config_errors *e);
-
-/* Whether there is a feature type of this name, of some sort. */
-typedef bool config_is_type_fn(struct slice name);
-
-/* The feature types, which this room may not name. */
-struct config_types {
-    config_is_type_fn *is_sought;  /* in lists: feature_is_sought */
-    config_is_type_fn *is_counted; /* feature_is_counted */
-    config_is_type_fn *is_trait;   /* trait_is_known */
-    /* NULL of these: any name */
-    config_is_type_fn *is_format;   /* of feeds: feed_format_is_known */
-    config_is_type_fn *is_feature;  /* of messages: feature_is_of_message */
-    config_is_type_fn *is_identity; /* identity_is_known */
-};
-
-/* Loads file (and its conf.d); names of feature types that types denies are errors (NULL: any
- * name may stand there). On ERR_OK *ret is one reference, which the caller owns; on
- * failure reterrors holds every error found (at least one) and must be freed. */
-/* Whether a file of this name in conf.d is read: it ends in ".conf" and begins with no dot. */
-bool config_reads_file(const char *name);
-enum err config_load(const char *file, const struct config_types *types,
-                     struct config **ret, struct config_errors *reterrors);
-
-/* For a program's start: prints each error as "PROGRAM: FILE:LINE: ..."; false after errors. */
-bool config_load_or_print(const char *program, const char *file,
-                          const struct config_types *types, struct config **ret);
 
 struct config *config_acquire(const struct config *c);
 /* Drops one reference and nulls the pointer; the last one frees. Accepts NULL. */

@@ -38,6 +38,11 @@ enum quarantine_users {
     QUARANTINE_USERS_OWN,
     QUARANTINE_USERS_ANY
 };
+struct config_reader {
+    char *socket; /* of gillnet-reader */
+    bool ocr;     /* text in pictures is read */
+};
+
 struct config_quarantine {
     enum quarantine_mta mta;
     char *programs; /* folder of the MTA's programs */
@@ -128,6 +133,7 @@ enum api_role { API_NONE, API_READ, API_REPORT, API_MESSAGES, API_ADMIN, API_ROL
 const char *api_role_name(enum api_role r);
 /* False: no such role. */
 bool api_role_by_name(struct slice name, enum api_role *ret);
+enum { API_USER_NAME_MAX = 64 }; /* bytes of a name in api.proxy_users */
 
 /* The HTTP API, metrics and the status page. */
 struct config_api {
@@ -137,9 +143,11 @@ struct config_api {
     char *certificate;            /* PEM file of the chain, or "" */
     char *key;                    /* PEM file, or "" */
     struct config_strings names;  /* by which browsers may call it, besides addresses */
-    uint64_t body_bytes;          /* of a request but scan */
-    unsigned values;              /* of one check */
-    unsigned requests_per_s;      /* of one address that is not local */
+    struct config_strings proxies;     /* "unix:LOGIN" or an address (api_proxy.h) */
+    struct config_strings proxy_users; /* "NAME=ROLE" */
+    uint64_t body_bytes;               /* of a request but scan */
+    unsigned values;                   /* of one check */
+    unsigned requests_per_s;           /* of one address that is not local */
     unsigned connections;
     char *allow_list; /* where POST /v1/allow puts its values */
 };
@@ -172,6 +180,7 @@ struct config_limits {
     unsigned unwrap;
     double score;            /* of a limit that honest mail never meets */
     uint64_t cpu_us;         /* CPU time of extraction for one message */
+    uint64_t reader_us;      /* for all files of one message; 0: not asked */
     unsigned sessions;       /* connections at once; 0: half of the file descriptors */
     uint64_t session_idle_s; /* libmilter's timeout */
     unsigned confirm_cache;  /* answers of the index kept for each list */

@@ -71,6 +71,9 @@ struct load {
 /* Puts the settings of one parsed file into the configuration: checks each key against the schema
  * and each value against its row. A wrong one is an error, and the others are taken. */
 void apply_settings(struct load *l, const config_setting_t *root);
+/* After all files: the settings of the state folder, from the file that l is at (tuning.h). A rule
+ * that they name and that is gone is no error. */
+void apply_tuning(struct load *l);
 
 /* After the last file: groups inherit the defaults, control sockets get their paths, and keys that
  * must agree are checked: thresholds that were set rise with the harshness of the action, rules can

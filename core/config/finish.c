@@ -1,4 +1,5 @@
 /* finish - inheritance, and keys that must agree. */
+#include <arpa/inet.h>
 #include <math.h>
 
 #include "core/config/config_internal.h"
@@ -191,6 +192,66 @@ static void check_store(const struct config *c, struct config_errors *errors)
     }
 }
 
+/* What is wrong with the login of a proxy; NULL: nothing. In a user namespace every foreign login
+ * seems to be nobody. */
+static const char *login_fault(struct slice login)
+{
+    if (slice_eq(login, SLICE_LIT("nobody")) || slice_eq(login, SLICE_LIT("65534"))) {
+        return "this may be any login; give the proxy a login of its own";
+    }
+    return login.n > 0 ? NULL : "write the login behind unix:";
+}
+
+/* What is wrong with an entry of api.proxies; NULL: nothing. */
+static const char *proxy_fault(struct slice entry)
+{
+    struct in6_addr address;
+    const struct slice scheme = SLICE_LIT("unix:");
+
+    if (slice_has_prefix(entry, scheme)) {
+        return login_fault(slice_from(entry, scheme.n));
+    }
+    return inet_pton(AF_INET, entry.p, &address) == 1 ||
+                   inet_pton(AF_INET6, entry.p, &address) == 1
+               ? NULL
+               : "write an address or unix:LOGIN";
+}
+
+static const char *proxy_user_fault(struct slice entry)
+{
+    enum api_role role = API_NONE;
+    const struct slice name = slice_cut(&entry, '=');
+
+    return name.n > 0 && name.n <= API_USER_NAME_MAX && entry.p != NULL &&
+                   api_role_by_name(entry, &role)
+               ? NULL
+               : "write NAME=ROLE, with at most 64 bytes of name";
+}
+
+static void check_texts(const struct config *c, const struct config_strings *texts,
+                        size_t offset, const char *(*fault)(struct slice entry),
+                        struct config_errors *errors)
+{
+    const struct config_source source = config_key_source(c, offset);
+
+    for (size_t i = 0; i < texts->n; i++) {
+        const char *why = fault(slice_str(texts->v[i]));
+
+        if (why != NULL) {
+            config_errors_add(errors, ERR_SYNTAX, c->origin->files[source.file],
+                              source.line, "\"%.100s\": %s", texts->v[i], why);
+        }
+    }
+}
+
+static void check_proxies(const struct config *c, struct config_errors *errors)
+{
+    check_texts(c, &c->api.proxies, offsetof(struct config, api.proxies), proxy_fault,
+                errors);
+    check_texts(c, &c->api.proxy_users, offsetof(struct config, api.proxy_users),
+                proxy_user_fault, errors);
+}
+
 /* Filters of a layout without lines cannot be asked for line by line. */
 static const char *remote_fault(const struct config *c, const struct config_list *l)
 {
@@ -253,6 +314,7 @@ void config_finish(struct config *c, const struct config_types *types,
     finish_socket(c, &c->hub.control_socket, "peers/hub.ctl", errors);
     check_thresholds(c, errors);
     check_embargo(c, errors);
+    check_proxies(c, errors);
     if (errors->n == 0) {
         check_store(c, errors);
         check_all_remote(c, errors);

@@ -6,6 +6,7 @@
 #include "core/config/mistake.h"
 #include "core/config/precheck.h"
 #include "core/config/shipped.h"
+#include "core/config/tuning.h"
 
 enum {
     LOAD_FILE_MAX = 1 << 20, /* bytes of one file, with a line break */
@@ -207,6 +208,12 @@ static void load_beside(struct load *l, const char *file)
     free(dir);
 }
 
+/* The files of a load; NULL: none, and that of the state folder. */
+struct sources {
+    const char *file;
+    const char *tuning; /* "": none */
+};
+
 /* ---- defaults ---- */
 
 /* Reads "v = TEXT;" into the field of each row; a failure here fails every test. */
@@ -260,8 +267,31 @@ static void apply_defaults(struct load *l)
     }
 }
 
-static void load_all(struct load *l, const char *file, bool has_shipped)
+/* Settings that stand above all files. tuning: their file; NULL: that of the state folder. */
+static void load_tuning(struct load *l, const char *tuning)
 {
+    char *path = NULL;
+
+    if (l->c->state_dir == NULL) { /* without memory not even the defaults are there */
+        return;
+    }
+    int n = tuning != NULL ? asprintf(&path, "%s", tuning)
+                           : asprintf(&path, "%s/" STATE_TUNING_FILE, l->c->state_dir);
+
+    if (n < 0) {
+        refuse_nomem(l);
+        return;
+    }
+    if (*path != '\0' && begin_file(l, path)) {
+        apply_tuning(l);
+    }
+    free(path);
+}
+
+static void load_all(struct load *l, const struct sources *s, bool has_shipped)
+{
+    const char *file = s->file;
+
     l->c->file = strdup(file != NULL ? file : "");
     if (l->c->file == NULL || !begin_file(l, "default")) {
         refuse_nomem(l);
@@ -274,37 +304,41 @@ static void load_all(struct load *l, const char *file, bool has_shipped)
     if (file != NULL) {
         load_file(l, file);
         load_beside(l, file);
+        load_tuning(l, s->tuning);
     }
 }
 
 /* One load with the shipped rules or without; NULL without memory. */
-static struct config *load_once(const char *file, const struct config_types *types,
-                                bool has_shipped, struct config_errors *errors)
+static struct config *load_once(const struct sources *s,
+                                const struct config_types *types, bool has_shipped,
+                                struct config_errors *errors)
 {
     struct load l = {.c = config_new(), .errors = errors, .file = ""};
 
     if (l.c == NULL) {
-        config_errors_add(errors, ERR_NOMEM, file, 0, "%s", "out of memory");
+        config_errors_add(errors, ERR_NOMEM, s->file, 0, "%s", "out of memory");
         return NULL;
     }
-    load_all(&l, file, has_shipped);
+    load_all(&l, s, has_shipped);
     if (l.c->shipped_rules == has_shipped || !has_shipped) {
         config_finish(l.c, types, errors);
     }
     return l.c;
 }
 
-enum err config_load(const char *file, const struct config_types *types,
-                     struct config **ret, struct config_errors *reterrors)
+enum err config_load_tuned(const char *file, const char *tuning,
+                           const struct config_types *types, struct config **ret,
+                           struct config_errors *reterrors)
 {
+    const struct sources s = {file, tuning};
     struct config_errors errors = {0, NULL};
-    struct config *c = load_once(file, types, true, &errors);
+    struct config *c = load_once(&s, types, true, &errors);
     enum err code = ERR_NOMEM;
 
     if (c != NULL && !c->shipped_rules) { /* then its files may build on none of them */
         config_release(&c);
         config_errors_free(&errors);
-        c = load_once(file, types, false, &errors);
+        c = load_once(&s, types, false, &errors);
     }
     if (c != NULL && errors.n == 0) {
         *ret = c;
@@ -316,13 +350,59 @@ enum err config_load(const char *file, const struct config_types *types,
     return code;
 }
 
+enum err config_load(const char *file, const struct config_types *types,
+                     struct config **ret, struct config_errors *reterrors)
+{
+    return config_load_tuned(file, NULL, types, ret, reterrors);
+}
+
+/* Keeps the first error as the reason. */
+static void note_tuning_fault(struct config *c, const struct config_errors *errors)
+{
+    char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16] = "out of memory";
+
+    if (errors->n > 0) {
+        errinfo_format(&errors->v[0], line, sizeof(line));
+    }
+    c->tuning_fault = strdup(line);
+}
+
+enum err config_load_start(const char *file, const struct config_types *types,
+                           struct config **ret, struct config_errors *reterrors)
+{
+    struct config_errors without = {0, NULL};
+    enum err e = config_load(file, types, ret, reterrors);
+
+    if (e == ERR_OK || file == NULL) {
+        return e;
+    }
+    if (config_load_tuned(file, "", types, ret, &without) != ERR_OK) {
+        config_errors_free(&without);
+        return e;
+    }
+    note_tuning_fault(*ret, reterrors);
+    config_errors_free(reterrors);
+    return ERR_OK;
+}
+
+void config_print_tuning_fault(const char *program, const struct config *c)
+{
+    if (c->tuning_fault != NULL) {
+        (void)fprintf(stderr,
+                      "%s: warning: the settings of `gillnet tune` are not in force: "
+                      "%s; `gillnet tune undo` puts the last whole version in place\n",
+                      program, c->tuning_fault);
+    }
+}
+
 bool config_load_or_print(const char *program, const char *file,
                           const struct config_types *types, struct config **ret)
 {
     struct config_errors errors = {.n = 0};
     char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 
-    if (config_load(file, types, ret, &errors) == ERR_OK) {
+    if (config_load_start(file, types, ret, &errors) == ERR_OK) {
+        config_print_tuning_fault(program, *ret);
         return true;
     }
     for (size_t i = 0; i < errors.n; i++) {

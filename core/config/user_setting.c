@@ -46,27 +46,52 @@ static bool is_name(struct slice s)
     return s.n <= RULE_NAME_MAX;
 }
 
+/* "offer" of "offer.score"; empty: there is none. */
+static struct slice name_before_key(struct slice rest)
+{
+    size_t last = rest.n;
+
+    while (last > 0 && rest.p[last - 1] != '.') {
+        last--;
+    }
+    return last > 0 ? slice_head(rest, last - 1) : SLICE_NONE;
+}
+
+static bool has_names(struct slice group)
+{
+    return slice_eq(group, SLICE_LIT("rules")) || slice_eq(group, SLICE_LIT("lists"));
+}
+
+/* Symbols are in upper case, and are mistaken for names. */
+static bool has_symbol(struct slice key)
+{
+    struct slice name = key;
+    const bool is_named = has_names(slice_cut(&name, '.'));
+    size_t i = 0;
+
+    name = name_before_key(name);
+    while (i < name.n && !(name.p[i] >= 'A' && name.p[i] <= 'Z')) {
+        i++;
+    }
+    return is_named && i < name.n;
+}
+
 /* Splits "rules.NAME.score"; other keys stay whole in *path, as their row has them. */
 static struct slice name_in(struct slice key, char path[PATH_MAX_BYTES])
 {
     struct slice rest = key;
     struct slice group = slice_cut(&rest, '.');
-    size_t last = rest.n;
+    const struct slice name = name_before_key(rest);
 
     (void)snprintf(path, PATH_MAX_BYTES, "%.*s",
                    SLICE_ARGS(slice_head(key, PATH_MAX_BYTES - 1)));
-    if (!slice_eq(group, SLICE_LIT("rules")) && !slice_eq(group, SLICE_LIT("lists"))) {
+    if (!has_names(group) || name.n == 0 || !is_name(name)) {
         return SLICE_NONE;
     }
-    while (last > 0 && rest.p[last - 1] != '.') {
-        last--;
-    }
-    if (last < 2 || !is_name(slice_head(rest, last - 1))) {
-        return SLICE_NONE;
-    }
-    (void)snprintf(path, PATH_MAX_BYTES, "%.*s.NAME.%.*s", SLICE_ARGS(group),
-                   SLICE_ARGS(slice_head(slice_from(rest, last), PATH_MAX_BYTES / 2)));
-    return slice_head(rest, last - 1);
+    (void)snprintf(
+        path, PATH_MAX_BYTES, "%.*s.NAME.%.*s", SLICE_ARGS(group),
+        SLICE_ARGS(slice_head(slice_from(rest, name.n + 1), PATH_MAX_BYTES / 2)));
+    return name;
 }
 
 static enum err refuse_key(struct slice key, const char *path, struct errinfo *reterr)
@@ -243,7 +268,10 @@ enum err user_setting_parse(struct slice text, struct user_setting *ret,
             return take_value(key, path, value, ret, reterr);
         }
     }
-    return refuse_key(key, path, reterr);
+    return has_symbol(key) ? refuse_setting(reterr, ERR_SYNTAX, key,
+                                            "write the name of the rule or list: in "
+                                            "lower case, without RULE_ or LIST_")
+                           : refuse_key(key, path, reterr);
 }
 
 enum err user_setting_check(const struct config *c, const struct user_setting *s,

@@ -20,8 +20,9 @@ enum law { LAW_CONSTANT, LAW_UNIFORM, LAW_POISSON };
 struct plan {
     double mean; /* LAW_POISSON */
     enum law law;
-    unsigned most;  /* LAW_UNIFORM: 0..most */
-    unsigned zeros; /* LAW_UNIFORM: keys that the paper's draw left out, of 10,000 */
+    unsigned most; /* LAW_UNIFORM: 0..most */
+    unsigned
+        zeros; /* LAW_UNIFORM: fitted, keys that the paper's draw left out, of 10,000 */
     enum experiment_reading readings[2]; /* EXPERIMENT_ANY: there is none */
     bool is_weighted;
 };
@@ -136,6 +137,11 @@ static void draw_keys(struct experiment_scratch *s, struct prng *p)
     }
 }
 
+unsigned experiment_fitted_zeros(unsigned number)
+{
+    return number <= EXPERIMENT_LAST ? plans[number].zeros : 0;
+}
+
 /* Knuth's: how many shares can be multiplied before the product falls below e^-mean. */
 static uint32_t draw_poisson(struct prng *p, double mean)
 {
@@ -150,7 +156,7 @@ static uint32_t draw_poisson(struct prng *p, double mean)
     return n;
 }
 
-static uint32_t draw_count(const struct plan *plan, bool draws_zeros, size_t i,
+static uint32_t draw_count(const struct plan *plan, bool has_fitted_zeros, size_t i,
                            struct prng *p)
 {
     uint32_t n = CONSTANT_COUNT;
@@ -159,10 +165,10 @@ static uint32_t draw_count(const struct plan *plan, bool draws_zeros, size_t i,
     case LAW_CONSTANT:
         break;
     case LAW_UNIFORM:
-        if (draws_zeros) {
-            n = (uint32_t)prng_below(p, plan->most + 1U);
-        } else {
+        if (has_fitted_zeros) {
             n = i < plan->zeros ? 0 : 1 + (uint32_t)prng_below(p, plan->most);
+        } else {
+            n = (uint32_t)prng_below(p, plan->most + 1U);
         }
         break;
     case LAW_POISSON:
@@ -180,7 +186,7 @@ static void draw_counts(struct experiment_scratch *s, const struct experiment *e
     s->total = 0;
     s->inserted = 0;
     for (size_t i = 0; i < EXPERIMENT_KEYS; i++) {
-        s->counts[i] = draw_count(&plans[e->number], e->draws_zeros, i, p);
+        s->counts[i] = draw_count(&plans[e->number], e->has_fitted_zeros, i, p);
         s->total += s->counts[i];
         s->inserted += s->counts[i] > 0;
     }

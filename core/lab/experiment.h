@@ -7,9 +7,10 @@
  * keys by keys; in 4 to 8 a wrong key weighs as often as it was inserted, and the sum is divided
  * by all insertions. The order matters to the refined variant only. Where the paper says "shuffled"
  * two readings are run: every insertion for itself, and the keys, each inserted in a row.
- * The tables' intuitive columns of experiments 4, 5 and 8 come from one draw of the counts with 537
- * and 257 zeros (ADR 0028); rounds have as many unless draws_zeros is set. Knuth's constants make
- * the steps between neighbouring keys neither small nor close to a simple share of p.
+ * The tables' intuitive columns of experiments 4, 5 and 8 agree on one draw of the counts with 537
+ * and 257 zeros (ADR 0028). These two numbers are fitted to the published figures, so rounds have
+ * them only with has_fitted_zeros. Knuth's constants make the steps between neighbouring keys
+ * neither small nor close to a simple share of p.
  * Depends: base, counting, scheme, prng.   Threads: one for each scratch; a round depends on seed
  * and number alone.   Owns: its scratch.
  * Source: Yan, Cho 2006, section 5; Knuth, The Art of Computer Programming 3, section 6.4.
@@ -54,6 +55,8 @@ size_t experiment_columns(unsigned number,
                           struct experiment_column ret[EXPERIMENT_COLUMNS_MAX]);
 /* Sizes m and numbers of probes of an experiment, as the table has them. */
 size_t experiment_sizes(unsigned number, uint32_t ret[EXPERIMENT_SIZES_MAX]);
+/* How many keys the paper's own draw seems to have left out; 0: nothing is fitted. */
+unsigned experiment_fitted_zeros(unsigned number);
 extern const unsigned experiment_ks[EXPERIMENT_K_COUNT];
 
 /* The published figures of a cell. */
@@ -71,7 +74,7 @@ struct experiment {
     uint32_t m;
     unsigned k; /* up to EXPERIMENT_K_MAX */
     uint64_t seed;
-    bool draws_zeros;
+    bool has_fitted_zeros;    /* experiment_fitted_zeros() keys are not inserted */
     bool has_knuth_constants; /* c / p as Knuth advises, not any c */
     bool looks_at_cells; /* max_cell and high_cells are filled, of cells of 16 bits */
 };

@@ -24,7 +24,7 @@ struct simulation {
     size_t rounds;
     unsigned threads;
     bool is_wanted[EXPERIMENT_LAST + 1];
-    bool draws_zeros;
+    bool has_fitted_zeros;
     bool has_knuth_constants;
     bool shows_histogram;
 };

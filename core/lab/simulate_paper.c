@@ -19,7 +19,7 @@ struct words {
     const char *threads;
     const char *plot;
     const char *constants;
-    bool draws_zeros;
+    bool has_fitted_zeros;
     bool shows_histogram;
     bool shows_examples;
 };
@@ -128,7 +128,7 @@ static int read_words(const struct words *w, struct simulation *ret)
         "give 2 to 100000 rounds; the paper has 1000, 200 take minutes", &rounds);
 
     *ret = (struct simulation){.seed = SEED_USUAL,
-                               .draws_zeros = w->draws_zeros,
+                               .has_fitted_zeros = w->has_fitted_zeros,
                                .has_knuth_constants = is_knuth,
                                .shows_histogram = w->shows_histogram};
     if (status == 0) {
@@ -240,7 +240,7 @@ static int run_experiment(struct run *r, unsigned number)
                                .m = sizes[i / EXPERIMENT_K_COUNT],
                                .k = experiment_ks[i % EXPERIMENT_K_COUNT],
                                .seed = r->simulation->seed,
-                               .draws_zeros = r->simulation->draws_zeros,
+                               .has_fitted_zeros = r->simulation->has_fitted_zeros,
                                .has_knuth_constants =
                                    r->simulation->has_knuth_constants,
                                .looks_at_cells = r->simulation->shows_histogram};
@@ -335,7 +335,7 @@ int simulate_paper(struct cli *cli, int argc, char **argv)
         {"--threads", &w.threads, NULL, NULL},
         {"--plot", &w.plot, NULL, NULL},
         {"--constants", &w.constants, NULL, NULL},
-        {"--draw-zeros", NULL, &w.draws_zeros, NULL},
+        {"--fitted-zeros", NULL, &w.has_fitted_zeros, NULL},
         {"--histogram", NULL, &w.shows_histogram, NULL},
         {"--counter-example", NULL, &w.shows_examples, NULL},
     };

@@ -16,6 +16,11 @@ static const char *verdict_name(const struct experiment_verdict *v)
     return v->fits ? "fits" : "differs";
 }
 
+static unsigned fitted_zeros(const struct simulation *s, unsigned number)
+{
+    return s->has_fitted_zeros ? experiment_fitted_zeros(number) : 0;
+}
+
 /* ---- for programs ---- */
 
 /* [wrong keys, rounds] for each number of wrong keys that some round had. */
@@ -48,7 +53,7 @@ static json_t *cell_json(const struct simulation *s, const struct simulation_cel
 {
     return json_pack(
         "{s:i, s:i, s:s, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:f, s:b, s:f, s:f, s:f, "
-        "s:I, s:I, s:I}",
+        "s:I, s:I, s:I, s:i}",
         "experiment", (int)c->experiment.number, "table", (int)c->published.table,
         "variant", variant_name(c->column.variant), "m", (int)c->experiment.m, "k",
         (int)c->experiment.k, "mean", c->mean.mean, "std_error", c->mean.std_error,
@@ -57,7 +62,8 @@ static json_t *cell_json(const struct simulation *s, const struct simulation_cel
         verdict_name(&c->verdict), "z", c->verdict.z, "exact", (int)c->verdict.is_exact,
         "std", c->mean.std, "published_std", c->published.std, "distinct_mean",
         c->mean.distinct, "wrong", (json_int_t)c->mean.wrong, "rounds",
-        (json_int_t)s->rounds, "seed", (json_int_t)s->seed);
+        (json_int_t)s->rounds, "seed", (json_int_t)s->seed, "fitted_zeros",
+        (int)fitted_zeros(s, c->experiment.number));
 }
 
 bool simulation_print_json(const struct simulation *s, const struct simulation_cell *c,
@@ -94,6 +100,10 @@ void simulation_print_head(const struct simulation *s, unsigned number)
     printf("Experiment %u, Table %u: %d keys, %s; %zu rounds, seed %llu\n", number,
            number + TABLE_OF_EXPERIMENT, EXPERIMENT_KEYS, laws[number], s->rounds,
            (unsigned long long)s->seed);
+    if (fitted_zeros(s, number) > 0) {
+        printf("  %u keys are left out: fitted to the paper's figures, no prediction\n",
+               fitted_zeros(s, number));
+    }
     printf("  %-9s %-8s %6s %2s %10s %9s %10s %6s  %-7s %10s\n", "variant", "order",
            "m", "k", "ours", "std.err.", "paper", "z", "verdict", "by keys");
 }

@@ -2,30 +2,13 @@
 #include "core/lab/svg.h"
 
 #include "core/base/file.h"
+#include "core/base/markup.h"
 
 enum { FILE_MODE = 0644 };
 
 void svg_text(struct buf *b, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            buf_add_str(b, "&amp;");
-            break;
-        case '<':
-            buf_add_str(b, "&lt;");
-            break;
-        case '>':
-            buf_add_str(b, "&gt;");
-            break;
-        case '"':
-            buf_add_str(b, "&quot;");
-            break;
-        default:
-            buf_add_char(b, *text);
-            break;
-        }
-    }
+    markup_add(b, slice_str(text));
 }
 
 void svg_head(struct buf *b, const char *title, int width, int height, int left)

@@ -1,28 +1,42 @@
 /* list_symbols - hits on lists become symbols; allow lists take values from the others. */
+#include "core/base/utf8.h"
 #include "core/verdict/peers.h"
 #include "core/verdict/verdict_internal.h"
 
 enum {
     DETAIL_VALUE_MAX = 200, /* of a value in a detail */
-    DETAIL_MAX = 320
+    DETAIL_PLACE_MAX = 200, /* of where it stood */
+    DETAIL_MAX = 560
 };
 
-/* "shadow, url_domain=evil.example (+2 more)" */
-static struct slice make_detail(struct arena *arena, const char *note,
+/* Where the feature of a hit stood in a file; empty: in the message itself. */
+static struct slice where_found(const struct judging *j, const struct list_hit *hit)
+{
+    const struct feature *f = hit->feature < featureset_count(j->facts.features)
+                                  ? featureset_at(j->facts.features, hit->feature)
+                                  : NULL;
+
+    return f != NULL && f->place != NULL ? f->place->within : SLICE_NONE;
+}
+
+/* "shadow, url_domain=evil.example in page 2 of invoice.pdf (+2 more)" */
+static struct slice make_detail(const struct judging *j, const char *note,
                                 const struct list_hit *hit, size_t more)
 {
     char text[DETAIL_MAX];
     const struct feature_info *info = feature_info((enum feature_type)hit->report_type);
     struct slice value = slice_head(hit->value, DETAIL_VALUE_MAX);
-    int n = snprintf(text, sizeof(text), "%s%s=%.*s%s", note,
+    const struct slice place = utf8_head(where_found(j, hit), DETAIL_PLACE_MAX);
+    int n = snprintf(text, sizeof(text), "%s%s=%.*s%s%s%.*s", note,
                      info == NULL ? "value" : info->name, SLICE_ARGS(value),
-                     value.n < hit->value.n ? "..." : "");
+                     value.n < hit->value.n ? "..." : "", place.n > 0 ? " in " : "",
+                     SLICE_ARGS(place));
     size_t used = n < 0 ? 0 : (size_t)n;
     if (used < sizeof(text) && more > 0) {
         n = snprintf(text + used, sizeof(text) - used, " (+%zu more)", more);
         used += n < 0 ? 0 : (size_t)n;
     }
-    return arena_copy(arena,
+    return arena_copy(j->arena,
                       slice_of(text, used < sizeof(text) ? used : sizeof(text) - 1));
 }
 
@@ -84,7 +98,7 @@ void list_symbols_allow(struct judging *j)
             j->v->allow = "list";
             verdict_add_word(j->v, "ALLOW_",
                              list_reader_name(listset_reader(j->lists, hit->list)),
-                             make_detail(j->arena, "", hit, 0));
+                             make_detail(j, "", hit, 0));
             return;
         }
     }
@@ -185,8 +199,7 @@ static void judge_unverified(struct judging *j, size_t i, const struct found *f)
     double score = j->v->allow == NULL ? list->weight : 0;
 
     add_list_symbol(j, list_reader_name(listset_reader(j->lists, i)), !list->is_learnt,
-                    score,
-                    make_detail(j->arena, "unverified, ", f->unverified, f->n - 1));
+                    score, make_detail(j, "unverified, ", f->unverified, f->n - 1));
     j->unverified += list->is_learnt ? 0 : score;
     j->v->limits |= LIMIT_FLAG(unverified);
 }
@@ -204,21 +217,21 @@ static void judge_list(struct judging *j, size_t i)
     }
     if (first == NULL) {
         verdict_add_symbol(j->v, "LIST_", name, 0,
-                           make_detail(j->arena, "exempt, ", f.exempt, 0));
+                           make_detail(j, "exempt, ", f.exempt, 0));
     } else if (list->shadow) {
         verdict_add_symbol(j->v, "LIST_", name, 0,
-                           make_detail(j->arena, "shadow, ", first, f.n - 1));
+                           make_detail(j, "shadow, ", first, f.n - 1));
     } else if (f.confirmed == NULL) {
         judge_unverified(j, i, &f);
     } else if (!list->is_allow) {
         keep_list_hit(j, first);
         add_list_symbol(j, name, !list->is_learnt,
                         j->v->allow == NULL ? list->weight : 0,
-                        make_detail(j->arena, "", first, f.n - 1));
+                        make_detail(j, "", first, f.n - 1));
     } else if (j->v->allow == NULL) { /* why a listed sender was not let through */
         keep_list_hit(j, first);
         verdict_add_symbol(j->v, "LIST_", name, 0,
-                           make_detail(j->arena,
+                           make_detail(j,
                                        allow_is_exemption(first->report_type)
                                            ? "allow, "
                                            : "allow, not authenticated, ",
@@ -233,7 +246,7 @@ static void on_peers_symbol(void *context, const struct peers_symbol *s)
     bool is_learnt = config_list_find(j->facts.config, slice_str(s->name))->is_learnt;
 
     add_list_symbol(j, s->name, s->has_quorum && !is_learnt, score,
-                    make_detail(j->arena, s->note, s->hit, 0));
+                    make_detail(j, s->note, s->hit, 0));
     if (s->has_quorum && score > 0) {
         keep_list_hit(j, s->hit);
     }

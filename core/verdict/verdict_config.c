@@ -29,6 +29,8 @@ void verdict_extract_limits(const struct config *config, struct extract_limits *
         .archive_ratio = l->archive_ratio,
         .archive_depth = l->archive_depth,
         .cpu_us = l->cpu_us,
+        .reader_us = l->reader_us,
+        .with_ocr = config->reader.ocr,
     };
 }
 

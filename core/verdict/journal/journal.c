@@ -98,6 +98,7 @@ static enum err move_records(struct journal *j, struct errinfo *reterr)
 {
     struct pending *ring = atomic_load(&j->ring);
 
+    pending_keep(ring);
     buf_clear(&j->moving);
     uint64_t place = pending_take(ring, &j->moving);
     if (buf_failed(&j->moving)) {

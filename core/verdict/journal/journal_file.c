@@ -6,7 +6,13 @@
 #include "core/base/dir_walk.h"
 #include "core/base/le.h"
 
-enum { DECIMAL = 10, DATE_DIGITS = 8, MESSAGES_NAME = 22, REPORTS_NAME = 16 };
+enum {
+    PART_BITS = 24 /* of the number of a file, below its day */,
+    DECIMAL = 10,
+    DATE_DIGITS = 8,
+    MESSAGES_NAME = 22,
+    REPORTS_NAME = 16
+};
 #define MESSAGES_PREFIX "messages-"
 #define REPORTS_PREFIX  "reports-"
 
@@ -66,6 +72,11 @@ bool journal_file_read(struct slice text, struct journal_name_of *ret)
     journal_file_print(&name, same);
     *ret = name;
     return slice_eq(slice_str(same), text);
+}
+
+uint64_t journal_file_number(const struct journal_name_of *name)
+{
+    return (name->day << PART_BITS) + name->part;
 }
 
 static int by_age(const void *a, const void *b)

@@ -37,6 +37,8 @@ struct journal_name_of {
 };
 void journal_file_print(const struct journal_name_of *name,
                         char ret[JOURNAL_FILE_NAME]);
+/* Rises from file to file of messages. */
+uint64_t journal_file_number(const struct journal_name_of *name);
 /* False: no file of the journal. */
 bool journal_file_read(struct slice text, struct journal_name_of *ret);
 

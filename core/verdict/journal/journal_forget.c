@@ -93,6 +93,7 @@ static enum err forget_in(const char *path, struct slice address,
                          address, ret);
         e = e == ERR_OK ? e : errinfo_errno(reterr, path, "cannot erase the address");
     }
+    THEN(e, filemap_check(&m, path, reterr));
     if (e == ERR_OK && fdatasync(fd) != 0) {
         e = errinfo_errno(reterr, path, "cannot erase the address on disk");
     }

@@ -46,8 +46,9 @@ static enum err find_end(const char *path, uint64_t *retend, uint64_t *retnumber
         *retnumber = record_number_of(frame.p);
     }
     *retend = JOURNAL_HEAD + w.whole;
+    e = filemap_check(&m, path, reterr);
     filemap_close(&m);
-    return ERR_OK;
+    return e;
 }
 
 static enum err make_file(const char *path, struct slice head, int *retfd,
@@ -117,7 +118,8 @@ static bool has_head(const char *path, struct slice head)
     if (filemap_open(&m, path, FILEMAP_READ, NULL) != ERR_OK) {
         return false;
     }
-    bool is_same = slice_eq(slice_head(slice_of(m.p, m.n), JOURNAL_HEAD), head);
+    bool is_same = slice_eq(slice_head(slice_of(m.p, m.n), JOURNAL_HEAD), head) &&
+                   !filemap_is_damaged(&m);
     filemap_close(&m);
     return is_same;
 }

@@ -7,7 +7,7 @@
 #include "core/verdict/journal/journal_internal.h"
 #include "core/verdict/journal/pending.h"
 
-enum { US_PER_S = 1000000, FRAMES_MAX = 1 << 24 };
+enum { US_PER_S = 1000000, FRAMES_MAX = 1 << 24, CUT_TRIES = 3 };
 
 /* One call of journal_read. */
 struct reading {
@@ -16,6 +16,8 @@ struct reading {
     struct journal_names *names;
     struct record *record;
     uint64_t last_number;
+    uint64_t
+        below; /* of the newest file: the ring gave this number and higher ones; 0: none */
     bool is_stopped;
     struct slice *frames; /* of one file, to give them backwards */
     size_t room;
@@ -78,7 +80,12 @@ static void give_reversed(struct reading *r, const char *path, struct slice fram
         r->frames[n++] = frame;
     }
     while (!r->is_stopped && n > 0) {
-        r->is_stopped = !give_record(r, path, r->frames[--n]);
+        const struct slice last = r->frames[--n];
+        const uint64_t number = record_number_of(last.p);
+
+        if (r->below == 0 || number < r->below) {
+            r->is_stopped = !give_record(r, path, last);
+        }
     }
     note_walk(r, path, &w);
 }
@@ -110,7 +117,11 @@ static enum err give_file(struct reading *r, const char *dir,
 
     journal_file_print(name, text);
     enum err e = path_make(path, reterr, "%s/%s", dir, text);
-    THEN(e, filemap_open(&m, path, FILEMAP_READ, reterr));
+    /* a copy: gillnetd may cut the file, and the hub must not end by that */
+    for (unsigned tries = 0; tries < CUT_TRIES && e == ERR_OK && m.p == NULL; tries++) {
+        e = filemap_open(&m, path, FILEMAP_COPY, reterr);
+        e = e == ERR_CORRUPT && tries + 1 < CUT_TRIES ? ERR_OK : e; /* just cut */
+    }
     if (e == ERR_NOT_FOUND) {
         return ERR_OK; /* it was just removed */
     }
@@ -162,6 +173,15 @@ static enum err copy_ring(const char *dir, struct ring_copy *ret,
     return e == ERR_NOT_FOUND || e == ERR_CORRUPT ? ERR_OK : e;
 }
 
+/* 0: there is no frame. */
+static uint64_t first_number_in(struct slice frames)
+{
+    struct journal_walk w = journal_walk_begin(frames);
+    struct slice frame;
+
+    return journal_walk_next(&w, &frame) ? record_number_of(frame.p) : 0;
+}
+
 /* Records of the ring that are in no file. */
 static void give_ring(struct reading *r, const struct ring_copy *ring)
 {
@@ -172,6 +192,7 @@ static void give_ring(struct reading *r, const struct ring_copy *ring)
             ERR_OK) {
         if (r->q->newest_first) {
             give_reversed(r, ring->path, buf_slice(&ring->frames));
+            r->below = first_number_in(buf_slice(&ring->frames));
         } else {
             give_frames(r, ring->path, buf_slice(&ring->frames), r->last_number);
         }
@@ -235,6 +256,7 @@ static enum err read_all(struct reading *r, const char *dir, struct errinfo *ret
             size_t at = r->q->newest_first ? files.n - 1 - i : i;
             if (is_of_days(r->q, &files.v[at])) {
                 e = give_file(r, dir, &files.v[at], reterr);
+                r->below = 0;
             }
         }
         if (e == ERR_OK && !r->q->newest_first) {

@@ -76,6 +76,8 @@ void replay_judge(const struct replay *r, const struct record *record,
 
 /* The symbol of a rule: BULK_NAME, TRAIT_NAME, RULE_NAME or BLOCKED_PATTERN_NAME. */
 void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]);
+/* The symbol of a list: LIST_NAME. */
+void replay_list_symbol(const char *name, char ret[VERDICT_SYMBOL_NAME]);
 
 /* replay_rule.c: whether a rule's counts were met, by the counts of the record. */
 enum replay_met { REPLAY_NOT_MET, REPLAY_MET, REPLAY_UNKNOWN };

@@ -1,23 +1,19 @@
 #include "core/verdict/journal/message_tail.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
+#include "core/base/ticker.h"
 #include "core/base/uninitialized.h"
-#include "core/verdict/journal/journal_file.h"
+#include "core/verdict/journal/journal_follow.h"
 #include "core/verdict/journal/journal_forget.h"
 #include "core/verdict/journal/journal_head.h"
 
 enum {
-    CHUNK = 256 << 10, /* bytes of frames that are taken under one lock */
-    PART_BITS = 24,    /* of the number of a file, below its day */
-    KNOWN_MAX = 4096,  /* files that rows can be of */
-    NS_PER_MS = 1000000,
-    NS_PER_S = 1000000000,
+    KNOWN_MAX = 4096, /* files that rows can be of */
     WARN_US = 60000000
 };
 
@@ -37,27 +33,18 @@ struct message_tail {
     uint64_t generation; /* rises when all rows are dropped */
     _Atomic size_t rows;
     _Atomic bool is_whole;
-    _Atomic uint64_t newest;  /* number of a row */
-    pthread_mutex_t sleeping; /* guards: stops, is_called */
-    pthread_cond_t wake;
-    bool stops;
-    bool is_called;
-    bool is_started;
-    pthread_t thread;
-    /* of the thread */
-    uint64_t seen; /* the generation that it fills */
-    uint64_t file; /* that it reads; 0: none yet */
+    _Atomic uint64_t newest; /* number of a row */
+    struct ticker ticker;
+    /* of the ticker */
+    size_t ring_rows; /* of the ring */
+    uint64_t seen;    /* the generation that it fills */
+    uint64_t file;    /* that it reads; 0: none yet */
     uint64_t at;
     size_t nknown;
     uint64_t known[KNOWN_MAX]; /* files that rows are of, and newer ones; rising */
     char *chunk;
     struct record *record;
 };
-
-static uint64_t file_number(const struct journal_name_of *name)
-{
-    return (name->day << PART_BITS) + name->part;
-}
 
 static struct mark read_mark(const char *path)
 {
@@ -102,10 +89,11 @@ static bool drop_forgotten(struct message_tail *t)
     return true;
 }
 
-/* Frames of a chunk become rows. Returns the bytes that are done with; 0 also if all rows were
- * dropped meanwhile: a person in the chunk may be forgotten. */
-static size_t take_chunk(struct message_tail *t, struct slice bytes)
+/* Frames of a chunk become rows. Stops also if all rows were dropped meanwhile: a person in the
+ * chunk may be forgotten. */
+static bool take_chunk(void *context, struct slice bytes, size_t *retdone)
 {
+    struct message_tail *t = context;
     struct journal_walk w = journal_walk_begin(bytes);
     struct slice frame;
 
@@ -115,56 +103,24 @@ static size_t take_chunk(struct message_tail *t, struct slice bytes)
             message_ring_add(t->ring, t->record, t->file);
         }
     }
+    const bool is_same = t->generation == t->seen;
     atomic_store(&t->newest, message_ring_newest(t->ring));
     (void)pthread_rwlock_unlock(&t->lock);
-    return w.whole;
-}
-
-static bool must_stop(struct message_tail *t)
-{
-    (void)pthread_mutex_lock(&t->sleeping);
-    bool stops = t->stops;
-    (void)pthread_mutex_unlock(&t->sleeping);
-    return stops;
-}
-
-/* Reads from t->at to the end of the file. */
-static void read_rest(struct message_tail *t, int fd)
-{
-    size_t done = 1;
-
-    while (done > 0 && !must_stop(t)) {
-        const size_t n = file_read_at(fd, t->at, t->chunk, CHUNK);
-        done = n > 0 ? take_chunk(t, slice_of(t->chunk, n)) : 0;
-        if (done == 0 && n == CHUNK) {
-            done = CHUNK - RECORD_MAX; /* damage; a frame may begin at its end */
-        }
-        t->at += done;
-        explicit_bzero(t->chunk, n);
-    }
-    explicit_bzero(t->record, sizeof(*t->record));
+    *retdone = w.whole;
+    return is_same && !ticker_stops(&t->ticker);
 }
 
 static void read_file(struct message_tail *t, const struct journal_name_of *name)
 {
-    char text[JOURNAL_FILE_NAME];
-    char path[FILE_PATH_MAX];
+    static struct clock_pace pace;
+    struct errinfo why;
 
-    journal_file_print(name, text);
-    int fd = file_path(path, "%s/%s", t->dir, text) == ERR_OK
-                 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-                 : -1;
-    if (fd >= 0) {
-        read_rest(t, fd);
-        fd_close(&fd);
-    } else if (errno != ENOENT) {
-        static struct clock_pace pace;
-        if (clock_take_turn(&pace, WARN_US)) {
-            log_warn("event=messages path=%s error=\"a file of the journal cannot be "
-                     "read, so its messages cannot be searched\"",
-                     path);
-        }
+    const struct journal_follow f = {t->dir, t->chunk, take_chunk, t};
+    if (journal_follow_file(&f, name, &t->at, &why) != ERR_OK &&
+        clock_take_turn(&pace, WARN_US)) {
+        log_errinfo("messages", &why);
     }
+    explicit_bzero(t->record, sizeof(*t->record));
 }
 
 /* The place from which there are enough records for the ring, even of the longest. */
@@ -176,9 +132,10 @@ static void choose_begin(struct message_tail *t, const struct journal_files *fil
     size_t i = n;
 
     while (i > 0 && have < wanted) {
-        have += files->v[--i].size;
+        const uint64_t size = files->v[--i].size;
+        have += size > JOURNAL_HEAD ? size - JOURNAL_HEAD : 0;
     }
-    t->file = i < n ? file_number(&files->v[i]) : 0;
+    t->file = i < n ? journal_file_number(&files->v[i]) : 0;
     t->at = JOURNAL_HEAD + (have > wanted ? have - wanted : 0);
 }
 
@@ -187,14 +144,15 @@ static void choose_begin(struct message_tail *t, const struct journal_files *fil
 static bool is_continued(const struct message_tail *t,
                          const struct journal_files *files, size_t n)
 {
-    const uint64_t first = n > 0 ? file_number(&files->v[0]) : UINT64_MAX;
+    const uint64_t first = n > 0 ? journal_file_number(&files->v[0]) : UINT64_MAX;
     size_t at = 0;
 
     for (size_t i = 0; i < t->nknown; i++) {
-        while (at < n && file_number(&files->v[at]) < t->known[i]) {
+        while (at < n && journal_file_number(&files->v[at]) < t->known[i]) {
             at++;
         }
-        const bool is_there = at < n && file_number(&files->v[at]) == t->known[i];
+        const bool is_there =
+            at < n && journal_file_number(&files->v[at]) == t->known[i];
         const bool is_shorter =
             is_there && t->known[i] == t->file && files->v[at].size < t->at;
         if ((!is_there && t->known[i] >= first) || is_shorter) {
@@ -213,9 +171,9 @@ static void note_known(struct message_tail *t, const struct journal_files *files
 
     t->nknown = 0;
     for (size_t i = n > KNOWN_MAX ? n - KNOWN_MAX : 0; i < n; i++) {
-        if (file_number(&files->v[i]) >= first ||
-            file_number(&files->v[i]) == t->file) {
-            t->known[t->nknown++] = file_number(&files->v[i]);
+        if (journal_file_number(&files->v[i]) >= first ||
+            journal_file_number(&files->v[i]) == t->file) {
+            t->known[t->nknown++] = journal_file_number(&files->v[i]);
         }
     }
 }
@@ -239,7 +197,8 @@ static void follow(struct message_tail *t, const struct journal_files *files)
     if (!is_continued(t, files, n)) {
         begin_again(t);
     }
-    message_ring_drop_before(t->ring, n > 0 ? file_number(&files->v[0]) : UINT64_MAX);
+    message_ring_drop_before(t->ring,
+                             n > 0 ? journal_file_number(&files->v[0]) : UINT64_MAX);
     t->seen = t->generation;
     atomic_store(&t->newest, message_ring_newest(t->ring));
     if (!atomic_load(&t->is_whole) || n == 0) {
@@ -247,7 +206,7 @@ static void follow(struct message_tail *t, const struct journal_files *files)
     }
     (void)pthread_rwlock_unlock(&t->lock);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t number = file_number(&files->v[i]);
+        const uint64_t number = journal_file_number(&files->v[i]);
         if (number > t->file) {
             t->file = number;
             t->at = JOURNAL_HEAD;
@@ -260,11 +219,11 @@ static void follow(struct message_tail *t, const struct journal_files *files)
 }
 
 /* Gives the ring the rows that are wanted. False: there are none, or no memory. */
-static bool has_ring(struct message_tail *t, size_t *retrows)
+static bool has_ring(struct message_tail *t)
 {
     const size_t rows = atomic_load(&t->rows);
 
-    if (rows != *retrows) {
+    if (rows != t->ring_rows) {
         struct message_ring *fresh = message_ring_new(rows);
         if (fresh == NULL) {
             return false;
@@ -275,19 +234,20 @@ static bool has_ring(struct message_tail *t, size_t *retrows)
         atomic_store(&t->is_whole, false);
         (void)pthread_rwlock_unlock(&t->lock);
         message_ring_free(&old);
-        *retrows = rows;
+        t->ring_rows = rows;
     }
     return rows > 0;
 }
 
-static void look_at_files(struct message_tail *t, size_t *retrows)
+static void look_at_files(void *context)
 {
+    struct message_tail *t = context;
     static struct clock_pace pace;
     struct journal_files files;
     struct errinfo why;
 
     (void)drop_forgotten(t);
-    if (!has_ring(t, retrows)) {
+    if (!has_ring(t)) {
         return;
     }
     if (journal_files_list(t->dir, &files, &why) != ERR_OK) {
@@ -299,48 +259,8 @@ static void look_at_files(struct message_tail *t, size_t *retrows)
     follow(t, &files);
     journal_files_fini(&files);
     (void)pthread_rwlock_wrlock(&t->lock);
-    atomic_store(&t->is_whole, t->generation == t->seen && !must_stop(t));
+    atomic_store(&t->is_whole, t->generation == t->seen && !ticker_stops(&t->ticker));
     (void)pthread_rwlock_unlock(&t->lock);
-}
-
-/* True: go on. */
-static bool rest(struct message_tail *t)
-{
-    struct timespec until;
-
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)MESSAGE_TAIL_MS * NS_PER_MS;
-    until.tv_sec += until.tv_nsec / NS_PER_S;
-    until.tv_nsec %= NS_PER_S;
-    (void)pthread_mutex_lock(&t->sleeping);
-    int result = 0;
-    while (!t->stops && !t->is_called && result == 0) {
-        result = pthread_cond_timedwait(&t->wake, &t->sleeping, &until);
-    }
-    t->is_called = false;
-    bool goes_on = !t->stops;
-    (void)pthread_mutex_unlock(&t->sleeping);
-    return goes_on;
-}
-
-static void *run_tail(void *context)
-{
-    struct message_tail *t = context;
-    size_t rows = 0;
-
-    do {
-        look_at_files(t, &rows);
-    } while (rest(t));
-    return NULL;
-}
-
-static void call(struct message_tail *t, bool stops)
-{
-    (void)pthread_mutex_lock(&t->sleeping);
-    t->is_called = true;
-    t->stops = t->stops || stops;
-    (void)pthread_cond_signal(&t->wake);
-    (void)pthread_mutex_unlock(&t->sleeping);
 }
 
 /* ---- up and down ---- */
@@ -355,20 +275,17 @@ enum err message_tail_new(const char *state_dir, size_t rows, struct message_tai
         return errinfo_nomem(reterr, "messages");
     }
     (void)pthread_rwlock_init(&t->lock, NULL);
-    (void)pthread_mutex_init(&t->sleeping, NULL);
-    (void)pthread_cond_init(&t->wake, NULL);
     atomic_store(&t->rows, rows);
     t->ring = message_ring_new(0);
-    t->chunk = malloc(CHUNK);
+    t->chunk = malloc(JOURNAL_CHUNK);
     t->record = calloc(1, sizeof(*t->record));
     enum err e = path_make(t->dir, reterr, "%s/" STATE_JOURNAL_DIR, state_dir);
     THEN(e, path_make(t->mark_path, reterr, "%s/" JOURNAL_FORGOTTEN, t->dir));
     if (e == ERR_OK && (t->ring == NULL || t->chunk == NULL || t->record == NULL)) {
         e = errinfo_nomem(reterr, t->dir);
     }
-    if (e == ERR_OK) {
-        t->is_started = pthread_create(&t->thread, NULL, run_tail, t) == 0;
-        e = t->is_started ? ERR_OK : errinfo_nomem(reterr, t->dir);
+    if (e == ERR_OK && !ticker_start(&t->ticker, look_at_files, t, MESSAGE_TAIL_MS)) {
+        e = errinfo_nomem(reterr, t->dir);
     }
     if (e != ERR_OK) {
         message_tail_free(&t);
@@ -384,16 +301,11 @@ void message_tail_free(struct message_tail **t)
     if (x == NULL) {
         return;
     }
-    if (x->is_started) {
-        call(x, true);
-        (void)pthread_join(x->thread, NULL);
-    }
+    ticker_stop(&x->ticker);
     message_ring_free(&x->ring);
     free(x->chunk);
     free(x->record);
     (void)pthread_rwlock_destroy(&x->lock);
-    (void)pthread_mutex_destroy(&x->sleeping);
-    (void)pthread_cond_destroy(&x->wake);
     free(x);
     *t = NULL;
 }
@@ -401,7 +313,7 @@ void message_tail_free(struct message_tail **t)
 void message_tail_set_rows(struct message_tail *t, size_t rows)
 {
     atomic_store(&t->rows, rows);
-    call(t, false);
+    ticker_call(&t->ticker);
 }
 
 /* ---- searching ---- */
@@ -435,7 +347,7 @@ void message_tail_search(struct message_tail *t, const struct message_search *s,
                          struct message_searched *ret)
 {
     if (drop_forgotten(t)) {
-        call(t, false);
+        ticker_call(&t->ticker);
     }
     (void)pthread_rwlock_rdlock(&t->lock);
     search(t, s, ret);

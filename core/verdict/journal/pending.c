@@ -13,7 +13,9 @@ enum {
     PENDING_VERSION = 1,
     PENDING_MODE = 0640,
     NS_PER_US = 1000,
-    NS_PER_S = 1000000000
+    NS_PER_S = 1000000000,
+    READ_TRIES = 20, /* of a reader whose frames are just being freed */
+    READ_REST_US = 2000
 };
 
 /* Native byte order: the ring never leaves the machine. Places only rise; the byte of a place is
@@ -33,8 +35,14 @@ struct ring {
 struct pending {
     struct filemap map;
     struct ring *ring;
-    pthread_mutex_t lock; /* guards: data behind begin, end, number */
+    pthread_mutex_t lock; /* guards: data behind begin, end, number, added */
     _Atomic uint64_t rests_until_us;
+    uint64_t number;
+    struct buf
+        added; /* the frames in the ring that were not taken, should the file be cut */
+    struct buf taken; /* the mover's: those that are not on disk */
+    char head[JOURNAL_HEAD];
+    char path[FILE_PATH_MAX];
 };
 
 struct start {
@@ -65,12 +73,17 @@ enum err pending_make(const char *path, struct slice head, uint64_t number,
     if (p == NULL) {
         return errinfo_nomem(reterr, path);
     }
-    enum err e = filemap_make(&p->map, path, &fresh, reterr);
+    enum err e = path_make(p->path, reterr, "%s", path);
+    THEN(e, filemap_make(&p->map, path, &fresh, reterr));
     if (e != ERR_OK) {
         free(p);
         return e;
     }
     p->ring = (struct ring *)(void *)p->map.p;
+    p->number = number;
+    memcpy(p->head, head.p, JOURNAL_HEAD);
+    buf_init(&p->added, PENDING_BYTES);
+    buf_init(&p->taken, PENDING_BYTES);
     (void)pthread_mutex_init(&p->lock, NULL);
     *ret = p;
     return ERR_OK;
@@ -81,6 +94,8 @@ void pending_close(struct pending **p)
     if (*p != NULL) {
         filemap_close(&(*p)->map);
         (void)pthread_mutex_destroy(&(*p)->lock);
+        buf_fini(&(*p)->added);
+        buf_fini(&(*p)->taken);
         free(*p);
     }
     *p = NULL;
@@ -130,7 +145,9 @@ bool pending_add(struct pending *p, char *frame, size_t n)
     uint64_t at = place_for(atomic_load_explicit(&r->end, memory_order_relaxed), n);
     bool has_room = at + n - begin <= PENDING_BYTES;
     if (has_room) {
-        record_number(frame, r->number++);
+        record_number(frame, p->number++);
+        r->number = p->number;
+        buf_add(&p->added, slice_of(frame, n));
         memcpy(r->data + at % PENDING_BYTES, frame, n);
         /* release: a reader that sees the end also sees the frame, in the next process, too */
         atomic_store_explicit(&r->end, at + n, memory_order_release);
@@ -141,9 +158,12 @@ bool pending_add(struct pending *p, char *frame, size_t n)
 
 /* ---- taking ---- */
 
-/* Appends what lies between two places, without the zeros before the end of data. */
-static void copy_out(const char *data, uint64_t begin, uint64_t end, struct buf *ret)
+/* Appends what lies between two places, without the zeros before the end of data. False: it does
+ * not reach the end. */
+static bool copy_out(const char *data, uint64_t begin, uint64_t end, struct buf *ret)
 {
+    bool is_whole = true;
+
     while (begin < end) {
         uint64_t left = PENDING_BYTES - begin % PENDING_BYTES;
         struct slice rest = slice_of(data + begin % PENDING_BYTES,
@@ -154,15 +174,38 @@ static void copy_out(const char *data, uint64_t begin, uint64_t end, struct buf 
             rest = slice_from(rest, n);
         }
         begin += left;
+        is_whole = begin < end || rest.n == 0;
     }
+    return is_whole;
+}
+
+/* Moves what was added to what is taken. Where there was no memory for the copies, those of the
+ * ring serve. */
+static void take_added(struct pending *p)
+{
+    struct ring *r = p->ring;
+
+    buf_add(&p->taken, buf_slice(&p->added));
+    if (buf_failed(&p->added) || buf_failed(&p->taken)) {
+        buf_fini(&p->taken);
+        buf_init(&p->taken, PENDING_BYTES);
+        (void)copy_out(r->data, atomic_load_explicit(&r->begin, memory_order_relaxed),
+                       atomic_load_explicit(&r->end, memory_order_acquire), &p->taken);
+    }
+    buf_fini(&p->added);
+    buf_init(&p->added, PENDING_BYTES);
 }
 
 uint64_t pending_take(struct pending *p, struct buf *ret)
 {
-    struct ring *r = p->ring;
-    uint64_t end = atomic_load_explicit(&r->end, memory_order_acquire);
-
-    copy_out(r->data, atomic_load_explicit(&r->begin, memory_order_relaxed), end, ret);
+    pthread_mutex_lock(&p->lock);
+    take_added(p);
+    uint64_t end = atomic_load_explicit(&p->ring->end, memory_order_acquire);
+    pthread_mutex_unlock(&p->lock);
+    if (buf_failed(&p->taken)) {
+        ret->failed = true;
+    }
+    buf_add(ret, buf_slice(&p->taken));
     return end;
 }
 
@@ -178,6 +221,34 @@ void pending_free_to(struct pending *p, uint64_t place)
         at += n;
     }
     atomic_store_explicit(&r->begin, place, memory_order_release);
+    buf_clear(&p->taken);
+}
+
+/* The ring begins again with the frames that are not on disk. */
+static void mend_ring(void *context, void *p)
+{
+    const struct pending *own = context;
+    struct start start = {slice_of(own->head, JOURNAL_HEAD), own->number};
+    struct ring *r = p;
+
+    memset(p, 0, sizeof(*r));
+    fill_ring(&start, r);
+    if (!buf_failed(&own->taken) && own->taken.n > 0) {
+        memcpy(r->data, own->taken.p, own->taken.n);
+        atomic_store_explicit(&r->end, own->taken.n, memory_order_release);
+    }
+}
+
+void pending_keep(struct pending *p)
+{
+    const struct filemap_new fresh = {sizeof(struct ring), PENDING_MODE, mend_ring, p};
+
+    if (filemap_is_damaged(&p->map)) {
+        pthread_mutex_lock(&p->lock);
+        take_added(p);
+        (void)filemap_mend(&p->map, p->path, "nothing", &fresh);
+        pthread_mutex_unlock(&p->lock);
+    }
 }
 
 /* ---- other processes ---- */
@@ -203,6 +274,23 @@ static enum err open_ring(const char *path, struct filemap *ret, struct errinfo 
     return e;
 }
 
+/* Copies the frames. False: gillnetd was just freeing some of them, or they are damaged. */
+static bool copy_ring(const struct ring *r, struct buf *retframes, uint64_t *retplace)
+{
+    const uint64_t begin = atomic_load_explicit(&r->begin, memory_order_acquire);
+    const uint64_t end = atomic_load_explicit(&r->end, memory_order_acquire);
+
+    buf_clear(retframes);
+    if (end < begin || end - begin > PENDING_BYTES || end > INT64_MAX) {
+        (void)copy_out(r->data, 0, PENDING_BYTES, retframes); /* damaged: all of it */
+        *retplace = PENDING_BYTES;
+        return true;
+    }
+    *retplace = end;
+    return copy_out(r->data, begin, end, retframes) &&
+           atomic_load_explicit(&r->begin, memory_order_acquire) == begin;
+}
+
 enum err pending_read(const char *path, struct buf *rethead, struct buf *retframes,
                       uint64_t *retplace, struct errinfo *reterr)
 {
@@ -213,17 +301,15 @@ enum err pending_read(const char *path, struct buf *rethead, struct buf *retfram
         return e;
     }
     const struct ring *r = (const struct ring *)(const void *)m.p;
-    uint64_t begin = atomic_load_explicit(&r->begin, memory_order_acquire);
-    uint64_t end = atomic_load_explicit(&r->end, memory_order_acquire);
-    /* damaged: look at all of it */
-    if (end < begin || end - begin > PENDING_BYTES || end > INT64_MAX) {
-        begin = 0;
-        end = PENDING_BYTES;
-    }
     buf_add(rethead, slice_of(r->head, JOURNAL_HEAD));
-    copy_out(r->data, begin, end, retframes);
-    *retplace = end;
+    for (unsigned i = 0; !copy_ring(r, retframes, retplace) && i < READ_TRIES; i++) {
+        usleep(READ_REST_US);
+    }
+    e = filemap_check(&m, path, reterr);
     filemap_close(&m);
+    if (e != ERR_OK) {
+        return e;
+    }
     return buf_failed(rethead) || buf_failed(retframes) ? errinfo_nomem(reterr, path)
                                                         : ERR_OK;
 }
@@ -231,9 +317,10 @@ enum err pending_read(const char *path, struct buf *rethead, struct buf *retfram
 bool pending_is_past(const char *path, uint64_t place)
 {
     struct filemap m = {0};
+    enum err e = open_ring(path, &m, NULL);
 
-    if (open_ring(path, &m, NULL) != ERR_OK) {
-        return true;
+    if (e != ERR_OK) { /* one that was cut is made again, with its records */
+        return e == ERR_NOT_FOUND;
     }
     const struct ring *r = (const struct ring *)(const void *)m.p;
     bool is_past = atomic_load_explicit(&r->begin, memory_order_acquire) >= place;

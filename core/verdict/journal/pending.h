@@ -4,8 +4,9 @@
  * A message's thread copies its record into the ring before its reply, which waits for no disk; a
  * thread of the journal moves records into the day's file. The file's pages belong to the system,
  * so a record in the ring survives the end of the process, also by kill -9. The ring was allocated
- * in full when it was made: storing into it cannot fail. The head of the journal stands in it, so
- * that another version can move what it finds.
+ * in full when it was made: storing into it cannot fail. A copy in memory serves if the file is cut
+ * in place: then no record is lost unless the process ends before pending_keep. The head of the
+ * journal stands in the ring, so that another version can move what it finds.
  * Threads: any may add; one takes.   Owns: the mapping.   ADR 0064.
  */
 #ifndef CORE_VERDICT_JOURNAL_PENDING_H
@@ -32,6 +33,8 @@ void pending_close(struct pending **p);
 bool pending_add(struct pending *p, char *frame, size_t n);
 /* Appends all frames of the ring to ret; returns the place behind them. */
 uint64_t pending_take(struct pending *p, struct buf *ret);
+/* Makes the ring again if its file was cut; for the thread that takes. */
+void pending_keep(struct pending *p);
 /* They are on disk: overwrites them with zeros and frees their room. */
 void pending_free_to(struct pending *p, uint64_t place);
 
@@ -40,7 +43,8 @@ void pending_free_to(struct pending *p, uint64_t place);
  * ring. */
 enum err pending_read(const char *path, struct buf *rethead, struct buf *retframes,
                       uint64_t *retplace, struct errinfo *reterr);
-/* Whether everything before place has left the ring at path. */
+/* Whether everything before place has left the ring at path. False for one that was cut: it is made
+ * again. */
 bool pending_is_past(const char *path, uint64_t place);
 
 #endif

@@ -79,6 +79,11 @@ void replay_symbol(const struct config_rule *rule, char ret[VERDICT_SYMBOL_NAME]
               rule->name, ret);
 }
 
+void replay_list_symbol(const char *name, char ret[VERDICT_SYMBOL_NAME])
+{
+    symbol_of("LIST_", name, ret);
+}
+
 static bool is_among(const struct config_conditions *group, enum condition_kind kind,
                      const char *word)
 {
@@ -140,7 +145,7 @@ static struct replay_list *list_at(struct replay *r, struct slice name)
     struct replay_list *l = &r->list[r->nlists++];
     *l = (struct replay_list){.weight = 0};
     (void)snprintf(l->name, sizeof(l->name), "%.*s", SLICE_ARGS(name));
-    symbol_of("LIST_", l->name, l->symbol);
+    replay_list_symbol(l->name, l->symbol);
     return l;
 }
 

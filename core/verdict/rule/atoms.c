@@ -34,7 +34,8 @@ const struct config_types *rule_config_types(void)
 static bool has_condition(const struct config_conditions *c,
                           const struct config_condition *v)
 {
-    return (uintptr_t)v >= (uintptr_t)c->v && (uintptr_t)v < (uintptr_t)(c->v + c->n);
+    return c->n > 0 && (uintptr_t)v >= (uintptr_t)c->v &&
+           (uintptr_t)v < (uintptr_t)(c->v + c->n);
 }
 
 /* The rule that has the condition. */

@@ -461,11 +461,10 @@ void ruleset_stat(const struct ruleset *s, struct ruleset_stat *ret)
     *ret = s->stat;
 }
 
-enum err ruleset_load(const char *file, struct config **ret,
-                      struct config_errors *reterrors)
+/* e: how the configuration was loaded. */
+static enum err compile_loaded(enum err e, struct config **ret,
+                               struct config_errors *reterrors)
 {
-    enum err e = config_load(file, rule_config_types(), ret, reterrors);
-
     if (e == ERR_OK) {
         *reterrors = (struct config_errors){0, NULL};
         e = ruleset_compile(*ret, reterrors);
@@ -476,12 +475,22 @@ enum err ruleset_load(const char *file, struct config **ret,
     return e;
 }
 
+enum err ruleset_load(const char *file, struct config **ret,
+                      struct config_errors *reterrors)
+{
+    enum err e = config_load(file, rule_config_types(), ret, reterrors);
+
+    return compile_loaded(e, ret, reterrors);
+}
+
 bool ruleset_load_or_print(const char *program, const char *file, struct config **ret)
 {
     struct config_errors errors = {0, NULL};
     char line[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
+    enum err e = config_load_start(file, rule_config_types(), ret, &errors);
 
-    if (ruleset_load(file, ret, &errors) == ERR_OK) {
+    if (compile_loaded(e, ret, &errors) == ERR_OK) {
+        config_print_tuning_fault(program, *ret);
         return true;
     }
     for (size_t i = 0; i < errors.n; i++) {

@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/uninitialized.h"
+#include "core/base/utf8.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/rule/counted.h"
 
@@ -207,6 +208,8 @@ static void add_feature(const struct judging *j, const struct atom *a, uint32_t 
         value.n < f->text.n ? "..." : "");
     if (f->place != NULL && f->place->header.n > 0) {
         add(d, " in %.*s", SLICE_ARGS(slice_head(f->place->header, DETAIL_VALUE_MAX)));
+    } else if (f->place != NULL && f->place->within.n > 0) {
+        add(d, " in %.*s", SLICE_ARGS(utf8_head(f->place->within, DETAIL_VALUE_MAX)));
     } else if (f->place != NULL && f->place->part.n > 0) {
         add(d, " in part %.*s",
             SLICE_ARGS(slice_head(f->place->part, DETAIL_VALUE_MAX)));

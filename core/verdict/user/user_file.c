@@ -358,10 +358,10 @@ static struct slice key_of(struct slice word)
     return slice_head(word, slice_find(word, '=') + 1);
 }
 
-static bool is_changed(struct slice word, char *const *words, size_t n)
+static bool is_changed(struct slice word, const struct slice *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (slice_eq(key_of(word), key_of(slice_str(words[i])))) {
+        if (slice_eq(key_of(word), key_of(words[i]))) {
             return true;
         }
     }
@@ -369,8 +369,8 @@ static bool is_changed(struct slice word, char *const *words, size_t n)
 }
 
 /* The words that stay, then the new ones; nothing when none is left. */
-static void add_line(struct slice old, const char *name, char *const *words, size_t n,
-                     struct buf *ret)
+static void add_line(struct slice old, const char *name, const struct slice *words,
+                     size_t n, struct buf *ret)
 {
     size_t begin = ret->n;
 
@@ -382,7 +382,7 @@ static void add_line(struct slice old, const char *name, char *const *words, siz
         }
     }
     for (size_t i = 0; i < n; i++) {
-        struct slice word = slice_str(words[i]);
+        const struct slice word = words[i];
         if (key_of(word).n < word.n) {
             buf_printf(ret, " %.*s", SLICE_ARGS(word));
         }
@@ -395,7 +395,7 @@ static void add_line(struct slice old, const char *name, char *const *words, siz
 }
 
 void users_file_change(struct slice text, const char *name, bool does_clear,
-                       char *const *words, size_t n, struct buf *ret)
+                       const struct slice *words, size_t n, struct buf *ret)
 {
     bool is_done = false;
 

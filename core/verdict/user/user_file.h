@@ -53,7 +53,7 @@ enum err users_file_publish(const struct config *c, struct errinfo *reterr);
 /* Appends text with the settings of one name changed: words are KEY=VALUE, or KEY= to take one out;
  * does_clear: all its former ones go. name is tidied. The words are not checked here. */
 void users_file_change(struct slice text, const char *name, bool does_clear,
-                       char *const *words, size_t n, struct buf *ret);
+                       const struct slice *words, size_t n, struct buf *ret);
 
 /* Whether the table in place was made from this text. ERR_NOT_FOUND: there is no table. */
 enum err users_file_is_compiled(const struct config *c, struct slice text, bool *ret,

@@ -84,6 +84,12 @@ static enum err view_open(const struct users *u, const struct stat *st,
     return ERR_OK;
 }
 
+static bool is_newest(const struct users_view *now, const struct stat *st)
+{
+    return now != NULL && now->device == st->st_dev && now->inode == st->st_ino &&
+           !table_is_damaged(now->table);
+}
+
 enum err users_refresh(struct users *u, struct errinfo *reterr)
 {
     struct users_view *fresh = NULL;
@@ -95,8 +101,7 @@ enum err users_refresh(struct users *u, struct errinfo *reterr)
     if (!is_there && errno != ENOENT) {
         return errinfo_errno(reterr, u->file, "cannot read the settings of users");
     }
-    if (is_there ? now != NULL && now->device == st.st_dev && now->inode == st.st_ino
-                 : now == NULL) {
+    if (is_there ? is_newest(now, &st) : now == NULL) {
         return ERR_OK;
     }
     enum err e = is_there ? view_open(u, &st, &fresh, reterr) : ERR_OK;

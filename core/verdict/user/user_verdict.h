@@ -14,7 +14,8 @@
  * A recipient whose settings are not known (more than USER_RECIPIENTS_MAX, a damaged entry) counts
  * as one who accepts the message: that never loses mail.
  * Files in reading order: user_table (the compiled file), user_settings (the levels merged),
- * user_verdict (the judgement), user_file (the text, its check and its compilation).
+ * user_verdict (the judgement), user_file (the text, its check and its compilation), user_change
+ * (one name).
  * Example of a change: another setting is a row of `known` in core/config/user_setting.c, and its
  * case in user_settings_take.
  * Depends: base, config, feature, store, verdict.   Threads: any.   ADR 0066.

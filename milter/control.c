@@ -12,6 +12,7 @@
 #include "core/base/slice.h"
 #include "core/base/unix_place.h"
 #include "core/base/version.h"
+#include "core/telemetry/log_rows.h"
 #include "core/telemetry/stats.h"
 
 #include "milter/probe.h"
@@ -98,6 +99,8 @@ static void answer_request(struct slice request, struct buf *ret)
         answer_stat(ret);
     } else if (slice_eq(request, SLICE_LIT("reload"))) {
         answer_reload(ret);
+    } else if (slice_eq(request, SLICE_LIT("errors"))) {
+        log_rows_print(ret);
     } else if (slice_has_prefix(request, SLICE_LIT("count-"))) {
         count_wire_answer(request, control.port, control.keys, ret);
     } else if (slice_has_prefix(request, SLICE_LIT("probe "))) {
@@ -107,7 +110,7 @@ static void answer_request(struct slice request, struct buf *ret)
     } else {
         buf_add_str(
             ret,
-            "error unknown request; understood are ping, stat, reload, "
+            "error unknown request; understood are ping, stat, reload, errors, "
             "scan, report, probe, escalated, count-batch, count-exact, count-shares, count-called\n");
     }
 }

@@ -14,13 +14,16 @@
 #include "core/list/line_wire.h"
 #include "core/list/lookup_stats.h"
 #include "core/telemetry/history.h"
+#include "core/telemetry/periods.h"
 #include "core/telemetry/stats.h"
 
 #include "milter/callbacks.h"
 #include "milter/control.h"
+#include "milter/file_reader.h"
 #include "milter/learn.h"
 #include "milter/libmilter.h"
 #include "milter/mail_report.h"
+#include "milter/mapped_files.h"
 #include "milter/message_log.h"
 #include "milter/outgoing.h"
 #include "milter/packet.h"
@@ -28,6 +31,7 @@
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
+#include "milter/tuning_fault.h"
 #include "milter/watcher.h"
 
 enum {
@@ -127,13 +131,29 @@ static void report_fault(const char *event, const char *key, const struct errinf
     stats_fault(key, errinfo_format(why, text, sizeof(text)));
 }
 
-/* Opens the history of the day; mail is filtered also without it. */
+/* Opens the file of hours and days, which may need what the page of the day has. */
+static void open_periods(const struct config *config, const char *history_path)
+{
+    char periods[FILE_PATH_MAX];
+    struct errinfo why;
+    enum err e =
+        path_make(periods, &why, "%s/%s", config->state_dir, STATE_PERIODS_FILE);
+    THEN(e, periods_open(periods, history_path, &why));
+    if (e != ERR_OK) {
+        report_fault("periods", "periods", &why);
+    }
+}
+
+/* Opens the history; mail is filtered also without it. */
 static void open_history(const struct config *config)
 {
     char path[FILE_PATH_MAX];
     struct errinfo why;
     enum err e = path_make(path, &why, "%s/%s", config->state_dir, STATE_HISTORY_FILE);
-    THEN(e, history_open(path, clock_wall_us() / 1000000, &why));
+    if (e == ERR_OK) {
+        open_periods(config, path);
+        e = history_open(path, clock_wall_us() / 1000000, &why);
+    }
     if (e != ERR_OK) {
         report_fault("history", "history", &why);
     }
@@ -272,6 +292,7 @@ static void open_counts(const struct config *config)
 
     if (e != ERR_LOCKED) {
         open_stats(config);
+        tuning_fault_show(config);
         open_history(config);
     }
     if (e != ERR_LOCKED && daemon_state.has_keys) {
@@ -347,6 +368,7 @@ static void on_tick(void)
     /* A sign of life only if the locks that mail needs can be had. */
     (void)service_messages();
     notify_watchdog();
+    mapped_files_keep(daemon_state.hits, daemon_state.ham_log);
     campaigns_tick(service_campaigns(), clock_wall_us() / 1000000);
     stats_set(STAT_campaigns, campaigns_count(service_campaigns()));
 }
@@ -450,6 +472,7 @@ static int open_sockets(const struct config *config,
     }
     open_embargo(config);
     open_campaigns(config);
+    file_reader_open(config);
     open_reports(config);
     daemon_state.emergency = emergency_new(config->state_dir);
     service_set_emergency(daemon_state.emergency);
@@ -532,6 +555,7 @@ static void tear_down(void)
         reports_close(&daemon_state.reports);
         embargo_free(&daemon_state.embargo);
         campaigns_close(&daemon_state.campaigns);
+        file_reader_close();
         emergency_free(&daemon_state.emergency);
     } else {
         log_warn("event=stop error=busy: a message is still being examined; its memory "
@@ -540,6 +564,7 @@ static void tear_down(void)
     stats_set(STAT_pid, 0);
     stats_close();
     history_close();
+    periods_close();
     log_info("event=stopped");
     log_stop();
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/file.h"
 #include "core/base/log.h"
+#include "core/base/thread.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/verdict.h"
 
@@ -102,12 +103,10 @@ struct learner *learn_learner(void)
 /* False: the thread is to end. */
 static bool wait_a_second(void)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
+    const struct timespec until = thread_deadline(1000);
     (void)pthread_mutex_lock(&own.lock);
     if (!own.is_ending) {
-        (void)pthread_cond_timedwait(&own.ends, &own.lock, &until);
+        (void)thread_wait(&own.ends, &own.lock, &until);
     }
     bool goes_on = !own.is_ending;
     (void)pthread_mutex_unlock(&own.lock);

@@ -29,12 +29,12 @@ static void count_action(enum action done)
 
 static void count_limits(unsigned limits)
 {
-    _Static_assert(STAT_limit_lines - STAT_limit_message_bytes == LIMIT_FLAG_COUNT - 1,
+    _Static_assert(STAT_limit_reader - STAT_limit_message_bytes == LIMIT_FLAG_COUNT - 1,
                    "each limit has its number, in the order of the bits");
     if (limits != 0) {
         stats_add(STAT_limits, 1);
     }
-    for (unsigned bit = 0; limits >> bit != 0; bit++) {
+    for (unsigned bit = 0; bit < LIMIT_FLAG_COUNT; bit++) {
         if ((limits >> bit & 1U) != 0) {
             stats_add((enum stat_id)(STAT_limit_message_bytes + bit), 1);
         }

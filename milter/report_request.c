@@ -16,6 +16,7 @@
 #include "core/verdict/verdict.h"
 
 #include "milter/arenapool.h"
+#include "milter/file_reader.h"
 #include "milter/service.h"
 
 enum {
@@ -78,6 +79,7 @@ static enum err read_message(struct keeping *k, struct slice bytes)
     struct slice id = report_case_of(bytes);
 
     verdict_extract_limits(k->config, &limits);
+    file_reader_offer(&limits);
     service_imprint(&limits.imprint);
     limits.imprint.learner = NULL;
     enum err e = report_read(&k->how, k->arena, &limits, bytes, k->report, &features);

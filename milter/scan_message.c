@@ -10,6 +10,7 @@
 #include "core/verdict/user/user_verdict.h"
 
 #include "milter/arenapool.h"
+#include "milter/file_reader.h"
 #include "milter/learn.h"
 #include "milter/scan.h"
 #include "milter/service.h"
@@ -64,6 +65,7 @@ static struct featureset *read_features(struct judging *j, struct slice bytes)
     struct extract_limits limits;
 
     verdict_extract_limits(j->config, &limits);
+    file_reader_offer(&limits);
     service_imprint(&limits.imprint);
     limits.imprint.learner = NULL;
     listed_init(&j->listed, service_lists());

@@ -6,6 +6,7 @@
 #include "core/verdict/verdict.h"
 
 #include "milter/arenapool.h"
+#include "milter/file_reader.h"
 #include "milter/learn.h"
 #include "milter/outgoing.h"
 #include "milter/service.h"
@@ -97,6 +98,7 @@ static void begin_extract(struct session *s, struct message *m)
 {
     struct extract_limits limits;
     verdict_extract_limits(m->config, &limits);
+    file_reader_offer(&limits);
     service_imprint(&limits.imprint);
     listed_init(&m->listed, service_lists());
     limits.listed = listed_find;

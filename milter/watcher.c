@@ -16,6 +16,7 @@
 #include "milter/daemon.h"
 #include "milter/message_log.h"
 #include "milter/service.h"
+#include "milter/tuning_fault.h"
 
 enum {
     LOOK_MS = 250,       /* between looks at the lists */
@@ -229,9 +230,8 @@ static enum err refuse_reload(struct config_errors *errors, struct buf *ret)
 static void show_config(const struct config *fresh, struct buf *ret)
 {
     struct buf keys;
-    unsigned n = 0;
     buf_init(&keys, RESULT_MAX / 2);
-    n = config_needs_restart(watch.started, fresh, CONFIG_OF_GILLNETD, &keys);
+    unsigned n = config_needs_restart(watch.started, fresh, CONFIG_OF_GILLNETD, &keys);
     stats_set(STAT_config_id, config_id(fresh));
     stats_set(STAT_config_restart_keys, n);
     if (n > 0) {
@@ -263,6 +263,7 @@ static enum err install_config(struct load *l, struct buf *ret)
     log_set_json(fresh->log_is_json);
     buf_printf(ret, "gillnetd runs configuration %08x\n", (unsigned)config_id(fresh));
     show_config(fresh, ret);
+    tuning_fault_show(fresh);
     log_info("event=reload result=ok config=%08x", (unsigned)config_id(fresh));
     journal_record_configure(fresh);
     service_set_config(fresh);

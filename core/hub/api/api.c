@@ -6,8 +6,10 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/api/api_internal.h"
+#include "core/hub/api/own_session.h"
 #include "core/list/query.h"
 #include "core/verdict/journal/message_tail.h"
+#include "core/verdict/journal/worth_tail.h"
 
 enum { BACKLOG = 1024, TICK_MS = 250, CALL_ARENA = 64 << 20, FIELDS_MAX = 8192 };
 
@@ -308,6 +310,7 @@ static enum err start(struct api *a, struct errinfo *reterr)
     THEN(e, a->reports != NULL ? ERR_OK : errinfo_nomem(reterr, "reports"));
     THEN(e, message_tail_new(a->config->state_dir, a->config->journal.messages,
                              &a->messages, reterr));
+    THEN(e, worth_tail_new(a->config->state_dir, &a->worth, reterr));
     THEN(e, api_pool_new(a, &a->pool));
     if (e == ERR_OK) {
         api_tokens_look(a->tokens, a->config->api.tokens_file);
@@ -339,8 +342,9 @@ enum err api_new(const struct api_options *options, struct api **ret,
     a->config = config_acquire(options->config);
     a->tokens = api_tokens_new();
     a->limit = rate_limit_new();
+    a->own = own_sessions_new();
     (void)pthread_mutex_init(&a->mutex, NULL);
-    enum err e = a->tokens != NULL && a->limit != NULL
+    enum err e = a->tokens != NULL && a->limit != NULL && a->own != NULL
                      ? start(a, reterr)
                      : errinfo_set(reterr, ERR_NOMEM, "", 0, "out of memory");
 
@@ -381,6 +385,7 @@ void api_free(struct api **a)
     api_pool_free(&x->pool);
     reports_follower_free(&x->reports);
     message_tail_free(&x->messages);
+    worth_tail_free(&x->worth);
     for (unsigned i = 0; i < x->nthreads; i++) {
         thread_fini(&x->threads[i]);
     }
@@ -388,6 +393,7 @@ void api_free(struct api **a)
     SSL_CTX_free(x->tls);
     api_tokens_free(&x->tokens);
     rate_limit_free(&x->limit);
+    own_sessions_free(&x->own);
     config_release(&x->config);
     (void)pthread_mutex_destroy(&x->mutex);
     free(x);

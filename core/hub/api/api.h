@@ -6,8 +6,9 @@
  * memory, connections, requests a second of one address and the time of each step are bounded.
  * Under load optional requests are rejected first, with 503 and Retry-After.
  * Reading order of the room: api_route.def, api_route, api_auth; the handlers api_check,
- * api_tables, api_campaign, api_messages, api_status, api_history, api_counts, api_scan, api_write,
- * api_report;
+ * api_tables, api_campaign, api_messages, api_explain, api_status, api_servers, api_history,
+ * api_counts, api_scan, api_write, api_report, api_reports, api_quarantine, api_changes, api_users,
+ * api_replay, api_tuning;
  * api_list_change, api_body, api_rows, api_answer; api, api_conn, api_pool; page/.
  * To add a route: a row in api_route.def, its handler api_NAME in the file of its subject (or a new
  * api_NAME.c), its path in contrib/openapi.yaml.
@@ -52,7 +53,7 @@ struct api_hooks {
     void *context;
     /* Prometheus text. */
     void (*metrics)(void *context, bool has_source_names, struct buf *ret);
-    /* GET /v1/history. NULL: no memory. */
+    /* GET /v1/history, the day of this server. NULL: no memory. */
     json_t *(*history)(void *context);
     /* The object of `gillnet check --json`. */
     enum err (*scan)(void *context, struct slice message,
@@ -69,6 +70,8 @@ struct api_hooks {
      * ERR_SYNTAX: it refuses, reterr has its words. */
     enum err (*queue)(void *context, struct slice line, struct buf *ret,
                       struct errinfo *reterr);
+    /* The words that a configuration may have, for a check of it. */
+    const struct config_types *types;
     /* Asks a feed now, or puts its former version in force. ERR_NOT_FOUND: no such feed. */
     enum err (*feed)(void *context, const char *name, bool rolls_back,
                      struct errinfo *reterr);
@@ -102,7 +105,7 @@ struct api_route_numbers {
     uint64_t latency[API_LATENCY_BUCKETS]; /* each alone, not added up */
     uint64_t latency_us;
 };
-enum { API_ROUTES_MAX = 40 };
+enum { API_ROUTES_MAX = 64 };
 struct api_numbers {
     unsigned nroutes;
     struct api_route_numbers route[API_ROUTES_MAX];

@@ -128,6 +128,8 @@ void api_print_fields(const struct api_call *call, struct buf *ret)
                        a->referrer != NULL ? a->referrer : "no-referrer");
     }
     http_add_field(ret, "Allow", a->allow);
+    http_add_field(ret, "Set-Cookie", a->cookie[0] != '\0' ? a->cookie : NULL);
+    http_add_field(ret, "Location", a->location[0] != '\0' ? a->location : NULL);
     if (a->status == 401) {
         http_add_field(ret, "WWW-Authenticate", "Bearer realm=\"gillnet\"");
     }

@@ -99,6 +99,7 @@ static bool read_row(struct slice line, struct row *ret)
     }
     memcpy(ret->who.name, name.p, name.n);
     memcpy(ret->hash, hash.p, hash.n);
+    ret->who.proof = API_BY_TOKEN;
     return true;
 }
 
@@ -288,6 +289,21 @@ bool api_tokens_have(struct api_tokens *t, const struct api_who *who)
     }
     (void)pthread_mutex_unlock(&t->mutex);
     return has;
+}
+
+enum api_role api_proxy_role(const struct config *config, struct slice name)
+{
+    const struct config_strings *users = &config->api.proxy_users;
+    enum api_role role = API_NONE;
+
+    for (size_t i = 0; i < users->n; i++) {
+        struct slice rest = slice_str(users->v[i]);
+
+        if (slice_eq(slice_cut(&rest, '='), name) && api_role_by_name(rest, &role)) {
+            return role;
+        }
+    }
+    return API_NONE;
 }
 
 /* Whether the host is a name of this machine. A local client that uses another name was redirected

@@ -15,9 +15,12 @@
 
 enum { API_NAME_MAX = 32, API_TOKENS_MAX = 1000, API_TOKENS_BYTES = 256 * 1024 };
 
+/* How the client's name is known. */
+enum api_proof { API_UNPROVEN, API_BY_TOKEN, API_BY_PROXY };
 struct api_who {
     enum api_role role;
-    char name[API_NAME_MAX + 1]; /* of the token; "local", "anonymous" */
+    enum api_proof proof;
+    char name[API_USER_NAME_MAX + 1]; /* of the token or user; "local", "anonymous" */
 };
 
 /* A name that a token may have. */
@@ -33,6 +36,9 @@ void api_tokens_free(struct api_tokens **t);
 /* Reads the file if it changed since the last call. Call this before each request with a token, so
  * that a revoked token is refused at once. */
 void api_tokens_look(struct api_tokens *t, const char *path);
+
+/* The role that api.proxy_users gives to a name. */
+enum api_role api_proxy_role(const struct config *config, struct slice name);
 
 /* Finds name and role of the client. False: the Authorization field holds no known token. is_local:
  * the connection comes from loopback or a Unix socket (is_unix). A request is not local if a proxy

@@ -2,6 +2,8 @@
 
 #include "core/base/utf8.h"
 
+enum { DECIMAL = 10 };
+
 struct reader {
     const unsigned char *p;
     const unsigned char *end;
@@ -252,6 +254,26 @@ static enum err take_bool(struct reader *r, bool *ret)
                : refuse_at(r, ERR_RANGE, "true or false is wanted");
 }
 
+/* Digits without a sign, a fraction or an exponent. */
+static enum err take_whole_number(struct reader *r, uint64_t *ret)
+{
+    size_t n = 0;
+
+    skip_space(r);
+    while (r->p + n < r->end && r->p[n] >= '0' && r->p[n] <= '9') {
+        n++;
+    }
+    const bool has_zero = n > 1 && r->p[0] == '0';
+    const bool goes_on =
+        r->p + n < r->end && (r->p[n] == '.' || r->p[n] == 'e' || r->p[n] == 'E');
+    if (has_zero || goes_on ||
+        !slice_to_u64(slice_of((const char *)r->p, n), DECIMAL, API_NUMBER_MAX, ret)) {
+        return refuse_at(r, ERR_RANGE, "a whole number is wanted");
+    }
+    r->p += n;
+    return ERR_OK;
+}
+
 static enum err take_value(struct reader *r, const struct api_member *m)
 {
     switch (m->kind) {
@@ -259,6 +281,8 @@ static enum err take_value(struct reader *r, const struct api_member *m)
         return take_string(r, m->value);
     case API_MEMBER_STRINGS:
         return take_strings(r, m->value);
+    case API_MEMBER_NUMBER:
+        return take_whole_number(r, m->value);
     case API_MEMBER_BOOL:
         break;
     }

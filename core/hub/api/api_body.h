@@ -2,7 +2,8 @@
  * api_body - the JSON body of a request: one flat object of the members that a route knows.
  *
  * Strict: valid UTF-8 only, each member once, no unknown member, no bytes after the object. Values
- * are strings, arrays of strings, true and false. Nothing nests deeper, so nothing recurses.
+ * are strings, arrays of strings, whole numbers, true and false. Nothing nests deeper, so nothing
+ * recurses.
  * Depends: base.   Threads: pure.   Allocates: from the arena; strings without escapes point into
  * the body.   Source: RFC 8259.
  */
@@ -19,13 +20,20 @@ struct api_strings {
     size_t most; /* set by the caller */
 };
 
-enum api_member_kind { API_MEMBER_STRING, API_MEMBER_STRINGS, API_MEMBER_BOOL };
+enum api_member_kind {
+    API_MEMBER_STRING,
+    API_MEMBER_STRINGS,
+    API_MEMBER_NUMBER, /* 0 to API_NUMBER_MAX, in digits alone */
+    API_MEMBER_BOOL
+};
+#define API_NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* that every reader of JSON keeps */
 struct api_member {
     const char *name;
     enum api_member_kind kind;
     bool is_needed;
     void *
-        value; /* struct slice, struct api_strings or bool; unchanged without the member */
+        value; /* struct slice, struct api_strings, uint64_t or bool; unchanged without the
+                  member */
 };
 enum { API_MEMBERS_MAX = 16 };
 

@@ -27,19 +27,17 @@ static void free_mailings(struct mailings *m)
     }
 }
 
-static void read_votes(struct mailings *m, const struct config *config)
+bool api_votes(struct api_call *call, struct votes **ret, struct errinfo *reterr)
 {
-    struct errinfo why = {.text = ""};
     struct keyring keys;
     const struct reports_options options = {
-        .state_dir = config->state_dir, .keys = &keys, .config = config};
-    enum err e = keyring_load(config->state_dir, &keys, &why);
+        .state_dir = call->config->state_dir, .keys = &keys, .config = call->config};
+    enum err e = keyring_load(call->config->state_dir, &keys, reterr);
 
-    THEN(e, reports_follower_votes(m->reports, &options, &m->votes, &why));
-    if (e != ERR_OK) {
-        log_errinfo("campaigns", &why);
-    }
+    *ret = NULL;
+    THEN(e, reports_follower_votes(call->api->reports, &options, ret, reterr));
     explicit_bzero(&keys, sizeof(keys));
+    return e == ERR_OK;
 }
 
 /* False: it was refused. */
@@ -50,7 +48,9 @@ static bool read_mailings(struct api_call *call, struct mailings *ret)
     *ret = (struct mailings){.reports = call->api->reports};
 
     if (campaigns_read(call->config->state_dir, &ret->list, &why) == ERR_OK) {
-        read_votes(ret, call->config);
+        if (!api_votes(call, &ret->votes, &why)) {
+            log_errinfo("campaigns", &why);
+        }
         return true;
     }
     api_refuse(call, 503, "the campaigns cannot be read: %s", why.text);
@@ -111,9 +111,33 @@ void api_v1_campaign(struct api_call *call)
     }
     const struct campaign *c = campaign_find(&found.list, id);
     if (c != NULL) {
-        api_answer_json(call, campaign_json(c, call->config, found.votes));
+        json_t *answer = campaign_json(c, call->config, found.votes);
+        (void)json_object_set_new(answer, "keys", campaign_keys_json(c));
+        api_answer_json(call, answer);
     } else {
         api_refuse(call, 404, "there is no such campaign; it may have ended");
     }
     free_mailings(&found);
+}
+
+json_t *api_campaign_of(struct api_call *call, const struct campaign_item *keys,
+                        size_t n)
+{
+    struct errinfo why = {.text = ""};
+    struct mailings found = {.reports = call->api->reports};
+    json_t *ret = NULL;
+
+    if (campaigns_read(call->config->state_dir, &found.list, &why) != ERR_OK) {
+        log_errinfo("campaigns", &why);
+        return json_null();
+    }
+    const struct campaign *c = campaign_of_keys(&found.list, keys, n);
+    if (c != NULL) {
+        if (!api_votes(call, &found.votes, &why)) {
+            log_errinfo("campaigns", &why);
+        }
+        ret = campaign_json(c, call->config, found.votes);
+    }
+    free_mailings(&found);
+    return ret != NULL ? ret : json_null();
 }

@@ -4,6 +4,8 @@
 #include <netinet/in.h>
 
 #include "core/base/clock.h"
+#include "core/base/user.h"
+#include "core/config/unit.h"
 #include "core/hub/api/api_internal.h"
 
 static struct api_work **work_of(struct http_conn *c)
@@ -26,6 +28,51 @@ static void name_client(const struct http_conn *c, char *dst, socklen_t size)
     }
 }
 
+/* Who opened the Unix socket; "": unknown, or hidden by our user namespace. */
+static void name_peer(const struct http_conn *c, char dst[USER_NAME_BYTES])
+{
+    struct ucred peer;
+    socklen_t n = sizeof(peer);
+
+    *dst = '\0';
+    if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+        peer.uid != USER_OVERFLOW) {
+        (void)user_name(peer.uid, dst);
+    }
+}
+
+/* Whether two texts are one address, in whichever form. */
+static bool is_same_address(const char *one, const char *other)
+{
+    struct ipnet a;
+    struct ipnet b;
+    const char *why = NULL;
+
+    return unit_network(one, &a, &why) && unit_network(other, &b, &why) &&
+           memcmp(a.addr, b.addr, sizeof(a.addr)) == 0;
+}
+
+/* Whether the connection is of a proxy that names its users (api.proxies). */
+static bool is_of_proxy(const struct http_conn *c, const struct config *config,
+                        const char *from)
+{
+    const struct config_strings *proxies = &config->api.proxies;
+    const bool is_unix = c->from.ss_family == AF_UNSPEC;
+    char login[USER_NAME_BYTES] = "";
+    char name[USER_NAME_BYTES + 8];
+    bool is = false;
+
+    if (proxies->n > 0 && is_unix) {
+        name_peer(c, login);
+    }
+    (void)snprintf(name, sizeof(name), "unix:%s", login);
+    for (size_t i = 0; !is && i < proxies->n; i++) {
+        is = is_unix ? strcmp(proxies->v[i], name) == 0
+                     : is_same_address(proxies->v[i], from);
+    }
+    return is;
+}
+
 static void begin_call(struct http_conn *c, const struct http_request *request,
                        struct api_call *call)
 {
@@ -39,6 +86,7 @@ static void begin_call(struct http_conn *c, const struct http_request *request,
                               .begun_us = clock_mono_us()};
     buf_init(&call->answer.body, API_ANSWER_MAX);
     name_client(c, call->from, sizeof(call->from));
+    call->is_of_proxy = is_of_proxy(c, t->config, call->from);
 }
 
 /* Sends head and body of a call's answer. */
@@ -108,6 +156,7 @@ static bool hand_over(struct api_thread *t, struct http_conn *c, struct api_call
     w->call.config = config_acquire(call->config);
     w->conn = c;
     w->home = t;
+    w->call.is_gone = &w->is_gone;
     if (!api_pool_put(t->api->pool, w)) {
         config_release(&w->call.config);
         buf_fini(&w->bytes);
@@ -118,7 +167,8 @@ static bool hand_over(struct api_thread *t, struct http_conn *c, struct api_call
         return false;
     }
     *work_of(c) = w;
-    http_conn_hold(c, false); /* its work has limits of its own */
+    /* its work has limits of its own; a replay also ends when its client goes */
+    http_conn_hold(c, w->call.kind == API_REPLAY || w->call.kind == API_SAMPLE);
     return true;
 }
 
@@ -126,8 +176,8 @@ static unsigned on_head(struct http_conn *c, struct slice head,
                         struct http_request *ret, uint64_t *retmost,
                         const char **retwhy)
 {
-    static const struct http_rules rules = {.unknown_method = 501,
-                                            .transfer_coding = 411};
+    static const struct http_rules rules = {
+        .unknown_method = 501, .transfer_coding = 411, .field = {"gillnet-user", 12}};
     struct api_thread *t = c->context;
     unsigned status = http_request_parse(head, &rules, ret, retwhy);
 
@@ -181,6 +231,7 @@ static void on_closed(struct http_conn *c)
 {
     if (*work_of(c) != NULL) {
         (*work_of(c))->conn = NULL; /* its answer goes nowhere */
+        atomic_store(&(*work_of(c))->is_gone, true);
     }
     api_live_end(c->context, c);
 }

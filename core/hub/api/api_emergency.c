@@ -107,7 +107,7 @@ void api_v1_emergency_lift(struct api_call *call)
         api_answer_json(call, json_pack("{s:s%, s:s}", "domain", domain.p, domain.n,
                                         "state", "lifted"));
     }
-    api_audit(call, "emergency-lift", 1);
+    api_note(call, &(struct change){.kind = CHANGE_emergency_lift, .object = domain});
     buf_fini(&line);
     buf_fini(&answer);
 }

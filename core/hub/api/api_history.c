@@ -8,6 +8,7 @@
 #include "core/count/count_json.h"
 #include "core/count/count_protocol.h"
 #include "core/message/feature/feature_json.h"
+#include "core/summary/summary_json.h"
 #include "core/telemetry/control_client.h"
 #include "core/telemetry/history.h"
 
@@ -105,38 +106,28 @@ static const struct known *find_known(const struct api_history *h,
 
 /* ---- JSON ---- */
 
-static json_t *buckets_json(const struct history_view *v)
+json_t *api_thresholds_json(const struct config *config)
 {
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < HISTORY_BUCKETS; i++) {
-        const struct history_bucket *b = &v->bucket[i];
-        json_t *row = json_pack("{s:I}", "at", (json_int_t)b->at_s);
-        for (unsigned n = HISTORY_MESSAGES; n <= HISTORY_DISCARD; n++) {
-            (void)json_object_set_new(row, history_number_name((enum history_number)n),
-                                      json_integer((json_int_t)b->number[n]));
-        }
-        (void)json_array_append_new(array, row);
-    }
-    return array;
-}
-
-static json_t *scores_json(const struct history_view *v, const struct config *config)
-{
-    json_t *edges = json_array();
     json_t *thresholds = json_object();
 
-    for (unsigned i = 0; i < HISTORY_SCORES - 1; i++) {
-        (void)json_array_append_new(edges, json_real(history_score_edge(i)));
-    }
     for (unsigned a = ACTION_ACCEPT + 1; a < ACTION_COUNT; a++) {
         double t = config->threshold[a];
         (void)json_object_set_new(thresholds, action_name((enum action)a),
                                   isfinite(t) ? json_real(t) : json_null());
     }
+    return thresholds;
+}
+
+static json_t *scores_json(const struct history_view *v, const struct config *config)
+{
+    json_t *edges = json_array();
+
+    for (unsigned i = 0; i < HISTORY_SCORES - 1; i++) {
+        (void)json_array_append_new(edges, json_real(history_score_edge(i)));
+    }
     return json_pack("{s:o, s:o, s:o}", "edges", edges, "counts",
                      count_json_row(v->score, HISTORY_SCORES), "thresholds",
-                     thresholds);
+                     api_thresholds_json(config));
 }
 
 static json_t *symbols_json(const struct history_view *v)
@@ -244,7 +235,7 @@ json_t *api_history_json(struct api_history *h, const struct config *config)
     }
     json_t *all =
         json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "bucket_s", (int)HISTORY_BUCKET_S,
-                  "buckets", buckets_json(&h->view), "scores",
+                  "buckets", buckets_json(h->view.bucket, HISTORY_BUCKETS), "scores",
                   scores_json(&h->view, config), "symbols", symbols_json(&h->view),
                   "latency", latency_json(&h->view), "bulk", bulk_json(h));
     pthread_mutex_unlock(&h->lock);

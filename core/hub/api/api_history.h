@@ -29,4 +29,7 @@ void api_history_free(struct api_history **h);
  * page. NULL: no memory. */
 json_t *api_history_json(struct api_history *h, const struct config *config);
 
+/* {"header": 5.0, "reject": null, ...} of the configuration; null: off. */
+json_t *api_thresholds_json(const struct config *config);
+
 #endif

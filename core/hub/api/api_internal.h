@@ -18,6 +18,8 @@ struct api_thread;
 struct api_call;
 struct api_live;
 struct message_tail;
+struct worth_tail;
+struct own_sessions;
 
 /* ---- routes ---- */
 
@@ -27,7 +29,17 @@ enum api_rank { API_OPTIONAL, API_LOOKUP, API_HEALTH };
 enum api_body { API_BODY_NONE, API_BODY_JSON, API_BODY_MESSAGE, API_BODY_EITHER };
 
 /* Blocking work, each kind with its own few places. */
-enum api_kind { API_INLINE, API_SCAN, API_COUNTS, API_SHOW, API_WRITE, API_KINDS };
+enum api_kind {
+    API_INLINE,
+    API_REPLAY, /* of the whole journal */
+    API_SAMPLE, /* a replay of a few messages */
+    API_SCAN,
+    API_COUNTS,
+    API_ASK, /* of another program, which may be slow: gillnetd, the MTA's queue */
+    API_SHOW,
+    API_WRITE,
+    API_KINDS
+};
 
 typedef void api_handler_fn(struct api_call *call);
 struct api_route {
@@ -48,6 +60,7 @@ bool api_path_token(const char *pattern, struct slice path, struct slice *rettok
 
 /* ---- calls ---- */
 
+enum { API_FIELD_MAX = 256 };
 struct api_answer {
     unsigned status;
     const char *type;
@@ -56,8 +69,10 @@ struct api_answer {
     unsigned retry_s;   /* 0: not said */
     const char *allow;  /* NULL: not said, as the others */
     const char *etag;
-    const char *policy;   /* Content-Security-Policy */
-    const char *referrer; /* Referrer-Policy; NULL: no-referrer */
+    const char *policy;         /* Content-Security-Policy */
+    const char *referrer;       /* Referrer-Policy; NULL: no-referrer */
+    char cookie[API_FIELD_MAX]; /* Set-Cookie; "": none, as with location */
+    char location[API_FIELD_MAX];
     struct api_live
         *live; /* the body has no end, and this makes it; NULL: it has one */
 };
@@ -72,11 +87,14 @@ struct api_call {
     struct http_request request;
     struct slice body;
     struct api_who who;
-    char from[64]; /* address, for the log */
+    char from[64];    /* address, for the log */
+    bool is_of_proxy; /* the connection is one of api.proxies */
     struct config *config;
     struct arena *arena; /* until the answer is made */
     struct query *ask;   /* of the thread */
     uint64_t begun_us;
+    struct slice undoes;  /* id of the change that it undoes (api_changes.c) */
+    atomic_bool *is_gone; /* the client is; NULL: not known */
     struct api_answer answer;
 };
 
@@ -111,6 +129,7 @@ struct api_work {
     struct api_call call;
     struct buf bytes;       /* head and body of the request */
     struct http_conn *conn; /* NULL: it is gone; only its own thread reads this */
+    atomic_bool is_gone;    /* the same for the worker */
     struct api_thread *home;
     struct api_work *next;
 };
@@ -181,6 +200,8 @@ struct api {
     struct api_pool *pool;
     struct reports_follower *reports; /* votes on campaigns */
     struct message_tail *messages;
+    struct worth_tail *worth; /* of lists and rules */
+    struct own_sessions *own;
     _Atomic unsigned nlive;
     SSL_CTX *tls; /* NULL: TCP is plain */
     uint64_t start_us;

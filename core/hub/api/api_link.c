@@ -6,14 +6,11 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/hub/api/api_handlers.h"
+#include "core/hub/api/api_html.h"
 #include "core/quarantine/held.h"
 #include "core/quarantine/held_link.h"
 
-#define LINK_POLICY                                                             \
-    "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors " \
-    "'none'"
-
-enum { US_PER_S = 1000000, SHOWN_BYTES = 4096 };
+enum { US_PER_S = 1000000 };
 
 static uint64_t link_now_s(void)
 {
@@ -22,77 +19,20 @@ static uint64_t link_now_s(void)
 
 /* ---- pages ---- */
 
-static void add_escaped(struct buf *b, struct slice s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        switch (s.p[i]) {
-        case '&':
-            buf_add_str(b, "&amp;");
-            break;
-        case '<':
-            buf_add_str(b, "&lt;");
-            break;
-        case '>':
-            buf_add_str(b, "&gt;");
-            break;
-        case '"':
-            buf_add_str(b, "&quot;");
-            break;
-        case '\'':
-            buf_add_str(b, "&#39;");
-            break;
-        default:
-            buf_add_char(b, s.p[i]);
-            break;
-        }
-    }
-}
-
-/* The page up to its text. Same-origin, because with no-referrer a browser sends the form with the
- * origin "null". */
-static struct buf *begin_page(struct api_call *call, unsigned status, const char *title)
-{
-    struct api_answer *a = &call->answer;
-
-    buf_clear(&a->body);
-    a->status = status;
-    a->type = call->route->type;
-    a->policy = LINK_POLICY;
-    a->referrer = "same-origin";
-    buf_printf(&a->body,
-               "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-               "<meta name=\"viewport\" content=\"width=device-width\">\n"
-               "<meta name=\"robots\" content=\"noindex\">\n"
-               "<meta name=\"color-scheme\" content=\"light dark\">\n"
-               "<title>%s</title>\n<main>\n<h1>%s</h1>\n",
-               title, title);
-    return &a->body;
-}
-
-static void end_page(struct buf *b)
-{
-    buf_add_str(b, "</main>\n</html>\n");
-}
-
 static void answer_words(struct api_call *call, unsigned status, const char *title,
                          const char *words)
 {
-    struct buf *b = begin_page(call, status, title);
+    struct buf *b = api_html_begin(call, status, "en", title);
 
     buf_printf(b, "<p>%s</p>\n", words);
-    end_page(b);
+    api_html_end(b);
 }
 
 static void add_shown_row(struct buf *b, const char *name, const char *value)
 {
-    struct buf shown;
-
-    buf_init(&shown, SHOWN_BYTES);
-    held_add_decoded(&shown, value);
     buf_printf(b, "<dt>%s</dt>\n<dd>", name);
-    add_escaped(b, buf_slice(&shown));
+    api_html_add_decoded(b, value);
     buf_add_str(b, "</dd>\n");
-    buf_fini(&shown);
 }
 
 static bool is_release(const json_t *link)
@@ -100,12 +40,18 @@ static bool is_release(const json_t *link)
     return strcmp(held_text(link, "action"), HELD_LINK_RELEASE) == 0;
 }
 
+/* Whether the link opens the recipient's own page. */
+static bool is_of_page(const json_t *link)
+{
+    return strcmp(held_text(link, "action"), HELD_LINK_PAGE) == 0;
+}
+
 static void answer_button(struct api_call *call, const json_t *link, struct slice token)
 {
     const bool releases = is_release(link);
-    struct buf *b = begin_page(call, 200,
-                               releases ? "Deliver this message?"
-                                        : "Report this message as unwanted?");
+    struct buf *b = api_html_begin(call, 200, "en",
+                                   releases ? "Deliver this message?"
+                                            : "Report this message as unwanted?");
 
     buf_add_str(b, "<dl>\n");
     add_shown_row(b, "From", held_text(link, "from"));
@@ -118,7 +64,7 @@ static void answer_button(struct api_call *call, const json_t *link, struct slic
                releases ? "The filter will hold such mail less. Deliver only what you "
                           "expect."
                         : "The message stays held, and nobody gets it.");
-    end_page(b);
+    api_html_end(b);
 }
 
 /* ---- links ---- */
@@ -154,7 +100,9 @@ void api_link_page(struct api_call *call)
     struct slice token;
     json_t *link = find_link(call, &token);
 
-    if (link != NULL) {
+    if (link != NULL && is_of_page(link)) {
+        api_own_ask(call, token);
+    } else if (link != NULL) {
         answer_button(call, link, token);
     }
     json_decref(link);
@@ -173,13 +121,6 @@ static const json_t *find_message(const json_t *rows, const json_t *link)
                : NULL;
 }
 
-static bool users_may_release(const struct config *c, const json_t *row)
-{
-    return c->quarantine.user_release == QUARANTINE_USERS_ANY ||
-           (c->quarantine.user_release == QUARANTINE_USERS_OWN &&
-            held_number(row, "nrcpt") == 1);
-}
-
 /* The link is used already. False: nothing was done. */
 static bool act_on(struct api_call *call, const json_t *link)
 {
@@ -187,8 +128,10 @@ static bool act_on(struct api_call *call, const json_t *link)
                                         .reporter = held_text(link, "recipient"),
                                         .way = "digest",
                                         .id = held_text(link, "id")};
-    const bool is_reported = api_report_held(call, &opinion);
+    json_t *report = api_report_held(call, &opinion);
+    const bool is_reported = report != NULL;
 
+    json_decref(report);
     return is_release(link) ? api_change_held(call, "release", opinion.id)
                             : is_reported;
 }
@@ -224,15 +167,21 @@ static void log_use(const struct api_call *call, const json_t *link)
              call->answer.status);
 }
 
-void api_link_use(struct api_call *call)
+/* A user's release is a change; a report stands in the log of reports. */
+static void note_release(const struct api_call *call, const json_t *link)
 {
-    struct slice token;
-    json_t *link = find_link(call, &token);
-    json_t *rows = link != NULL ? api_held_rows(call) : NULL;
-
-    if (link == NULL) {
-        return;
+    if (is_release(link)) {
+        api_note(call, &(struct change){.kind = CHANGE_held_release,
+                                        .who = slice_str(held_text(link, "recipient")),
+                                        .way = SLICE_LIT("link"),
+                                        .object = slice_str(held_text(link, "id"))});
     }
+}
+
+static void use_for_message(struct api_call *call, const json_t *link,
+                            struct slice token)
+{
+    json_t *rows = api_held_rows(call);
     const json_t *row = rows != NULL ? find_message(rows, link) : NULL;
     if (rows == NULL) {
         answer_words(call, 503, "This does not work now",
@@ -240,13 +189,43 @@ void api_link_use(struct api_call *call)
     } else if (row == NULL) {
         answer_words(call, 410, "The message is no longer held",
                      "It was delivered or deleted.");
-    } else if (is_release(link) && !users_may_release(call->config, row)) {
+    } else if (is_release(link) && !api_own_may_release(call->config, row)) {
         answer_words(call, 403, "This message is not yours alone",
                      "Ask your mail administrator to deliver it.");
     } else {
         use_link(call, link, token);
+        note_release(call, link);
+    }
+    json_decref(rows);
+}
+
+/* Opens the own page of the recipient. */
+static void use_for_page(struct api_call *call, const json_t *link, struct slice token)
+{
+    const char *state_dir = call->config->state_dir;
+
+    if (!held_link_use(state_dir, token)) {
+        answer_words(call, 410, "This link was used", "A link works once.");
+    } else if (!api_own_open(call, held_text(link, "recipient"))) {
+        held_link_reopen(state_dir, token);
+        answer_words(call, 503, "This does not work now",
+                     "Nothing was changed. Please try again later.");
+    }
+}
+
+void api_link_use(struct api_call *call)
+{
+    struct slice token;
+    json_t *link = find_link(call, &token);
+
+    if (link == NULL) {
+        return;
+    }
+    if (is_of_page(link)) {
+        use_for_page(call, link, token);
+    } else {
+        use_for_message(call, link, token);
     }
     log_use(call, link);
-    json_decref(rows);
     json_decref(link);
 }

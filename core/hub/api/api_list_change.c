@@ -2,23 +2,26 @@
 
 #include "core/base/clock.h"
 #include "core/list/configured.h"
+#include "core/list/entry_source.h"
 #include "core/list/query.h"
+#include "core/list/writer_change.h"
 #include "core/message/feature/feature_json.h"
 
-enum { SOURCE_MAX = 64 };
+enum { WHO_MAX = 64 };
 
 /* One change of one list. */
 struct change {
     struct slice value; /* as given */
     struct feature_entry entry;
     const char *list; /* name */
+    bool was_listed;
 };
 
-static enum err parse(struct arena *arena, struct slice value,
+static enum err parse(struct arena *arena, struct slice value, enum feature_type hint,
                       struct feature_entry *ret, struct errinfo *reterr)
 {
     struct errinfo why = {.text = ""};
-    enum err e = feature_entry_parse(value, FEATURE_NONE, arena, ret, &why);
+    enum err e = feature_entry_parse(value, hint, arena, ret, &why);
 
     return e == ERR_OK ? e
                        : errinfo_set(reterr, e, "", 0, "\"%.*s\": %s",
@@ -34,7 +37,7 @@ bool api_change_check(struct arena *arena, const struct slice *values, size_t n,
     for (size_t i = 0; ok && i < n; i++) {
         struct feature_entry e;
 
-        ok = parse(arena, values[i], &e, reterr) == ERR_OK;
+        ok = parse(arena, values[i], FEATURE_NONE, &e, reterr) == ERR_OK;
     }
     return ok;
 }
@@ -66,10 +69,11 @@ static enum err open_list(struct api_change *c, const char *name, bool create,
 static void note_change(struct api_change *c, const struct change *v, bool is_revoke)
 {
     (void)json_array_append_new(
-        c->rows, json_pack("{s:o, s:s, s:o, s:s, s:s}", "value", json_text(v->value),
-                           "list", v->list, "entry", json_text(v->entry.text), "type",
-                           feature_type_name(v->entry.class_type), "status",
-                           is_revoke ? "revoked" : "added"));
+        c->rows,
+        json_pack("{s:o, s:s, s:o, s:s, s:s, s:b}", "value", json_text(v->value),
+                  "list", v->list, "entry", json_text(v->entry.text), "type",
+                  feature_type_name(v->entry.class_type), "status",
+                  is_revoke ? "revoked" : "added", "was_listed", (int)v->was_listed));
 }
 
 /* Makes all changes of the list of v[0] and removes them from the array. */
@@ -78,15 +82,20 @@ static enum err write_list(struct api_change *c, struct change *v, size_t *n,
 {
     const char *name = v[0].list;
     struct list_writer *w = NULL;
-    char source[SOURCE_MAX];
+    char who[WHO_MAX];
+    char source[LIST_SOURCE_MAX];
     size_t left = 0;
     enum err e = open_list(c, name, true, &w, reterr);
 
-    (void)snprintf(source, sizeof(source), "api:%s", c->who);
+    (void)snprintf(who, sizeof(who), "api:%s", c->who);
+    entry_source_make(who, c->reason, source);
     for (size_t i = 0; e == ERR_OK && i < *n; i++) {
-        const struct list_change change = {.entry = v[i].entry, .is_revoke = is_revoke};
+        const struct list_change change = {.entry = v[i].entry,
+                                           .is_revoke = is_revoke,
+                                           .expiry_s = is_revoke ? 0 : c->expiry_s};
 
         if (strcmp(v[i].list, name) == 0) {
+            v[i].was_listed = list_holds(w, &v[i].entry);
             e = list_stage(w, &change, slice_str(source), reterr);
         }
     }
@@ -129,7 +138,7 @@ static enum err change_named(struct api_change *c, struct slice list,
     }
     for (size_t i = 0; e == ERR_OK && i < n; i++) {
         v[i] = (struct change){.value = values[i], .list = name.p};
-        e = parse(c->arena, values[i], &v[i].entry, reterr);
+        e = parse(c->arena, values[i], c->type, &v[i].entry, reterr);
     }
     return e == ERR_OK ? write_all(c, v, n, is_revoke, reterr) : e;
 }
@@ -180,7 +189,7 @@ static enum err find_changes(struct api_change *c, const struct query_lists *lis
 {
     struct feature_entry entry;
     struct query_result r = {.n = 0};
-    enum err e = parse(c->arena, value, &entry, reterr);
+    enum err e = parse(c->arena, value, FEATURE_NONE, &entry, reterr);
 
     query_begin(c->ask, lists);
     THEN(e, query_add(c->ask, value, FEATURE_NONE, reterr));

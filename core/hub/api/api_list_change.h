@@ -18,8 +18,12 @@ struct api_change {
     struct arena *arena;
     struct query *ask;
     const atomic_bool *stop;
-    const char *who; /* of the token */
-    json_t *rows;    /* what was changed: [{value, list, entry, type, status}] */
+    const char *who;        /* of the token */
+    struct slice reason;    /* checked (core/list/entry_source.h); empty: none */
+    enum feature_type type; /* of values without one; FEATURE_NONE: by their look */
+    uint32_t expiry_s;      /* of additions; 0: never */
+    json_t *rows;           /* what was changed: [{value, list, entry, type, status,
+                              was_listed}] */
 };
 
 /* A change by the client of a call. */

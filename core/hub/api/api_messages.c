@@ -3,6 +3,7 @@
 #include "core/base/keyring.h"
 #include "core/base/log.h"
 #include "core/hub/api/api_handlers.h"
+#include "core/hub/api/api_history.h"
 #include "core/message/feature/feature_json.h"
 #include "core/verdict/journal/message_tail.h"
 
@@ -103,11 +104,21 @@ struct page {
     uint64_t limit;
 };
 
+/* The row with its place, which before= takes. */
+static json_t *placed_row(const struct message_view *v)
+{
+    json_t *row = message_row_json(&v->row);
+
+    (void)json_object_set_new(row, "place",
+                              json_sprintf("m%llx", (unsigned long long)v->number));
+    return row;
+}
+
 static bool add_to_page(void *context, const struct message_view *v)
 {
     struct page *p = context;
 
-    (void)json_array_append_new(p->rows, message_row_json(&v->row));
+    (void)json_array_append_new(p->rows, placed_row(v));
     return json_array_size(p->rows) < p->limit;
 }
 
@@ -129,9 +140,10 @@ void api_v1_messages(struct api_call *call)
     json_t *next = found.has_more
                        ? json_sprintf("m%llx", (unsigned long long)found.last)
                        : json_null();
-    api_answer_json(call, json_pack("{s:o, s:o, s:I, s:b}", "messages", page.rows,
+    api_answer_json(call, json_pack("{s:o, s:o, s:I, s:b, s:o}", "messages", page.rows,
                                     "next", next, "searched", (json_int_t)found.rows,
-                                    "complete", (int)found.is_whole));
+                                    "complete", (int)found.is_whole, "thresholds",
+                                    api_thresholds_json(call->config)));
 }
 
 /* ---- GET /v1/messages/live ---- */
@@ -210,7 +222,7 @@ void api_live_end(struct api_thread *t, const struct http_conn *c)
 static bool add_event(void *context, const struct message_view *v)
 {
     struct buf *b = context;
-    json_t *row = message_row_json(&v->row);
+    json_t *row = placed_row(v);
     char *text = row != NULL ? json_dumps(row, JSON_LINE) : NULL;
 
     if (text != NULL) {
@@ -241,11 +253,20 @@ static void add_new(struct api_live *l, struct buf *ret)
     }
 }
 
-static void look_at_client(struct api_live *l, uint64_t now_us)
+/* Whether the client still has its role. */
+static bool still_may(const struct api_live *l, const struct config *config)
+{
+    return l->who.proof == API_BY_PROXY
+               ? api_proxy_role(config, slice_str(l->who.name)) == l->who.role
+               : api_tokens_have(l->api->tokens, &l->who);
+}
+
+static void look_at_client(struct api_live *l, const struct config *config,
+                           uint64_t now_us)
 {
     struct buf piece;
 
-    if (!api_tokens_have(l->api->tokens, &l->who) ||
+    if (!still_may(l, config) ||
         now_us - l->begun_us > (uint64_t)API_LIVE_S * US_PER_S) {
         http_conn_close(l->conn);
         return;
@@ -267,7 +288,7 @@ void api_live_look(struct api_thread *t)
     const uint64_t now_us = clock_mono_us();
 
     for (unsigned i = t->nlive; i > 0; i--) {
-        look_at_client(t->live[i - 1],
-                       now_us); /* which may end it: the last takes its place */
+        /* which may end it: the last takes its place */
+        look_at_client(t->live[i - 1], t->config, now_us);
     }
 }

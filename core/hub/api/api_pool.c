@@ -5,7 +5,7 @@
 #include "core/hub/api/api_internal.h"
 #include "core/list/query.h"
 
-enum { WORKERS = 4, WORK_ARENA = 64 << 20 };
+enum { WORKERS = 9, WORK_ARENA = 64 << 20 }; /* as many as run at once, of all kinds */
 
 struct line {
     struct api_work *first;
@@ -19,9 +19,8 @@ static const struct {
     unsigned running;
     unsigned waiting;
 } places[API_KINDS] = {
-    [API_SCAN] = {2, 8},
-    [API_COUNTS] = {1, 32},
-    [API_SHOW] = {1, 32},
+    [API_REPLAY] = {1, 4},  [API_SAMPLE] = {1, 8}, [API_SCAN] = {2, 8},
+    [API_COUNTS] = {1, 32}, [API_ASK] = {2, 16},   [API_SHOW] = {1, 32},
     [API_WRITE] = {1, 64},
 };
 
@@ -83,7 +82,7 @@ static void *run_worker(void *context)
         w->call.ask = ask;
         if (arena == NULL || ask == NULL) {
             api_refuse(&w->call, 503, "out of memory");
-        } else {
+        } else if (kind == API_WRITE || !atomic_load(&w->is_gone)) {
             w->call.route->handler(&w->call);
             arena_reset(arena);
         }
@@ -98,13 +97,28 @@ static void *run_worker(void *context)
     return NULL;
 }
 
+/* Whether a client waits with such work already: one may run, and one may wait, which takes its
+ * place when the client goes on to other settings. Under the lock. */
+static bool is_waiting(const struct line *l, const struct api_work *w)
+{
+    for (const struct api_work *i = l->first; i != NULL; i = i->next) {
+        if (!atomic_load(&i->is_gone) && strcmp(i->call.from, w->call.from) == 0 &&
+            strcmp(i->call.who.name, w->call.who.name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool api_pool_put(struct api_pool *p, struct api_work *w)
 {
     enum api_kind kind = w->call.kind;
     struct line *l = &p->line[kind];
 
     (void)pthread_mutex_lock(&p->mutex);
-    bool has_place = l->waiting < places[kind].waiting && !p->stops;
+    const bool is_replay = kind == API_REPLAY || kind == API_SAMPLE;
+    bool has_place = l->waiting < places[kind].waiting && !p->stops &&
+                     !(is_replay && is_waiting(l, w));
 
     if (has_place) {
         w->next = NULL;

@@ -1,4 +1,4 @@
-/* api_report - reports by clients: new ones, their list, and undo. gillnetd keeps them. While it
+/* api_report - reports by clients: new ones, and undo. gillnetd keeps them. While it
  * does not run, they wait in its spool. */
 #include "core/base/case_id.h"
 #include "core/base/clock.h"
@@ -14,8 +14,8 @@
 
 enum {
     US_PER_S = 1000000,
-    LIST_MOST = 10000,
     ID_MAX = 64,
+    STATE_MAX = 64,
     FILE_MODE = 0640,
     SPOOL_MODE = 02770
 };
@@ -27,9 +27,10 @@ struct reporting {
     char reporter[REPORT_NAME_MAX];
     char kind[8];
     char id[ID_MAX];
-    struct slice body; /* the message, or the values one a line */
-    json_t *answer;    /* of gillnetd; NULL: it waits in the spool */
-    bool keeps_lists;  /* its reporter takes nothing off the lists */
+    struct slice body;    /* the message, or the values one a line */
+    json_t *answer;       /* of gillnetd; NULL: it waits in the spool */
+    bool keeps_lists;     /* its reporter takes nothing off the lists */
+    char kept_id[ID_MAX]; /* "": it waits in the spool */
     struct api_strings revoked;
 };
 
@@ -236,6 +237,30 @@ static void answer_report(struct reporting *r, json_t *rows)
     }
 }
 
+/* What the report is about. */
+static struct slice object_of(const struct reporting *r)
+{
+    return r->line.campaign.n > 0                  ? r->line.campaign
+           : r->line.nids > 0                      ? r->line.id[0]
+           : r->line.is_values && r->revoked.n > 0 ? r->revoked.v[0]
+                                                   : SLICE_LIT("message");
+}
+
+static void note_report(const struct reporting *r, size_t nchanged)
+{
+    char after[STATE_MAX];
+    const struct slice id = slice_str(r->kept_id);
+
+    (void)snprintf(after, sizeof(after), "%s, %zu revoked", r->kind, nchanged);
+    api_note(r->call,
+             &(struct change){.kind = r->line.campaign.n > 0 ? CHANGE_campaign_mark
+                                                             : CHANGE_report,
+                              .object = object_of(r),
+                              .after = slice_str(after),
+                              .values = &id,
+                              .nvalues = id.n > 0});
+}
+
 static void report_it(struct reporting *r)
 {
     struct errinfo why = {.text = ""};
@@ -243,6 +268,8 @@ static void report_it(struct reporting *r)
     enum err e = ERR_OK;
 
     if (keep_report(r)) {
+        const char *id = json_string_value(json_object_get(r->answer, "id"));
+        (void)snprintf(r->kept_id, sizeof(r->kept_id), "%s", id != NULL ? id : "");
         if (!r->line.is_values && !r->keeps_lists) {
             find_listed(r);
         }
@@ -258,9 +285,11 @@ static void report_it(struct reporting *r)
             api_refuse_change(r->call, e, &why);
         }
     }
+    if (r->call->who.role != API_NONE) { /* users have the log of reports */
+        note_report(r, json_array_size(c.rows));
+    }
     json_decref(c.rows);
     json_decref(r->answer);
-    api_audit(r->call, r->kind, r->revoked.n);
 }
 
 static bool is_kind(struct api_call *call, struct slice kind)
@@ -438,23 +467,19 @@ static bool is_unknown(const struct api_call *call, struct slice id)
     if (!case_id_read(id, &number)) {
         return false;
     }
-    enum err e = report_list_json(call->config->state_dir, 0, number, 1, &rows, NULL);
+    const struct report_wanted wanted = {
+        .state_dir = call->config->state_dir, .id = number, .most = 1};
+    enum err e = report_list_json(&wanted, &rows, NULL);
     bool is = e == ERR_OK && json_array_size(rows) == 0;
 
     json_decref(rows);
     return is;
 }
 
-void api_v1_reports_undo(struct api_call *call)
+void api_undo_report(struct api_call *call, struct slice id)
 {
-    struct slice id = SLICE_NONE;
     struct errinfo why = {.text = ""};
-    const struct api_member members[] = {{"id", API_MEMBER_STRING, true, &id}};
     struct reporting r = {.call = call, .line = {.say = SLICE_LIT("undo"), .nids = 1}};
-
-    if (!api_read_body(call, members, LENGTH(members))) {
-        return;
-    }
     struct api_change c = api_change_of(call);
 
     name_reporter(&r);
@@ -475,36 +500,15 @@ void api_v1_reports_undo(struct api_call *call)
     }
     json_decref(c.rows);
     json_decref(r.answer);
-    api_audit(call, "undo", 1);
+    api_note(call, &(struct change){.kind = CHANGE_report_undo, .object = id});
 }
 
-/* ---- GET /v1/reports ---- */
-
-void api_v1_reports(struct api_call *call)
+void api_v1_reports_undo(struct api_call *call)
 {
-    struct slice rest = call->request.query;
-    char value[ID_MAX];
-    struct slice name;
-    struct errinfo why = {.text = ""};
-    uint64_t since_s = 0;
-    json_t *rows = NULL;
-    bool is_bad = false;
+    struct slice id = SLICE_NONE;
+    const struct api_member members[] = {{"id", API_MEMBER_STRING, true, &id}};
 
-    while (!is_bad && http_query_next(&rest, &name, value, sizeof(value), &is_bad)) {
-        is_bad = !slice_eq(name, SLICE_LIT("since")) ||
-                 !slice_to_u64(slice_str(value), 10, UINT64_MAX, &since_s);
+    if (api_read_body(call, members, LENGTH(members))) {
+        api_undo_report(call, id);
     }
-    if (is_bad) {
-        api_refuse(call, 422, "\"since\" is a time in seconds since 1970");
-        return;
-    }
-    enum err e =
-        report_list_json(call->config->state_dir, since_s, 0, LIST_MOST, &rows, &why);
-
-    if (e != ERR_OK) {
-        json_decref(rows);
-        api_refuse_change(call, e, &why);
-        return;
-    }
-    api_answer_json(call, json_pack("{s:o}", "reports", rows));
 }

@@ -156,15 +156,66 @@ static bool has_right_query(struct api_call *call)
 /* Whether the role of the one who asks is enough. */
 static bool has_role(const struct api_call *call)
 {
-    const bool has_token = call->request.authorization.n > 0;
-
     return call->who.role >= call->route->role &&
-           (call->route->role != API_MESSAGES || has_token);
+           (call->route->role != API_MESSAGES || call->who.proof != API_UNPROVEN);
+}
+
+bool api_is_proven(struct api_call *call)
+{
+    if (call->who.proof != API_UNPROVEN) {
+        return true;
+    }
+    api_refuse(call, 401,
+               "a token with the role %s is needed: Authorization: Bearer; "
+               "api.local_role does not count here, because the answer shows settings "
+               "of a user",
+               api_role_name(call->route->role));
+    return false;
+}
+
+/* The client whom a proxy of api.proxies names. False: refused. */
+static bool take_proxy_user(struct api_call *call)
+{
+    const struct slice name = call->request.field;
+
+    if (!call->is_of_proxy) {
+        static struct clock_pace pace;
+
+        if (clock_take_turn(&pace, 60 * 1000000ULL)) {
+            log_warn(
+                "event=api result=refused from=%s: Gillnet-User, but this is none of "
+                "api.proxies%s",
+                call->from,
+                strcmp(call->from, "unix") == 0
+                    ? "; under systemd unix:LOGIN needs the drop-in "
+                      "gillnet-hub-proxy.conf, see gillnet-api(7)"
+                    : "");
+        }
+        api_refuse(call, 403, "the field Gillnet-User is taken from api.proxies alone");
+        return false;
+    }
+    if (name.n > API_USER_NAME_MAX) {
+        api_refuse(call, 403, "the name in Gillnet-User is too long");
+        return false;
+    }
+    call->who = (struct api_who){.role = api_proxy_role(call->config, name),
+                                 .proof = API_BY_PROXY};
+    (void)snprintf(call->who.name, sizeof(call->who.name), "%.*s", SLICE_ARGS(name));
+    if (call->who.role >= call->route->role) {
+        return true;
+    }
+    api_refuse(call, 403, "the role %s is needed, and this user has %s",
+               api_role_name(call->route->role), api_role_name(call->who.role));
+    return false;
 }
 
 /* Whether the one who asks has the role. */
 static bool may_ask(struct api_call *call, bool is_local, bool is_unix)
 {
+    if (call->request.field.n > 0) {
+        return take_proxy_user(call);
+    }
+    is_local = is_local && !call->is_of_proxy; /* its clients are somewhere else */
     if (call->request.authorization.n > 0) {
         api_tokens_look(call->api->tokens, call->config->api.tokens_file);
     }

@@ -62,6 +62,17 @@ static json_t *read_cursor(const char *value)
     return v;
 }
 
+static bool is_own(const struct api_table *t, struct slice name)
+{
+    size_t i = 0;
+
+    while (t->own != NULL && t->own[i] != NULL &&
+           !slice_eq(name, slice_str(t->own[i]))) {
+        i++;
+    }
+    return t->own != NULL && t->own[i] != NULL;
+}
+
 /* One parameter. */
 static enum err read_one(struct slice name, const char *value,
                          const struct api_table *t, struct api_rows_query *ret,
@@ -93,7 +104,9 @@ static enum err read_one(struct slice name, const char *value,
         memcpy(ret->words, value, n + 1);
         return ERR_OK;
     }
-    return bad(reterr, "the query is made of limit, cursor, q and sort");
+    return is_own(t, name)
+               ? ERR_OK
+               : bad(reterr, "the query is made of limit, cursor, q and sort");
 }
 
 /* A cursor is valid only for the order that it was made for. */
@@ -221,12 +234,23 @@ static int compare(const void *a, const void *b)
     return c;
 }
 
+/* v: a text, or an array of texts. */
+static bool has_words_in(const json_t *v, const char *words)
+{
+    bool has = strcasestr(text_of(v), words) != NULL;
+
+    for (size_t i = 0; !has && i < json_array_size(v); i++) {
+        has = strcasestr(text_of(json_array_get(v, i)), words) != NULL;
+    }
+    return has;
+}
+
 static bool has_words(const json_t *row, const struct api_table *t, const char *words)
 {
     bool has = *words == '\0';
 
     for (size_t i = 0; !has && t->words[i] != NULL; i++) {
-        has = strcasestr(text_of(json_object_get(row, t->words[i])), words) != NULL;
+        has = has_words_in(json_object_get(row, t->words[i]), words);
     }
     return has;
 }

@@ -24,8 +24,9 @@ enum {
 /* Names of fields; NULL ends each. */
 struct api_table {
     const char *const *sorts; /* the first is the default */
-    const char *const *words; /* texts in which q is looked for */
+    const char *const *words; /* texts, and arrays of texts, in which q is looked for */
     const char *const *key;   /* at most two texts, which name a row */
+    const char *const *own;   /* parameters that the caller reads; NULL: none */
 };
 
 struct api_rows_query {

@@ -4,9 +4,23 @@
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/hub/api/api_handlers.h"
+#include "core/message/feature/feature_json.h"
 #include "core/telemetry/stats.h"
 
 enum { US_PER_S = 1000000 };
+
+/* ---- GET /v1/whoami ---- */
+
+void api_v1_whoami(struct api_call *call)
+{
+    const char *const proofs[] = {
+        [API_UNPROVEN] = "none", [API_BY_TOKEN] = "token", [API_BY_PROXY] = "proxy"};
+
+    api_answer_json(call, json_pack("{s:o, s:s, s:s}", "name",
+                                    json_text(slice_str(call->who.name)), "role",
+                                    api_role_name(call->who.role), "proof",
+                                    proofs[call->who.proof]));
+}
 
 /* ---- gillnetd, by its page of numbers ---- */
 
@@ -86,17 +100,6 @@ void api_v1_progress(struct api_call *call)
 }
 
 /* ---- others' ---- */
-
-void api_v1_history(struct api_call *call)
-{
-    const struct api_hooks *h = &call->api->hooks;
-
-    if (h->history == NULL) {
-        api_refuse(call, 404, "there is no history here");
-    } else {
-        api_answer_json(call, h->history(h->context));
-    }
-}
 
 /* Reads the parameter names. all: also the names of the source document. */
 static bool read_names(struct api_call *call, bool *retall)

@@ -1,6 +1,10 @@
-/* api_tables - lists, feeds and peers as tables that are given page by page. */
+/* api_tables - lists, rules, feeds and peers as tables that are given page by page. */
 
+#include "core/base/clock.h"
 #include "core/hub/api/api_handlers.h"
+#include "core/verdict/journal/worth_tail.h"
+
+enum { US_PER_S = 1000000 };
 
 bool api_table_query(struct api_call *call, const struct api_table *t,
                      struct api_rows_query *ret)
@@ -35,10 +39,51 @@ static bool is_true(const json_t *row, const char *name)
     return json_is_true(json_object_get(row, name));
 }
 
+/* ---- worth of lists and rules ---- */
+
+#define WORTH_SORTS                                                      \
+    "hits_today", "hits_7d", "hits", "scored", "alone", "reported_spam", \
+        "reported_ham", "last_hit_s", "useless"
+
+/* The numbers, for one answer. */
+struct counted {
+    struct worth_tail *tail;
+    const struct worth *worth;
+    uint64_t today;
+    bool is_whole;
+};
+
+static struct counted counted_acquire(const struct api_call *call)
+{
+    struct counted c = {.tail = call->api->worth,
+                        .today = clock_wall_us() / US_PER_S / WORTH_DAY_S};
+
+    c.worth = worth_tail_acquire(c.tail, &c.is_whole);
+    return c;
+}
+
+/* Ends the use of the numbers, and adds how much mail they are of. */
+static void counted_release(const struct counted *c, json_t *answer)
+{
+    (void)json_object_set_new(answer, "counted",
+                              worth_totals_json(c->worth, c->today, c->is_whole));
+    worth_tail_release(c->tail);
+}
+
+static json_t *list_worth(const struct counted *c, const struct listset *set, size_t i)
+{
+    struct worth_numbers n;
+
+    worth_of_list(c->worth, slice_str(list_reader_name(listset_reader(set, i))),
+                  slice_str(listset_origin(set, i)), c->today, &n);
+    return worth_json(&n);
+}
+
 /* ---- lists ---- */
 
-static const char *const list_sorts[] = {"name",    "category",  "weight", "entries",
-                                         "revoked", "updated_s", "fault",  NULL};
+static const char *const list_sorts[] = {"name",    "category",  "weight",
+                                         "entries", "revoked",   "updated_s",
+                                         "fault",   WORTH_SORTS, NULL};
 static const char *const list_words[] = {"name", "origin", "category", "fault", NULL};
 static const char *const list_key[] = {"name", "origin", NULL};
 static const struct api_table list_table = {
@@ -88,18 +133,35 @@ static json_t *list_sketch(const struct listset *set, size_t i)
         list_reader_fault(r), "at", (json_int_t)i);
 }
 
-/* Replaces the sketches by full rows, which needs a look at the filters. */
-static void fill_lists(const struct listset *set, json_t *rows)
+/* Adds the number that the rows are sorted by, if it is one of their worth. */
+static void sketch_worth(const struct counted *c, const struct listset *set, size_t i,
+                         const char *sort, json_t *row)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *at = json_object_get(json_array_get(rows, i), "at");
+    if (*sort != '\0' && json_object_get(row, sort) == NULL) {
+        json_t *numbers = list_worth(c, set, i);
 
-        (void)json_array_set_new(rows, i,
-                                 list_json(set, (size_t)json_integer_value(at)));
+        (void)json_object_set(row, sort, json_object_get(numbers, sort));
+        json_decref(numbers);
     }
 }
 
-static json_t *lists_json(const struct listset *set, struct api_rows_query *q)
+/* Replaces the sketches by full rows, which needs a look at the filters. */
+static void fill_lists(const struct counted *c, const struct listset *set, json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *place = json_object_get(json_array_get(rows, i), "at");
+        const size_t at = (size_t)json_integer_value(place);
+        json_t *row = list_json(set, at);
+        json_t *numbers = list_worth(c, set, at);
+
+        (void)json_object_update(row, numbers);
+        json_decref(numbers);
+        (void)json_array_set_new(rows, i, row);
+    }
+}
+
+static json_t *lists_json(const struct counted *c, const struct listset *set,
+                          struct api_rows_query *q)
 {
     json_t *all = json_array();
     json_int_t entries = 0;
@@ -108,12 +170,13 @@ static json_t *lists_json(const struct listset *set, struct api_rows_query *q)
     for (size_t i = 0; i < listset_total(set); i++) {
         json_t *row = list_sketch(set, i);
 
+        sketch_worth(c, set, i, q->sort, row);
         entries += json_integer_value(json_object_get(row, "entries"));
         faults += json_is_string(json_object_get(row, "fault"));
         (void)json_array_append_new(all, row);
     }
     json_t *answer = api_table_page("lists", all, &list_table, q);
-    fill_lists(set, json_object_get(answer, "lists"));
+    fill_lists(c, set, json_object_get(answer, "lists"));
     (void)json_object_set_new(
         answer, "sums", json_pack("{s:I, s:I}", "entries", entries, "faults", faults));
     return answer;
@@ -127,8 +190,42 @@ void api_v1_lists(struct api_call *call)
         return;
     }
     const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
-    api_answer_json(call, lists_json(view->set, &q));
+    const struct counted c = counted_acquire(call);
+    json_t *answer = lists_json(&c, view->set, &q);
+
+    counted_release(&c, answer);
     list_watcher_release(call->api->lists, &view);
+    api_answer_json(call, answer);
+}
+
+/* ---- rules ---- */
+
+static const char *const rule_sorts[] = {"rule",  "state",     "score",
+                                         "group", WORTH_SORTS, NULL};
+static const char *const rule_words[] = {"rule",  "symbol", "description",
+                                         "group", "state",  NULL};
+static const char *const rule_key[] = {"rule", NULL};
+static const struct api_table rule_table = {
+    .sorts = rule_sorts, .words = rule_words, .key = rule_key};
+
+void api_v1_rules(struct api_call *call)
+{
+    struct api_rows_query q;
+
+    if (!api_table_query(call, &rule_table, &q)) {
+        return;
+    }
+    const struct counted c = counted_acquire(call);
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < call->config->nrules; i++) {
+        (void)json_array_append_new(
+            all, worth_rule_json(c.worth, &call->config->rules[i], c.today));
+    }
+    json_t *answer = api_table_page("rules", all, &rule_table, &q);
+
+    counted_release(&c, answer);
+    api_answer_json(call, answer);
 }
 
 /* ---- feeds ---- */

@@ -1,19 +1,9 @@
 /* api_write - requests that change something: revoked and allowed values, updates of feeds. One at
  * a time. */
 
-#include "core/base/log.h"
 #include "core/hub/api/api_body.h"
 #include "core/hub/api/api_handlers.h"
 #include "core/hub/api/api_list_change.h"
-
-void api_audit(const struct api_call *call, const char *what, size_t n)
-{
-    char path[LOG_STR_MAX];
-
-    log_info("event=api write=%s values=%zu result=%u who=%s from=%s path=%s", what, n,
-             call->answer.status, call->who.name, call->from,
-             log_str(path, call->request.path));
-}
 
 static unsigned status_of(enum err e)
 {
@@ -52,21 +42,16 @@ struct api_change api_change_of(struct api_call *call)
                                .rows = json_array()};
 }
 
-/* idle: the text of the answer if nothing was changed. */
-static void answer_changes(struct api_call *call, unsigned status, enum err e,
-                           const struct errinfo *why, const char *idle, json_t *rows)
+void api_answer_changes(struct api_call *call, enum err e, const struct errinfo *why,
+                        const char *idle, json_t *rows)
 {
     if (e != ERR_OK) {
-        json_decref(rows);
         api_refuse_change(call, e, why);
         return;
     }
     const char *detail = json_array_size(rows) == 0 ? idle : NULL;
 
-    api_answer_json(call, json_pack("{s:o, s:s*}", "changed", rows, "detail", detail));
-    if (call->answer.status == 200) {
-        call->answer.status = status;
-    }
+    api_answer_json(call, json_pack("{s:O, s:s*}", "changed", rows, "detail", detail));
 }
 
 /* ---- POST /v1/revoke, /v1/allow ---- */
@@ -89,8 +74,7 @@ static bool read_values(struct api_call *call, struct api_strings *values,
     return true;
 }
 
-/* A mistyped name would make a list that stays. */
-static bool is_there(struct api_call *call, struct slice list)
+bool api_list_is_there(struct api_call *call, struct slice list)
 {
     const struct list_watcher_view *view = list_watcher_acquire(call->api->lists);
     bool found = config_list_find(call->config, list)->name != NULL;
@@ -101,32 +85,36 @@ static bool is_there(struct api_call *call, struct slice list)
     }
     list_watcher_release(call->api->lists, &view);
     if (!found) {
-        api_refuse(call, 404, "there is no list of this name");
+        api_refuse(call, 404,
+                   "there is no list of this name; gillnet list add --create NAME "
+                   "VALUE makes one");
     }
     return found;
 }
 
 void api_v1_revoke(struct api_call *call)
 {
-    struct api_strings values;
-    struct slice list;
+    struct api_strings values = {.n = 0};
+    struct slice list = SLICE_NONE;
     struct errinfo why = {.text = ""};
 
-    if (!read_values(call, &values, &list) || (list.n > 0 && !is_there(call, list))) {
+    if (!read_values(call, &values, &list) ||
+        (list.n > 0 && !api_list_is_there(call, list))) {
         return;
     }
     struct api_change c = api_change_of(call);
     enum err e = api_change_revoke(&c, list, values.v, values.n, &why);
 
-    answer_changes(call, 200, e, &why,
-                   "nothing was changed: no list holds these values", c.rows);
-    api_audit(call, "revoke", values.n);
+    api_answer_changes(call, e, &why, "nothing was changed: no list holds these values",
+                       c.rows);
+    api_note_rows(call, &c, CHANGE_list_revoke, values.n);
+    json_decref(c.rows);
 }
 
 void api_v1_allow(struct api_call *call)
 {
-    struct api_strings values;
-    struct slice list;
+    struct api_strings values = {.n = 0};
+    struct slice list = SLICE_NONE;
     struct errinfo why = {.text = ""};
 
     if (!read_values(call, &values, &list)) {
@@ -145,23 +133,48 @@ void api_v1_allow(struct api_call *call)
     struct api_change c = api_change_of(call);
     enum err e = api_change_add(&c, list, values.v, values.n, &why);
 
-    answer_changes(call, 200, e, &why,
-                   "nothing was changed: the list holds them already", c.rows);
-    api_audit(call, "allow", values.n);
+    api_answer_changes(call, e, &why,
+                       "nothing was changed: the list holds them already", c.rows);
+    api_note_rows(call, &c, CHANGE_list_add, values.n);
+    json_decref(c.rows);
+}
+
+/* ---- a change of lists that is taken back ---- */
+
+void api_undo_values(struct api_call *call, enum change_undo undo, struct slice list,
+                     const json_t *values)
+{
+    const bool is_revoke = undo == CHANGE_LIST_REVOKE;
+    const size_t n = json_array_size(values);
+    struct slice *v = arena_array(call->arena, n, sizeof(*v));
+    struct errinfo why = {.text = ""};
+
+    if (v == NULL || !list_name_is_valid(list)) {
+        api_refuse(call, 422, "this is no change of a list");
+        return;
+    }
+    if (!api_list_is_there(call, list)) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *one = json_array_get(values, i);
+        v[i] = slice_of(json_string_value(one), json_string_length(one));
+    }
+    struct api_change c = api_change_of(call);
+    enum err e = is_revoke ? api_change_revoke(&c, list, v, n, &why)
+                           : api_change_add(&c, list, v, n, &why);
+
+    api_answer_changes(call, e, &why, "nothing was changed", c.rows);
+    api_note_rows(call, &c, is_revoke ? CHANGE_list_revoke : CHANGE_list_add, n);
+    json_decref(c.rows);
 }
 
 /* ---- POST /v1/feeds/update, /v1/feeds/rollback ---- */
 
-static void ask_feed(struct api_call *call, bool rolls_back)
+void api_ask_feed(struct api_call *call, struct slice feed, bool rolls_back)
 {
     const struct api_hooks *h = &call->api->hooks;
-    struct slice feed = SLICE_NONE;
     struct errinfo why = {.text = ""};
-    const struct api_member members[] = {{"feed", API_MEMBER_STRING, true, &feed}};
-
-    if (!api_read_body(call, members, 1)) {
-        return;
-    }
     struct slice name = arena_copy(call->arena, feed);
 
     if (h->feed == NULL || !list_name_is_valid(feed) || name.p == NULL) {
@@ -177,15 +190,27 @@ static void ask_feed(struct api_call *call, bool rolls_back)
                         json_pack("{s:s, s:s}", "feed", name.p, "state", "queued"));
         call->answer.status = 202;
     }
-    api_audit(call, rolls_back ? "feed-rollback" : "feed-update", 1);
+    api_note(call, &(struct change){.kind = rolls_back ? CHANGE_feed_rollback
+                                                       : CHANGE_feed_update,
+                                    .object = feed});
+}
+
+static void read_feed(struct api_call *call, bool rolls_back)
+{
+    struct slice feed = SLICE_NONE;
+    const struct api_member members[] = {{"feed", API_MEMBER_STRING, true, &feed}};
+
+    if (api_read_body(call, members, 1)) {
+        api_ask_feed(call, feed, rolls_back);
+    }
 }
 
 void api_v1_feed_update(struct api_call *call)
 {
-    ask_feed(call, false);
+    read_feed(call, false);
 }
 
 void api_v1_feed_rollback(struct api_call *call)
 {
-    ask_feed(call, true);
+    read_feed(call, true);
 }

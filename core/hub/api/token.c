@@ -8,7 +8,9 @@
 #include "core/base/hash256.h"
 #include "core/base/random.h"
 #include "core/base/uninitialized.h"
+#include "core/base/user.h"
 #include "core/hub/api/api_auth.h"
+#include "core/telemetry/changes.h"
 
 #define TOKEN_PREFIX  "gnt-" /* so that people and secret scanners recognise a token */
 #define SERVICE_GROUP "_gillnet-keys"
@@ -31,6 +33,22 @@ static void complain(const struct errinfo *why)
     char text[ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 16];
 
     (void)fprintf(stderr, "gillnet-hub: %s\n", errinfo_format(why, text, sizeof(text)));
+}
+
+static void note_token(const struct config *config, enum change_kind kind,
+                       const char *name, const char *role)
+{
+    char login[USER_NAME_BYTES];
+    struct errinfo why = {.text = ""};
+    const struct change c = {.kind = kind,
+                             .who = slice_str(user_name(getuid(), login)),
+                             .way = SLICE_LIT("command"),
+                             .object = slice_str(name),
+                             .after = slice_str(role)};
+
+    if (changes_note(config->state_dir, &c, &why) != ERR_OK) {
+        complain(&why);
+    }
 }
 
 /* ERR_OK when there is no file, too. */
@@ -177,6 +195,7 @@ int token_make(const struct config *config, const char *name, const char *role)
 
     if (status == EX_OK) {
         printf("%s\n", token);
+        note_token(config, CHANGE_token_make, name, api_role_name(r));
     }
     explicit_bzero(token, sizeof(token));
     return status;
@@ -266,6 +285,9 @@ int token_revoke(const struct config *config, const char *name)
         status = EX_NOINPUT;
     } else if (!buf_failed(&left)) {
         status = replace(config, buf_slice(&left));
+    }
+    if (status == EX_OK) {
+        note_token(config, CHANGE_token_revoke, name, NULL);
     }
     buf_fini(&left);
     buf_fini(&text);

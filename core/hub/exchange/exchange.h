@@ -11,7 +11,8 @@
  * fetched on the way. Every EXCHANGE_LOOK_S seconds one peer that is not called, each in turn, is
  * requested for its manifest, so that the called ones cannot hide a new one.
  * Reading order of the room: node, tls, peer_client; exchange_round, exchange_fetch, exchange;
- * peer_request, peer_server and its files; count_publisher, vote_publisher.
+ * peer_request, peer_server and its files; count_publisher; record_publisher with vote_publisher
+ * and summary_publisher.
  * To add a request between peers: its path in peer_request.c, its answer in peer_server_reply.c,
  * and a call in exchange_ask (exchange_round.c).
  * Depends: base, config, ring.   Threads: one.   Owns: its client.   ADR 0034.

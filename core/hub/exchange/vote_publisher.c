@@ -2,10 +2,10 @@
 
 #include "core/base/array.h"
 #include "core/base/clock.h"
+#include "core/hub/exchange/record_publisher.h"
 #include "core/report/report_log.h"
 #include "core/report/vote_stream.h"
 #include "core/report/votes.h"
-#include "core/ring/sync/peerlist.h"
 
 enum { US_PER_S = 1000000, DAY_S = 86400, DROPPED_OF = 8 };
 
@@ -45,8 +45,6 @@ struct vote_publisher {
     size_t nlisted;
     struct mirror_entry *wanted; /* VOTE_RECORDS_MAX of the last comparison */
     size_t nwanted;
-    struct list_record *step;
-    size_t nsteps;
 };
 
 enum { ITEMS_MAX = VOTE_RECORDS_MAX - 2 * VOTE_REPORTS_MAX - VOTE_LISTED_MAX };
@@ -293,73 +291,11 @@ static void make_wanted(struct vote_publisher *x, uint64_t now_s)
     x->nwanted = n;
 }
 
-/* ---- the difference ---- */
-
-static void add_step(struct vote_publisher *x, const struct mirror_entry *e,
-                     bool is_gone)
-{
-    struct list_record r = peerlist_record(e);
-
-    r.before = is_gone ? ENTRY_STANDS : ENTRY_ABSENT;
-    r.after = is_gone ? ENTRY_ABSENT : ENTRY_STANDS;
-    x->step[x->nsteps++] = r;
-}
-
-/* A record that differs in type or time alone is removed now; the next look adds it. */
-static void compare_entries(struct vote_publisher *x, const struct mirror_entry *want,
-                            const struct mirror_entry *held)
-{
-    if (want == NULL || held == NULL) {
-        add_step(x, want != NULL ? want : held, want == NULL);
-    } else if (want->class_type != held->class_type ||
-               want->expiry_s != held->expiry_s) {
-        add_step(x, held, true);
-        x->is_dirty = true;
-    }
-}
-
-static enum err compare_walk(struct vote_publisher *x, struct mirror_iter *walk)
-{
-    struct mirror_entry held;
-    enum err e = ERR_OK;
-    bool has_held = walk != NULL && mirror_iter_next(walk, &held, &e);
-    size_t i = 0;
-
-    while (e == ERR_OK && (i < x->nwanted || has_held) &&
-           x->nsteps < 2 * (size_t)VOTE_RECORDS_MAX) {
-        int order = !has_held         ? -1
-                    : i == x->nwanted ? 1
-                                      : by_digest(&x->wanted[i], &held);
-        compare_entries(x, order <= 0 ? &x->wanted[i] : NULL,
-                        order >= 0 ? &held : NULL);
-        i += order <= 0;
-        if (order >= 0) {
-            has_held = mirror_iter_next(walk, &held, &e);
-        }
-    }
-    return e;
-}
-
 static enum err publish(struct vote_publisher *x, struct errinfo *reterr)
 {
-    struct sync *sync = x->node->sync;
-    struct mirror_iter *walk = NULL;
-    struct stream_key key;
-    enum err e = ERR_OK;
-
     make_wanted(x, clock_wall_us() / US_PER_S);
-    x->nsteps = 0;
-    if (sync_own_stream(sync, OBJECT_LIST, LIST_VOTES, &key)) {
-        e = peerlist_walk(sync_lists(sync), &key, &walk, reterr);
-    } else if (x->nwanted == 0) { /* an older stream, if there is one, ends */
-        return sync_publish_list(sync, LIST_VOTES, NULL, 0, reterr);
-    }
-    THEN(e, compare_walk(x, walk));
-    mirror_iter_free(&walk);
-    if (e == ERR_OK && x->nsteps > 0) {
-        e = sync_publish_list(sync, LIST_VOTES, x->step, x->nsteps, reterr);
-    }
-    return e;
+    const struct records_wanted wanted = {LIST_VOTES, x->wanted, x->nwanted};
+    return records_publish(x->node->sync, &wanted, &x->is_dirty, reterr);
 }
 
 static bool is_time(const struct vote_publisher *x, uint64_t mono_s)
@@ -372,15 +308,12 @@ static enum err publish_changes(struct vote_publisher *x, uint64_t mono_s,
                                 struct errinfo *reterr)
 {
     x->wanted = calloc(VOTE_RECORDS_MAX, sizeof(*x->wanted));
-    x->step = calloc(2 * (size_t)VOTE_RECORDS_MAX, sizeof(*x->step));
     x->is_dirty = false;
-    enum err e = x->wanted != NULL && x->step != NULL ? publish(x, reterr)
-                                                      : errinfo_nomem(reterr, "votes");
+    enum err e =
+        x->wanted != NULL ? publish(x, reterr) : errinfo_nomem(reterr, "votes");
 
     free(x->wanted);
-    free(x->step);
     x->wanted = NULL;
-    x->step = NULL;
     x->compare_s = mono_s + VOTE_PUBLISHER_COMPARE_S;
     x->version = x->node->manifest.version;
     x->is_dirty = x->is_dirty || e != ERR_OK;

@@ -163,6 +163,7 @@ static enum err take_large(struct subscribe *s, struct follower *f, unsigned pla
     }
     e = subscription_take(f->subscription, slice_of((const char *)map.p, map.n),
                           reterr);
+    THEN(e, filemap_check(&map, path, reterr));
     filemap_close(&map);
     (void)unlink(path);
     add_traffic(s, f, &(struct fetch_answer){.bytes = 0}, 1);

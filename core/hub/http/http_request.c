@@ -103,6 +103,8 @@ static const struct {
     {{"sec-fetch-site", 14}, true, STORED(site)},
     {{"if-none-match", 13}, false, STORED(match)},
     {{"referer", 7}, true, STORED(referer)},
+    {{"cookie", 6}, true, STORED(cookies)},
+    {{"accept-language", 15}, false, STORED(languages)},
 };
 #undef STORED
 

@@ -48,6 +48,8 @@ struct http_request {
     struct slice authorization;
     struct slice match; /* If-None-Match */
     struct slice field; /* the one of the rules */
+    struct slice cookies;
+    struct slice languages; /* Accept-Language */
 };
 
 /* head: of http_head_length bytes. 0: *ret is filled. Otherwise the status of the refusal, after

@@ -111,6 +111,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
     }
     feeds_tick(h->feeds);
     hub_show(h);
+    stats_keep();
     hub_signs_tick(h);
     tell_manager(h);
     if (h->o.is_once) {
@@ -297,6 +298,7 @@ static void tear_down(struct hub *h)
     count_publisher_free(&h->counts);
     list_publisher_free(&h->share);
     vote_publisher_free(&h->votes);
+    summary_publisher_free(&h->summary);
     node_close(&h->node);
     for (size_t i = 0; i < LENGTH(h->signals); i++) {
         if (h->signals[i] != NULL) {

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/slice.h"
 #include "core/base/unix_place.h"
+#include "core/telemetry/log_rows.h"
 
 enum { BACKLOG = 128 };
 
@@ -89,6 +90,10 @@ static void answer_line(struct visitor *v, struct slice line, struct buf *ret)
             return;
         }
     }
+    if (slice_eq(line, SLICE_LIT("errors"))) {
+        log_rows_print(ret);
+        return;
+    }
     if (slice_eq(line, SLICE_LIT("pause"))) {
         pause_hub(v, ret);
         return;
@@ -101,8 +106,9 @@ static void answer_line(struct visitor *v, struct slice line, struct buf *ret)
         c->hooks.store(c->hooks.context, line, v->may_hold, ret);
         return;
     }
-    buf_add_str(ret, "error unknown request; understood are ping, stat, status, "
-                     "alerts, reload, pause, feeds, feed-..., store and store-...\n");
+    buf_add_str(
+        ret, "error unknown request; understood are ping, stat, status, "
+             "alerts, errors, reload, pause, feeds, feed-..., store and store-...\n");
 }
 
 static void on_read(struct bufferevent *bev, void *context)

@@ -1,6 +1,6 @@
 /*
- * hub_control - the Unix socket for requests of `gillnet`: ping, stat, status, alerts, reload,
- * pause, feeds.
+ * hub_control - the Unix socket for requests of `gillnet`: ping, stat, status, alerts, errors,
+ * reload, pause, feeds.
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. After "pause" the hub closes STATE/peers and answers "ok paused". It opens the files

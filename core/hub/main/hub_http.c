@@ -1,10 +1,16 @@
 /* hub_http - the HTTP API of the running hub: started, renewed and ended with it. */
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/feed/feed.h"
 #include "core/hub/main/hub_internal.h"
+#include "core/message/feature/feature.h"
 #include "core/telemetry/control_client.h"
 
-enum { SCAN_WAIT_US = 30 * 1000 * 1000, QUEUE_WAIT_US = 60 * 1000 * 1000 };
+enum {
+    ASK_WAIT_US = 2 * 1000 * 1000,
+    SCAN_WAIT_US = 30 * 1000 * 1000,
+    QUEUE_WAIT_US = 60 * 1000 * 1000
+};
 
 /* ---- requests of the API's workers to gillnetd ---- */
 
@@ -56,7 +62,7 @@ static enum err ask(void *context, struct slice line, struct buf *ret,
     struct hub *h = context;
     const struct list_watcher_view *v = list_watcher_acquire(h->lists);
     enum err e = control_client_ask(v->config->control_socket, line, SLICE_NONE,
-                                    clock_mono_us() + SCAN_WAIT_US, ret, reterr);
+                                    clock_mono_us() + ASK_WAIT_US, ret, reterr);
 
     list_watcher_release(h->lists, &v);
     return e;
@@ -96,6 +102,11 @@ static enum err ask_feed(void *context, const char *name, bool rolls_back,
 
 void hub_api_start(struct hub *h)
 {
+    static const struct config_types types = {.is_sought = feature_is_sought,
+                                              .is_counted = feature_is_counted,
+                                              .is_trait = trait_is_known,
+                                              .is_format = feed_format_is_known,
+                                              .is_feature = feature_is_of_message};
     struct api_options o = {
         .config = h->config,
         .board = h->board,
@@ -106,6 +117,7 @@ void hub_api_start(struct hub *h)
                   .report = send_report,
                   .ask = ask,
                   .queue = ask_queue,
+                  .types = &types,
                   .feed = ask_feed},
     };
     struct errinfo why = {.text = ""};
@@ -125,6 +137,7 @@ void hub_api_start(struct hub *h)
     if (e == ERR_OK && h->history == NULL) {
         e = errinfo_nomem(&why, "api");
     }
+    hub_show_headline(h);
     o.lists = h->lists;
     metrics_collector_set(h->surveyor, h->lists, NULL);
     THEN(e, api_new(&o, &h->api, &why));

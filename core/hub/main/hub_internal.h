@@ -12,6 +12,7 @@
 #include "core/hub/exchange/exchange.h"
 #include "core/hub/exchange/node.h"
 #include "core/hub/exchange/peer_server.h"
+#include "core/hub/exchange/summary_publisher.h"
 #include "core/hub/exchange/vote_publisher.h"
 #include "core/hub/fetch/feeds.h"
 #include "core/hub/fetch/subscribe.h"
@@ -51,6 +52,8 @@ struct hub {
     struct count_publisher *counts;
     struct list_publisher *share;
     struct vote_publisher *votes;
+    struct summary_publisher *summary;
+    struct headline headline; /* of the last second; at_s 0: none yet */
     struct control *control;
     struct shared *shared;       /* NULL: no store */
     struct subscribe *subscribe; /* NULL: no subscriptions */
@@ -150,5 +153,7 @@ void hub_answer_feed(void *context, struct slice line, bool may_change,
                      struct buf *ret);
 /* Puts its sections on the board. */
 void hub_show(struct hub *h);
+/* Only the headline. */
+void hub_show_headline(struct hub *h);
 
 #endif

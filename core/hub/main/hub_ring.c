@@ -27,6 +27,7 @@ void hub_ring_close(struct hub *h)
     count_publisher_free(&h->counts);
     list_publisher_free(&h->share);
     vote_publisher_free(&h->votes);
+    summary_publisher_free(&h->summary);
     node_close(&h->node);
     (void)exchange_renew(h->exchange, h->config, &why); /* nothing is made */
     peer_server_wake(h->server);
@@ -130,6 +131,7 @@ void hub_ring_open(struct hub *h)
         hub_trouble(h, "share", &why);
     }
     h->votes = vote_publisher_new(&h->node);
+    h->summary = summary_publisher_new(&h->node);
     renew(h);
 }
 
@@ -198,6 +200,9 @@ static void publish_all(struct hub *h)
     }
     if (vote_publisher_tick(h->votes, &why) != ERR_OK) {
         hub_trouble(h, "votes", &why);
+    }
+    if (summary_publisher_tick(h->summary, &h->headline, &why) != ERR_OK) {
+        hub_trouble(h, "summary", &why);
     }
     if (h->o.is_once) {
         h->has_published = h->ticks > ONCE_LEAST_S &&

@@ -4,6 +4,8 @@
 #include "core/base/clock.h"
 #include "core/base/version.h"
 #include "core/hub/main/hub_internal.h"
+#include "core/hub/status/status_headline.h"
+#include "core/summary/summary_json.h"
 
 void hub_answer_ping(void *context, struct buf *ret)
 {
@@ -340,8 +342,16 @@ void hub_answer_feed(void *context, struct slice line, bool may_change, struct b
     }
 }
 
+void hub_show_headline(struct hub *h)
+{
+    status_headline(h->board, h->config->state_dir, clock_wall_us() / 1000000,
+                    &h->headline);
+    status_board_put(h->board, STATUS_BOARD_NOW, headline_json(&h->headline));
+}
+
 void hub_show(struct hub *h)
 {
+    hub_show_headline(h);
     status_board_put(h->board, STATUS_BOARD_HUB, numbers(h));
     status_board_put(h->board, STATUS_BOARD_SUBSCRIPTIONS,
                      subscribe_rows(h->subscribe));

@@ -54,6 +54,9 @@ ALERT_IS(filter_alarm, stat_now(c, STAT_filter_alarms))
 ALERT_IS(counts_volatile, stat_now(c, STAT_count_volatile))
 ALERT_IS(account, stat_now(c, STAT_accounts_above))
 ALERT_IS(clock_jumped, stat_now(c, STAT_count_clock_suspended))
+/* where none was ever there, files are not to be read */
+ALERT_IS(reader,
+         stat_now(c, STAT_files_read) > 0 ? stat_rise(c, STAT_files_unasked) : 0)
 ALERT_IS(emergency, stat_now(c, STAT_emergency))
 ALERT_IS(damage, stat_rise(c, STAT_scrub_errors) + stat_now(c, STAT_count_damaged_runs))
 

@@ -25,7 +25,7 @@ struct status_board {
 
 static const char *empty_text(enum status_board_section s)
 {
-    return s == STATUS_BOARD_HUB                               ? "{}"
+    return s == STATUS_BOARD_HUB || s == STATUS_BOARD_NOW      ? "{}"
            : s == STATUS_BOARD_RING || s == STATUS_BOARD_STORE ? "null"
                                                                : "[]";
 }

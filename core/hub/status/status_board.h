@@ -3,7 +3,8 @@
  *
  * Each part puts its own section after a change, or about once a second. API, metrics and page read
  * them. No caller waits for another: a put swaps the text of the section.
- * Files in reading order: status_board; list_watcher, the hub's snapshot of the lists.
+ * Files in reading order: status_board; status_headline; list_watcher, the hub's snapshot of the
+ * lists.
  * To add a section: a name in the enum, its empty text in empty_text (status_board.c), a put by its
  * part, and a route in core/hub/api/api_route.def if clients read it.
  * Depends: base, jansson.   Threads: any.   Owns: the texts.
@@ -17,6 +18,7 @@
 
 enum status_board_section {
     STATUS_BOARD_HUB,           /* object of numbers: the hub's own */
+    STATUS_BOARD_NOW,           /* object: the headline (core/summary/summary_json.h) */
     STATUS_BOARD_RING,          /* object, or null without a ring */
     STATUS_BOARD_STORE,         /* object, or null without a store: shared_json.h */
     STATUS_BOARD_PEERS,         /* array: rows of `gillnet peer status` */
@@ -28,7 +30,7 @@ enum status_board_section {
 };
 
 struct status_board;
-/* Every section is empty: an array, or null for _RING and _STORE, {} for STATUS_BOARD_HUB. NULL:
+/* Every section is empty: an array, or null for _RING and _STORE, {} for _HUB and _NOW. NULL:
  * no memory. */
 struct status_board *status_board_new(void);
 void status_board_free(struct status_board **b);

@@ -1,5 +1,6 @@
 // chart - the drawings: bars over time, a histogram with thresholds, sparklines. Each has a text beside it.
-import { amount, clockOf, count, el, short, svg } from "./dom.js";
+import { amount, clockOf, count, dateOf, el, monthOf, short, svg, weekdayOf } from "./dom.js";
+import { t } from "./language.js";
 
 const LEFT = 44, BOTTOM = 20, TOP = 14;
 const MARKS = 3 * TOP; // room for the names of thresholds
@@ -18,26 +19,52 @@ function frame(width, height, words) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words, class: "chart" });
 }
 
-// buckets: [{at, NAME: n}] in order of time; series: names from below to above.
-export function stacked(width, height, buckets, series, words) {
+// The labels of an axis of time, in local time: name of a period, then how far apart they stand at a width.
+const TICKS = {
+  day: (date, width) => date.getMinutes() === 0 && date.getHours() % (width < 480 ? 6 : width < 800 ? 4 : 2) === 0 && clockOf(date / 1000),
+  week: (date) => date.getHours() === 0 && weekdayOf(date / 1000),
+  month: (date, width) => date.getHours() === 0 && date.getDate() % (width < 480 ? 10 : 5) === 1 && date.getDate() < 31 && dateOf(date / 1000),
+  year: (date, width) => date.getUTCDate() === 1 && date.getUTCMonth() % (width < 480 ? 3 : 1) === 0 && monthOf(date / 1000),
+  years: (date, width) => date.getUTCDate() === 1 && date.getUTCMonth() % (width < 480 ? 6 : 3) === 0 && monthOf(date / 1000),
+};
+// The first label of the times that a bar stands for; "": none.
+function tickOf(period, b, step_s, width) {
+  for (let at = b.at; at < b.at + b.seconds; at += step_s) {
+    const words = TICKS[period](new Date(at * 1000), width);
+    if (words) return words;
+  }
+  return "";
+}
+// A bar is at least two pixels wide: neighbours are added up.
+export function grouped(buckets, width, names, seconds) {
+  const step = Math.max(1, Math.ceil(buckets.length / Math.max(Math.floor((width - LEFT) / 2), 1)));
+  const bars = [];
+  for (let i = buckets.length % step - step; i < buckets.length; i += step) {
+    const part = buckets.slice(Math.max(i, 0), i + step);
+    if (part.length === 0) continue;
+    const sums = Object.fromEntries(names.map((name) => [name, part.reduce((n, b) => n + b[name], 0)]));
+    bars.push({ at: part[0].at, seconds: part.length * seconds, ...sums });
+  }
+  return bars;
+}
+
+// bars: [{at, seconds, NAME: n}] in order of time; series: names from below to above; step_s: of the buckets.
+export function stacked(width, height, bars, series, words, { period = "day", step_s = 600 } = {}) {
   const chart = frame(width, height, words);
   const sum = (b) => series.reduce((n, s) => n + b[s], 0);
-  const top = roundUp(Math.max(1, ...buckets.map(sum)));
+  const top = roundUp(Math.max(1, ...bars.map(sum)));
   const plot = { w: width - LEFT, h: height - BOTTOM - TOP };
-  const step = plot.w / Math.max(buckets.length, 1);
+  const step = plot.w / Math.max(bars.length, 1);
   const y = (n) => TOP + plot.h - (n / top) * plot.h;
 
   for (const n of top === 1 ? [0, 1] : [0, top / 2, top]) {
     chart.append(svg("line", { x1: LEFT, x2: width, y1: y(n), y2: y(n), class: n === 0 ? "axis" : "grid" }),
       label(LEFT - 6, y(n) + 4, short(n), "end"));
   }
-  const hours = width < 480 ? 6 : width < 800 ? 4 : 2;
-  buckets.forEach((b, i) => {
-    const date = new Date(b.at * 1000);
+  bars.forEach((b, i) => {
     const x = LEFT + i * step;
-    if (date.getMinutes() === 0 && date.getHours() % hours === 0 && x + 18 < width && x > LEFT + 14) {
-      chart.append(label(x, height - 5, clockOf(b.at)));
-    }
+    const tick = x + 18 < width && x > LEFT + 14 ? tickOf(period, b, step_s, width) : "";
+    if (tick) chart.append(label(x, height - 5, tick));
     let below = 0;
     for (const s of series) {
       if (b[s] > 0) {
@@ -115,7 +142,7 @@ export function spark(values, words) {
   const top = Math.max(1, ...v);
   const chart = svg("svg", {
     viewBox: `0 0 ${width} ${height}`, width, height, role: "img", class: "spark",
-    "aria-label": `${words}: ${count(v.at(-1))} at the end, at most ${count(Math.max(0, ...v))}`,
+    "aria-label": t("{what}: {last} at the end, at most {most}", { what: words, last: count(v.at(-1)), most: count(Math.max(0, ...v)) }),
   });
   const step = width / v.length;
   let line = `M0 ${height}`;
@@ -125,6 +152,16 @@ export function spark(values, words) {
   });
   chart.append(svg("path", { d: `${line}V${height}Z` }));
   return chart;
+}
+
+// A score beside the thresholds. marks: {ACTION: number or null}.
+export function scoreBar(score, action, marks) {
+  const at = Object.values(marks).filter((n) => Number.isFinite(n) && n > 0);
+  const most = 1.25 * Math.max(8, ...at);
+  const place = (n) => Math.max(0, Math.min(100, (n / most) * 100)).toFixed(1);
+  return svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "bar score", "aria-hidden": "true" },
+    svg("rect", { width: 100, height: 8, class: "room" }), svg("rect", { width: place(score), height: 8, class: `fill-${action}` }),
+    ...at.map((n) => svg("rect", { x: place(n), width: 1, height: 8, class: "limit" })));
 }
 
 // A share of a whole as a bar, beside its text.

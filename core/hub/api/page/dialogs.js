@@ -1,6 +1,7 @@
 // dialogs - sign-in, confirmation of changes, and short messages.
 import { check, hasToken, setToken } from "./api.js";
 import { byId, say } from "./dom.js";
+import { t } from "./language.js";
 
 let clearing = 0;
 export function tell(words, kind = "well") {
@@ -18,8 +19,12 @@ function open(dialog) {
   return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue), { once: true }));
 }
 
-export function showSession() {
-  say(byId("sign"), hasToken() ? "Sign out" : "Sign in");
+let who = null; // {name, role, proof} of /v1/whoami
+export function showSession(answer = who) {
+  who = answer;
+  say(byId("sign"), hasToken() ? t("Sign out") : t("Sign in"));
+  byId("sign").hidden = who?.proof === "proxy"; // the proxy signs in and out
+  say(byId("who"), who && who.proof !== "none" ? `${who.name} (${who.role})` : "");
 }
 
 function sayWhy(words, isBad = false) {
@@ -79,21 +84,44 @@ export async function doAs(call, done) {
       return answer;
     } catch (e) {
       if (e.kind === "token" && tries === 0 && (await signIn(e.message))) continue;
-      tell(`Not done: ${e.message}`, "critical");
+      tell(t("Not done: {why}", { why: e.message }), "critical");
       return null;
     }
   }
 }
 
+export const showKeys = () => open(byId("keys-dialog"));
+
+// Colours and language: kept in the browser, and only if they were chosen. theme.js reads them.
+function keep(name, value) {
+  try {
+    if (value) localStorage.setItem(name, value);
+    else localStorage.removeItem(name);
+  } catch { /* refused: for this page alone */ }
+}
+function startChoices() {
+  const root = document.documentElement;
+  byId("theme").value = root.dataset.theme ?? "";
+  byId("theme").addEventListener("change", (e) => {
+    keep("gillnet-theme", e.target.value);
+    if (e.target.value) root.dataset.theme = e.target.value;
+    else delete root.dataset.theme;
+  });
+  byId("language").value = root.lang;
+  byId("language").addEventListener("change", (e) => {
+    keep("gillnet-language", e.target.value);
+    location.reload();
+  });
+}
+
 export function start(changed) {
   onToken = changed;
   showSession();
+  startChoices();
   byId("sign").addEventListener("click", () => {
     if (hasToken()) {
       setToken("");
-      showSession();
-      tell("Signed out: the token is forgotten.");
-      onToken();
+      location.reload(); // what was shown is gone, too
     } else {
       signIn();
     }

@@ -2,6 +2,7 @@
 //
 // Everything from the server enters as text, never as markup; the policy would block that too.
 // Invisible characters enter as codes.
+import { locale, marked, t } from "./language.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -46,12 +47,12 @@ export const isTime = (s) => known(s) && s > 0 && s < 1e11;
 const NOTHING = "–";
 export const text = (value) => (value === null || value === undefined || value === "" ? NOTHING : String(value));
 
-const whole = new Intl.NumberFormat("en");
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const whole = new Intl.NumberFormat(locale);
+const scale = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 
 export const count = (n) => (known(n) ? whole.format(n) : NOTHING);
-export const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
 
 function scaled(n, step, units) {
   let at = 0;
@@ -59,29 +60,36 @@ function scaled(n, step, units) {
     n /= step;
     at++;
   }
-  return `${at === 0 || n >= 100 ? Math.round(n) : Number(n.toFixed(1))}${units[at]}`;
+  return `${scale.format(at === 0 || n >= 100 ? Math.round(n) : n)}${units[at]}`;
 }
-export const short = (n) => (known(n) ? scaled(n, 1000, ["", " k", " M", " bn", " tn"]) : NOTHING);
+export const short = (n) => (known(n) ? scaled(n, 1000, ["", " k", " M", " G", " T"]) : NOTHING);
 export const bytes = (n) => (known(n) ? scaled(n, 1024, [" B", " KB", " MB", " GB", " TB"]) : NOTHING);
 
+// At least three digits, and never 100 % of a part.
 export function share(n) {
   if (!known(n)) return NOTHING;
   const percent = n * 100;
   if (percent === 0) return "0 %";
   if (percent < 0.001) return "< 0.001 %";
-  return `${Number(percent.toPrecision(percent >= 99.95 ? 4 : 3))} %`;
+  return `${new Intl.NumberFormat(locale, { maximumSignificantDigits: percent >= 99.95 ? 4 : 3 }).format(percent)} %`;
 }
 
 export function lasting(seconds) {
   if (!known(seconds)) return NOTHING;
   const s = Math.max(0, Math.round(seconds));
-  if (s < 60) return `${s} s`;
-  if (s < 3600) return `${Math.round(s / 60)} min`;
-  if (s < 86400 * 2) return `${Number((s / 3600).toFixed(s < 36000 ? 1 : 0))} h`;
-  return `${Math.round(s / 86400)} d`;
+  if (s < 60) return t("{n} s", { n: s });
+  if (s < 3600) return t("{n} min", { n: Math.round(s / 60) });
+  if (s < 86400 * 2) return t("{n} h", { n: scale.format(s < 36000 ? s / 3600 : Math.round(s / 3600)) });
+  return t("{n} d", { n: Math.round(s / 86400) });
 }
 export const clockOf = (s) => (isTime(s) ? clock.format(new Date(s * 1000)) : NOTHING);
 export const timeOf = (s) => (isTime(s) ? day.format(new Date(s * 1000)) : NOTHING);
+const dated = (form) => (s) => (isTime(s) ? form.format(new Date(s * 1000)) : NOTHING);
+export const weekdayOf = dated(new Intl.DateTimeFormat(locale, { weekday: "short" }));
+export const dateOf = dated(new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" }));
+// Days and months of two years are those of UTC, as the hub adds them up.
+export const utcDateOf = dated(new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }));
+export const monthOf = dated(new Intl.DateTimeFormat(locale, { month: "short", year: "2-digit", timeZone: "UTC" }));
 
 // Seconds since 1970, or an RFC 3339 text as the command line prints it.
 export const seconds = (value) => (typeof value === "string" ? Date.parse(value) / 1000 : value);
@@ -93,9 +101,9 @@ export function setServerTime(s) {
 }
 export const now = () => Date.now() / 1000 + ahead;
 export function ago(s) {
-  if (!isTime(s)) return "never";
+  if (!isTime(s)) return t("never");
   const past = now() - s;
-  return past < -1 ? `in ${lasting(-past)}` : past < 5 ? "just now" : `${lasting(past)} ago`;
+  return past < -1 ? t("in {time}", { time: lasting(-past) }) : past < 5 ? t("just now") : t("{time} ago", { time: lasting(past) });
 }
 
 // An age; the full date is its tooltip.
@@ -104,8 +112,14 @@ function when(node, s) {
   node.title = isTime(s) ? timeOf(s) : "";
 }
 
+// A paragraph of the page's own words: what stands between backticks is code.
+export const para = (words, more = {}) => el("p", more, ...marked(words));
 export const under = (words) => el("span", { class: "under" }, words);
 export const chip = (word, kind) => el("span", { class: `chip ${kind}` }, String(word));
+
+// The first cell of a row: a name, more below it, and words about it.
+export const named = (name, more, tags = []) => [el("span", { class: "name" }, text(name)), ...tags.map((tag) => chip(tag, "plain")),
+  more ? under(more) : null];
 
 // Replaces the children of a node if they differ.
 export function put(node, children) {
@@ -163,5 +177,5 @@ export function table(caption, columns, key = (row, at) => at, isHeaded = false)
   return { node, show };
 }
 // Columns for the counts of a row.
-export const WINDOWS = [["10 min", "w10m"], ["Hour", "w1h"], ["Day", "w1d"], ["14 days", "w14d"]]
+export const WINDOWS = [[t("10 min"), "w10m"], [t("Hour"), "w1h"], [t("Day"), "w1d"], [t("14 days"), "w14d"]]
   .map(([head, name]) => ({ head, num: true, text: (r) => count(r[name]) }));

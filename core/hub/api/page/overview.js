@@ -1,10 +1,12 @@
-// overview - the first screen: health, figures, charts, rules, bulk keys.
-import { bar, bucketAt, histogram, spark, stacked } from "./chart.js";
-import { amount, byId, chip, clockOf, count, el, isTime, lasting, list, now, number, plural, say, share, short, table, text, timeOf, WINDOWS } from "./dom.js";
+// overview - the first view: health (health.js), figures, charts, rules, bulk keys, long work.
+import { go, linkTo, refresh } from "./address.js";
+import { bar, bucketAt, grouped, histogram, spark, stacked } from "./chart.js";
+import { amount, byId, clockOf, count, dateOf, el, isTime, lasting, list, monthOf, now, number, say, share, short, table, text, timeOf, utcDateOf, WINDOWS } from "./dom.js";
+import { plural, t } from "./language.js";
 
 const ACTIONS = ["accept", "header", "quarantine", "defer", "reject", "discard"];
 const MEANS = {
-  accept: "accepted", header: "marked", quarantine: "held", defer: "deferred", reject: "rejected", discard: "discarded",
+  accept: t("accepted"), header: t("marked"), quarantine: t("held"), defer: t("deferred"), reject: t("rejected"), discard: t("discarded"),
 };
 // The answer with valid numbers for the drawings.
 function sound(answer) {
@@ -12,73 +14,6 @@ function sound(answer) {
   return { ...answer, buckets: list(answer.buckets).filter((b) => isTime(b.at)).map((b) => ({ at: b.at, ...counts(b) })) };
 }
 const sumOf = (buckets, name) => buckets.reduce((n, b) => n + b[name], 0);
-
-// ---- health ----
-
-// Emergency mode, from gillnetd's own numbers: the alert of it comes later and knows less. Null: off.
-function emergency(daemon) {
-  const it = daemon?.running ? daemon.stats : null;
-  if (!it || amount(it.emergency) === 0) return null;
-  const domains = amount(it.escalated);
-  return { key: "emergency", severity: "warning", since: it.emergency_since_time,
-    message: `Emergency mode: ${count(amount(it.emergency_rate))} URL checks a second; it began above ${count(amount(it.emergency_level))}`,
-    action: `gillnet emergency shows it${domains > 0 ? `, and ${plural(domains, "domain")} that ${domains === 1 ? "counts" : "count"} as listed for a while` : ""}` };
-}
-
-// Reasons against "all is well": firing alerts and faults of gillnetd.
-function needs(data) {
-  const mode = emergency(data.stats?.gillnetd);
-  const isNews = (a) => a.firing && !(mode && a.name === "GillnetEmergency");
-  const found = list(data.alerts?.alerts).filter(isNews).map((a) => ({
-    key: `alert ${a.name}`, severity: a.severity === "critical" ? "critical" : "warning", message: text(a.message || a.name),
-    action: a.action ?? "", since: a.since_s,
-  }));
-  const daemon = data.stats?.gillnetd;
-  if (daemon && daemon.running === false && !found.some((f) => f.severity === "critical")) {
-    found.push({ key: "down", severity: "critical", message: "gillnetd does not run: mail is not examined",
-      action: "systemctl status gillnetd", since: 0 });
-  }
-  for (const fault of Array.isArray(daemon?.faults) ? daemon.faults : []) {
-    found.push({ key: `fault ${fault}`, severity: "warning", message: text(fault), action: "gillnet doctor says what to do", since: 0 });
-  }
-  if (mode) found.push(mode);
-  return found.sort((a, b) => (a.severity > b.severity) - (a.severity < b.severity));
-}
-
-function need(found) {
-  return el("li", { class: found.severity },
-    chip(found.severity, found.severity),
-    el("div", {},
-      el("p", { class: "what" }, found.message),
-      found.action ? el("p", { class: "advice" }, found.action) : null,
-      number(found.since) > 0 ? el("p", { class: "muted" }, `since ${timeOf(found.since)}`) : null));
-}
-
-function aboutDaemon(stats) {
-  const daemon = stats?.gillnetd;
-  const up = number(daemon?.stats?.start_time);
-  return !daemon ? "" : daemon.running === false ? "gillnetd is not running."
-    : up > 0 ? `gillnetd has been running for ${lasting(number(stats.time) - up)}.` : "gillnetd is running.";
-}
-
-let needsShown = "";
-// doubt: why the data may be out of date, {words, more}; null: it is current.
-export function showHealth(data, doubt) {
-  const found = needs(data);
-  const state = doubt ? "unknown" : found.length === 0 ? "well" : found[0].severity;
-  const words = doubt ? doubt.words : found.length === 0 ? "All is well"
-    : `${plural(found.length, "thing")} ${found.length === 1 ? "needs" : "need"} you`;
-
-  byId("health").dataset.state = state;
-  say(byId("health-word"), words);
-  document.title = doubt ? "(?) gillnet: not known" : found.length > 0 ? `(${found.length}) gillnet: needs you` : "gillnet: all is well";
-  say(byId("health-more"), doubt ? doubt.more : aboutDaemon(data.stats));
-  const shown = JSON.stringify(found);
-  if (shown !== needsShown) {
-    needsShown = shown;
-    byId("needs").replaceChildren(...found.map(need));
-  }
-}
 
 // ---- figures ----
 
@@ -94,32 +29,42 @@ function rate(buckets, seconds) {
   return Number(((before.messages + last.messages) / ((seconds + Math.min(Math.max(now() - last.at, 0), seconds)) / 60)).toFixed(1));
 }
 
-export function showFigures(data) {
-  if (data.history) {
-    const { buckets } = sound(data.history);
+const FIGURES = {
+  history(answer) {
+    const { buckets } = sound(answer);
     const mail = sumOf(buckets, "messages");
     const caught = ACTIONS.slice(1).reduce((n, a) => n + sumOf(buckets, a), 0);
-    figure("f-mail", short(mail), mail === 0 ? "messages: none yet" : "messages in 24 hours");
-    figure("f-caught", short(caught), mail > 0 ? `${share(caught / mail)} of them` : "nothing yet");
-    figure("f-now", count(rate(buckets, amount(data.history.bucket_s) || 600)), "messages a minute lately");
-  }
-  if (data.lists) {
-    figure("f-lists", short(amount(data.lists.sums?.entries)), `on ${plural(amount(data.lists.total), "list")}`);
-  }
-  if (data.feeds) {
-    const all = amount(data.feeds.sums?.enabled), well = amount(data.feeds.sums?.well);
-    figure("f-feeds", all === 0 ? "0" : `${count(well)}/${count(all)}`, all === 0 ? "feeds: none yet" : well < all ? "feeds are well" : "feeds, all well");
-  }
-  if (data.peers) {
-    const all = amount(data.peers.sums?.others);
-    figure("f-peers", all === 0 ? "0" : `${count(amount(data.peers.sums?.connected))}/${count(all)}`, all === 0 ? "peers: no ring" : "peers connected");
-  }
-}
+    figure("f-mail", short(mail), mail === 0 ? t("messages: none yet") : t("messages in 24 hours"));
+    figure("f-caught", short(caught), mail > 0 ? t("{share} of them", { share: share(caught / mail) }) : t("nothing yet"));
+    figure("f-now", count(rate(buckets, amount(answer.bucket_s) || 600)), t("messages a minute lately"));
+  },
+  lists: (answer) => figure("f-lists", short(amount(answer.sums?.entries)), plural("on {n} list|on {n} lists", amount(answer.total))),
+  feeds(answer) {
+    const all = amount(answer.sums?.enabled), well = amount(answer.sums?.well);
+    figure("f-feeds", all === 0 ? "0" : `${count(well)}/${count(all)}`, all === 0 ? t("feeds: none yet") : well < all ? t("feeds are well") : t("feeds, all well"));
+  },
+  peers(answer) {
+    const all = amount(answer.sums?.others);
+    figure("f-peers", all === 0 ? "0" : `${count(amount(answer.sums?.connected))}/${count(all)}`, all === 0 ? t("peers: no ring") : t("peers connected"));
+  },
+};
 
 // ---- mail ----
 
+const PERIODS = {
+  day: { title: t("Mail of the last day"), word: t("day"), step_s: 600 },
+  week: { title: t("Mail of the last week"), word: t("week"), step_s: 3600 },
+  month: { title: t("Mail of the last month"), word: t("month"), step_s: 3600 },
+  year: { title: t("Mail of the last year"), word: t("year"), step_s: 86400 },
+  years: { title: t("Mail of the last two years"), word: t("two years"), step_s: 86400 },
+};
+const periodOf = (query) => (query.get("period") in PERIODS ? query.get("period") : "day");
+const serverOf = (query) => query.get("server") ?? "";
+const isPlain = (query) => periodOf(query) === "day" && serverOf(query) === "";
+
 const hidden = new Set();
-let history = null;
+let history = null; // of the day of this server
+let mail = null; // what the chart shows: {period, buckets, bars}
 
 function legend(buckets) {
   const at = byId("mail-legend");
@@ -137,37 +82,91 @@ function legend(buckets) {
 }
 
 function drawMail() {
-  const { buckets } = history;
+  const { period, buckets } = mail;
+  const { title, step_s } = PERIODS[period];
   const plot = byId("mail-plot");
+  const width = Math.max(plot.clientWidth, 260);
   const shown = ACTIONS.filter((a) => !hidden.has(a));
-  const words = `Messages in each 10 minutes of the last day, ${count(sumOf(buckets, "messages"))} in all: ` +
-    ACTIONS.map((a) => `${count(sumOf(buckets, a))} ${MEANS[a]}`).join(", ") + ". The table below has the hours.";
-  plot.replaceChildren(stacked(Math.max(plot.clientWidth, 260), 190, buckets, shown, words));
+  const words = t("{title}, {n} messages in all: {parts}. The table below has the numbers.", { title, n: count(sumOf(buckets, "messages")),
+    parts: ACTIONS.map((a) => `${count(sumOf(buckets, a))} ${MEANS[a]}`).join(", ") });
+  mail.bars = grouped(buckets, width, ["messages", ...ACTIONS], step_s);
+  plot.replaceChildren(stacked(width, 190, mail.bars, shown, words, { period, step_s }));
 }
 
-function drawHours() {
-  const hours = new Map();
-  for (const b of history.buckets) {
-    const from = b.at - (b.at % 3600);
-    const row = hours.get(from) ?? { at: from };
+// The table has hours of a day, days of a week or month, months of years. key: of the times that are one row.
+const numbers = [{ head: t("Messages"), num: true, text: (r) => count(r.messages) }, ...ACTIONS.map((a) => ({ head: MEANS[a], num: true, text: (r) => count(r[a]) }))];
+const HOURS = { key: (at) => at - (at % 3600), of: table(t("Messages by hour, the last first"), [{ head: t("Hour from"), text: (r) => clockOf(r.at) }, ...numbers], (r) => r.at) };
+const DAYS = { key: (at) => new Date(at * 1000).toDateString(), of: table(t("Messages by day, the last first"), [{ head: t("Day"), text: (r) => dateOf(r.at) }, ...numbers], (r) => r.at) };
+const MONTHS = { key: monthOf, of: table(t("Messages by month, the last first"), [{ head: t("Month"), text: (r) => monthOf(r.at) }, ...numbers], (r) => r.at) };
+const TABLES = { day: HOURS, week: DAYS, month: DAYS, year: MONTHS, years: MONTHS };
+
+function drawTable() {
+  const { key, of } = TABLES[mail.period];
+  const rows = new Map();
+  for (const b of mail.buckets) {
+    const row = rows.get(key(b.at)) ?? { at: mail.period === "day" ? key(b.at) : b.at };
     for (const a of ["messages", ...ACTIONS]) row[a] = amount(row[a]) + b[a];
-    hours.set(from, row);
+    rows.set(key(b.at), row);
   }
-  hourTable.show([...hours.values()].reverse());
+  for (const each of [HOURS, DAYS, MONTHS]) if (each.of !== of) each.of.node.remove();
+  if (!of.node.isConnected) byId("mail-table").append(of.node);
+  of.show([...rows.values()].reverse());
 }
-const hourTable = table("Messages by hour, the last first", [
-  { head: "Hour from", text: (r) => clockOf(r.at) },
-  { head: "Messages", num: true, text: (r) => count(r.messages) },
-  ...ACTIONS.map((a) => ({ head: MEANS[a], num: true, text: (r) => count(r[a]) })),
-], (r) => r.at);
 
+const beginOf = { day: clockOf, week: timeOf, month: timeOf, year: utcDateOf, years: utcDateOf };
 function readBucket(event) {
-  const { buckets } = history;
+  if (!mail?.bars) return;
   const box = byId("mail-plot").getBoundingClientRect();
-  const i = bucketAt(event.clientX - box.left, box.width, buckets.length);
-  const b = i === null ? null : buckets[i];
-  say(byId("mail-read"), !b ? "" : `${clockOf(b.at)}: ${plural(b.messages, "message")}` +
+  const i = bucketAt(event.clientX - box.left, box.width, mail.bars.length);
+  const b = i === null ? null : mail.bars[i];
+  say(byId("mail-read"), !b ? "" : `${beginOf[mail.period](b.at)}: ${plural("{n} message|{n} messages", b.messages)}` +
     ACTIONS.filter((a) => b[a] > 0).map((a) => `, ${count(b[a])} ${MEANS[a]}`).join(""));
+}
+
+function showMail() {
+  const isEmpty = sumOf(mail.buckets, "messages") === 0;
+  byId("mail-empty").hidden = !isEmpty || sumOf(history?.buckets ?? [], "messages") > 0;
+  byId("mail-figure").hidden = isEmpty;
+  if (isEmpty) return;
+  legend(mail.buckets);
+  drawMail();
+  if (byId("mail-table").open) drawTable();
+}
+
+function showPast(answer, query) {
+  const missing = (Array.isArray(answer.missing) ? answer.missing : []).map(text);
+  mail = { period: periodOf(query), buckets: sound(answer).buckets };
+  const notes = [];
+  if (missing.length > 0 && serverOf(query) === "all") notes.push(t("Left out of the sum, because nothing was heard of them lately: {names}.", { names: missing.join(", ") }));
+  else if (missing.length > 0) notes.push(t("Nothing was heard of this server lately."));
+  if (["year", "years"].includes(mail.period)) notes.push(t("Days and months are those of UTC."));
+  say(byId("mail-note"), notes.join(" "));
+  showMail();
+}
+
+// ---- which period, which server ----
+
+function showChoice(query) {
+  byId("mail-period").value = periodOf(query);
+  byId("mail-server").value = serverOf(query);
+  say(byId("mail-head"), PERIODS[periodOf(query)].title);
+  if (isPlain(query)) say(byId("mail-note"), "");
+}
+
+function showServers(answer, query) {
+  const others = list(answer.servers).filter((s) => s.self !== true && typeof s.name === "string");
+  const at = byId("mail-server");
+  const names = ["", ...others.map((s) => s.name), ...(others.length > 0 ? ["all"] : [])];
+  if (JSON.stringify([...at.options].map((o) => o.value)) !== JSON.stringify(names)) {
+    at.replaceChildren(...names.map((name) => el("option", { value: name, dir: "auto" }, name === "" ? t("this server") : name === "all" ? t("all servers") : name)));
+    at.value = serverOf(query);
+  }
+  for (const node of [at, ...at.labels]) node.hidden = others.length === 0;
+}
+
+function choose() {
+  const period = byId("mail-period").value;
+  go("overview", { period: period === "day" ? "" : period, server: byId("mail-server").value });
 }
 
 // ---- scores ----
@@ -180,8 +179,8 @@ function binsOf(scores) {
   return counts.map((n, i) => ({ n, from: edges[i - offset] ?? null, to: edges[i - offset + 1] ?? null }));
 }
 
-function showScores(data) {
-  const scores = data.history.scores;
+function showScores(answer) {
+  const scores = answer.scores;
   const all = binsOf(scores);
   const marks = ACTIONS.slice(1).filter((a) => Number.isFinite(scores?.thresholds?.[a]))
     .map((a) => ({ name: a, at: scores.thresholds[a] })).sort((a, b) => a.at - b.at);
@@ -195,94 +194,127 @@ function showScores(data) {
   byId("score-empty").hidden = total > 0;
   byId("score-figure").hidden = total === 0;
   if (total === 0) return;
-  const over = marks.map((m) => `${count(bins.filter((b) => b.from !== null && b.from >= m.at).reduce((n, b) => n + b.n, 0))} reach ${m.name} (${m.at})`);
-  const words = `Scores of ${plural(total, "message")} of the last day on a logarithmic scale; ${over.join(", ") || "no thresholds are set"}.`;
+  const reached = (m) => bins.filter((b) => b.from !== null && b.from >= m.at).reduce((n, b) => n + b.n, 0);
+  const over = marks.map((m) => t("{n} reach {action} ({score})", { n: count(reached(m)), action: m.name, score: m.at })).join(", ");
+  const words = t("Scores of {n} messages of the last day on a logarithmic scale; {parts}.", { n: count(total), parts: over || t("no thresholds are set") });
   plot.replaceChildren(histogram(Math.max(plot.clientWidth, 240), 190, bins, marks, words));
-  say(byId("score-words"), over.length > 0 ? `${over.join(", ")}. Logarithmic scale.` : "Logarithmic scale.");
+  say(byId("score-words"), `${over ? `${over}. ` : ""}${t("Logarithmic scale.")}`);
 }
 
 // ---- symbols ----
 
 const SYMBOLS = 10;
 let allSymbols = false, topSymbol = 1;
-const symbolTable = table("Rules that fired in the last day", [
-  { head: "Symbol", text: (r) => r.name },
-  { head: "Share", hidden: true, parts: (r) => [bar(number(r.day) / topSymbol)] },
-  { head: "Day", num: true, text: (r) => count(r.day) },
-  { head: "In all", num: true, text: (r) => count(r.total) },
+const symbolTable = table(t("Rules that fired in the last day"), [
+  { head: t("Symbol"), text: (r) => r.name },
+  { head: t("Share"), hidden: true, parts: (r) => [bar(number(r.day) / topSymbol)] },
+  { head: t("Day"), num: true, text: (r) => count(r.day) },
+  { head: t("In all"), num: true, text: (r) => count(r.total) },
 ], (r) => r.name, true);
 
-function showSymbols(data) {
-  const rows = list(data.history.symbols).sort((a, b) => number(b.day) - number(a.day) || number(b.total) - number(a.total));
+function showSymbols(answer) {
+  const rows = list(answer.symbols).sort((a, b) => number(b.day) - number(a.day) || number(b.total) - number(a.total));
   topSymbol = Math.max(1, ...rows.map((r) => number(r.day)));
   byId("symbol-empty").hidden = rows.length > 0;
   symbolTable.node.hidden = rows.length === 0;
   symbolTable.show(allSymbols ? rows : rows.slice(0, SYMBOLS));
   const more = byId("symbol-more");
   more.hidden = rows.length <= SYMBOLS;
-  say(more, allSymbols ? "Show fewer" : `Show all ${rows.length}`);
+  say(more, allSymbols ? t("Show fewer") : t("Show all {n}", { n: rows.length }));
   more.setAttribute("aria-expanded", String(allSymbols));
 }
 
 // ---- bulk ----
 
-let lookUp = () => {};
-const bulkTable = table("Values seen most often", [
-  { head: "Value", keep: (cell, r) => {
+const bulkTable = table(t("Values seen most often"), [
+  { head: t("Value"), keep: (cell, r) => {
     if (!cell.firstChild) {
-      cell.append(el("button", { type: "button", class: "link value", on: { click: () => lookUp(cell.value) } }));
+      cell.append(el("a", { class: "value" }));
     }
-    cell.value = `${r.type}:${r.value}`;
+    cell.firstChild.href = linkTo("look-up", { value: `${r.type}:${r.value}` });
     say(cell.firstChild, text(r.value));
   } },
-  { head: "Type", text: (r) => r.type },
+  { head: t("Type"), text: (r) => r.type },
   ...WINDOWS,
-  { head: "Last day", parts: (r) => [spark(r.spark, "Last day")] },
+  { head: t("Last day"), parts: (r) => [spark(r.spark, t("Last day"))] },
 ], (r) => `${r.type} ${r.value}`);
 
-function showBulk(data) {
-  const rows = list(data.history.bulk).sort((a, b) => number(b.w1d) - number(a.w1d));
+function showBulk(answer) {
+  const rows = list(answer.bulk).sort((a, b) => number(b.w1d) - number(a.w1d));
   byId("bulk-empty").hidden = rows.length > 0;
   bulkTable.node.hidden = rows.length === 0;
   bulkTable.show(rows);
 }
 
-// ---- all of it ----
+// ---- long work ----
 
-export function showHistory(data) {
-  history = sound(data.history);
-  const { buckets } = history;
-  const isEmpty = sumOf(buckets, "messages") === 0;
-  byId("mail-empty").hidden = !isEmpty;
-  byId("mail-figure").hidden = isEmpty;
-  if (!isEmpty) {
-    legend(buckets);
-    drawMail();
-    if (byId("mail-table").open) drawHours();
-  }
-  showScores(data);
-  showSymbols(data);
-  showBulk(data);
+let running = 0; // tasks under way
+function showProgress(answer) {
+  const tasks = list(answer.tasks);
+  byId("progress").hidden = tasks.length === 0;
+  byId("tasks").replaceChildren(...tasks.map((task) => {
+    const isKnown = typeof task.share === "number";
+    const name = `${text(task.what)} ${task.name ?? ""}`.trim();
+    return el("li", {},
+      el("span", { class: "name" }, name), el("span", { class: "muted" }, ` ${task.stage ?? ""}`),
+      el("progress", { "aria-label": name, max: "1", value: isKnown ? String(task.share) : null }),
+      el("span", { class: "muted num" }, `${isKnown ? `${Math.floor(task.share * 100)} %, ` : ""}${number(task.since_s) > 0 ? lasting(now() - task.since_s) : ""}`));
+  }));
+  if (tasks.length < running) refresh();
+  running = tasks.length;
 }
 
-export function start(find) {
-  lookUp = find;
-  byId("mail-table").append(hourTable.node);
-  byId("mail-table").addEventListener("toggle", drawHours);
+// ---- all of it ----
+
+function showHistory(answer, query) {
+  history = sound(answer);
+  if (isPlain(query)) mail = { period: "day", buckets: history.buckets };
+  if (mail) showMail();
+  showScores(history);
+  showSymbols(history);
+  showBulk(history);
+}
+
+function make() {
+  byId("mail-table").append(HOURS.of.node);
+  byId("mail-table").addEventListener("toggle", () => mail && drawTable());
+  byId("mail-period").append(...Object.entries(PERIODS).map(([value, { word }]) => el("option", { value }, word)));
+  byId("mail-period").addEventListener("change", choose);
+  byId("mail-server").addEventListener("change", choose);
+  showServers({}, new URLSearchParams());
   byId("mail-plot").addEventListener("pointermove", readBucket);
   byId("mail-plot").addEventListener("pointerleave", () => say(byId("mail-read"), ""));
   byId("symbol-list").append(symbolTable.node);
   byId("symbol-more").addEventListener("click", () => {
     allSymbols = !allSymbols;
-    if (history) showSymbols({ history });
+    if (history) showSymbols(history);
   });
   byId("bulk-list").append(bulkTable.node);
   symbolTable.node.hidden = bulkTable.node.hidden = true;
   let width = 0;
   new ResizeObserver(() => {
-    if (history && innerWidth !== width) {
+    if (history && innerWidth !== width && byId("mail-plot").clientWidth > 0) {
       width = innerWidth;
-      showHistory({ history });
+      if (mail) showMail();
+      showScores(history);
     }
   }).observe(document.body);
 }
+
+export const view = {
+  name: "overview",
+  title: t("Overview"),
+  group: "today",
+  reads: (query) => ({ lists: "lists?limit=1", history: "history", servers: "servers",
+    ...(isPlain(query) ? {} : { past: `history?${new URLSearchParams({ period: periodOf(query), ...(serverOf(query) ? { server: serverOf(query) } : {}) })}` }) }),
+  pulse: () => ({ feeds: "feeds?limit=1", peers: "peers?limit=1", progress: "progress" }),
+  make,
+  open: showChoice,
+  show(name, answer, query) {
+    if (name === "history") showHistory(answer, query);
+    if (name === "past") showPast(answer, query);
+    if (name === "servers") showServers(answer, query);
+    if (name === "progress") showProgress(answer);
+    FIGURES[name]?.(answer);
+  },
+};

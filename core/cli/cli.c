@@ -146,6 +146,11 @@ static int fail_config(struct config_errors *errors)
     return EX_CONFIG;
 }
 
+bool cli_may_look(const struct cli *cli)
+{
+    return access(cli->config->state_dir, X_OK) == 0 || errno != EACCES;
+}
+
 int cli_config(struct cli *cli)
 {
     struct config_types types = *rule_config_types();
@@ -159,7 +164,10 @@ int cli_config(struct cli *cli)
         file = NULL;
     }
     types.is_format = feed_format_is_known;
-    if (config_load(file, &types, &cli->config, &errors) == ERR_OK) {
+    if (config_load_start(file, &types, &cli->config, &errors) == ERR_OK) {
+        if (cli_may_look(cli)) {
+            config_print_tuning_fault("gillnet", cli->config);
+        }
         return 0;
     }
     return fail_config(&errors);
@@ -400,11 +408,13 @@ static int dispatch(struct cli *cli, struct args *a, const struct cli_runner *ru
 /* After commands that write to the state folder: the services must be able to use root's files. */
 static void settle_state_dir(const struct cli *cli, const char *command)
 {
-    static const char *const writers[] = {"check", "list",   "feed",    "peer",
-                                          "count", "backup", "restore", "quarantine"};
+    static const char *const writers[] = {"check",   "list",       "feed",
+                                          "peer",    "count",      "backup",
+                                          "restore", "quarantine", "tune"};
 
     if (cli->config != NULL &&
-        name_index(slice_str(command), writers, LENGTH(writers)) >= 0) {
+        (cli->has_noted ||
+         name_index(slice_str(command), writers, LENGTH(writers)) >= 0)) {
         statedir_settle(cli->config->state_dir);
     }
 }

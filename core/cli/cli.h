@@ -9,10 +9,11 @@
  * the newest state do they ask it over its control socket (services.h).
  *
  * Files in reading order: commands.def (the table), cli.c (the command line), options.c, print
- * (text, JSON, progress), humanize (numbers), services (gillnetd and the hub), open_lists, messages
- * with mbox, count_source; then one group a command: lookup_*, list_*, count_*, feed_*, peer_*,
- * stat_*, doctor_*, setup_* with postfix, milters and run_program. synopsis explains mistyped words
- * and serves completion; program starts gillnet-hub and gillnet-lab.
+ * (text, JSON, progress), humanize (numbers), change_note (what was changed), services (gillnetd
+ * and the hub), open_lists, messages with mbox, count_source; then one group a command: lookup_*,
+ * list_*, count_*, feed_*, peer_*, stat_*, doctor_*, setup_* with postfix, milters and run_program.
+ * synopsis explains mistyped words and serves completion; program starts gillnet-hub and
+ * gillnet-lab.
  *
  * To add a command: write its row into commands.def; write cmd_NAME.c with cmd_NAME, which calls
  * cli_arguments first; describe it in contrib/man/gillnet.1 (tests compare both); test it in
@@ -37,6 +38,8 @@ struct cli {
     struct config *config; /* loaded on demand by cli_config */
     struct keyring keys;   /* by cli_keys */
     const char *admin_key; /* of `gillnet peer`: --admin-key FILE; NULL: none */
+    const char *undoes;    /* id of the change that the command undoes; NULL: none */
+    bool has_noted;        /* a change: the log may be root's */
 };
 
 /* argv[0] is the name of the command or subcommand; -c and --json are taken out already, up to
@@ -67,6 +70,8 @@ int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n
 int cli_subcommand(struct cli *cli, const char *command, const struct cli_runner *table,
                    size_t n, int argc, char **argv);
 
+/* Whether this user may look into the state folder at all. */
+bool cli_may_look(const struct cli *cli);
 /* Loads the configuration once; prints every error and returns an exit status on failure, 0 on
  * success. Without -c and without the default file the built-in defaults apply. */
 int cli_config(struct cli *cli);
@@ -146,18 +151,26 @@ int cli_help(const struct cli_command *command);
 /* One subcommand of it. EX_USAGE: it has none of that name. */
 int cli_help_form(const struct cli_command *command, const char *word);
 
+struct user_change;
+/* Changes the settings of a user or domain (user_change.h), notes and reports it. Sets config and
+ * on_error itself. EX_TEMPFAIL: somebody changed them since. */
+int cli_set_user(struct cli *cli, const struct user_change *asked);
 #define CLI_COMMAND(name, synopsis, help) cli_run_fn cmd_##name;
 #include "core/cli/commands.def"
 #undef CLI_COMMAND
 
 /* ---- commands that are programs of their own (program.c) ---- */
 
-#define PROGRAM_HUB "gillnet-hub"
-#define PROGRAM_LAB "gillnet-lab"
+#define PROGRAM_HUB    "gillnet-hub"
+#define PROGRAM_READER "gillnet-reader"
+#define PROGRAM_LAB    "gillnet-lab"
 
 /* Becomes `NAME [-c FILE] [--json] ARGS...`; args ends in NULL. The program lies beside this one,
  * in ../libexec/gillnet from here, or where the build was configured to install it. Returns only on
  * failure: an exit status after a message. */
+/* The path of a program of ours: beside this one, or where it is installed. */
+enum err program_find(char dst[FILE_PATH_MAX], const char *name,
+                      struct errinfo *reterr);
 int program_exec(const struct cli *cli, const char *name, char *const *args);
 /* Whether argv, which ends in NULL, has this option. */
 bool program_has_option(char *const *argv, const char *option);

@@ -50,6 +50,9 @@ static int check_config_file(struct cli *cli)
     struct errinfo why = {.code = ERR_OK};
 
     print_advice(c);
+    if (c->tuning_fault != NULL && cli_may_look(cli)) { /* printed at the load */
+        return EX_CONFIG;
+    }
     if (*c->file != '\0' && say_ignored(c, &why) != ERR_OK) {
         return cli_fail(&why);
     }
@@ -124,6 +127,9 @@ int cmd_config(struct cli *cli, int argc, char **argv)
     status = is_check ? cli_rules(cli) : cli_config(cli);
     if (status != 0) {
         return status;
+    }
+    if (!cli_may_look(cli)) {
+        config_print_tuning_fault("gillnet", cli->config);
     }
     return is_check ? check_config_file(cli) : dump(cli, argc - 2, argv + 2);
 }

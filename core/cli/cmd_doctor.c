@@ -131,9 +131,11 @@ static void look_inside(struct doctor *d)
     doctor_counts(d);
     doctor_identity(d);
     doctor_daemon(d);
+    doctor_reader(d);
     doctor_peers(d);
     doctor_store(d);
     doctor_journal(d);
+    doctor_reports(d);
     doctor_feeds(d);
     doctor_users(d);
     doctor_api(d);

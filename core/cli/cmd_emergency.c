@@ -1,6 +1,7 @@
 /* cmd_emergency - `gillnet emergency`: the mode, its escalated domains, and the end of one. */
 #include <sysexits.h>
 
+#include "core/cli/change_note.h"
 #include "core/cli/cli.h"
 #include "core/cli/print.h"
 #include "core/cli/services.h"
@@ -104,6 +105,9 @@ static int lift(struct cli *cli, int argc, char **argv)
                            "%s is not escalated; gillnet emergency shows "
                            "what is",
                            argv[1]);
+    } else if (status == 0) {
+        cli_note(cli, &(struct change){.kind = CHANGE_emergency_lift,
+                                       .object = slice_str(argv[1])});
     }
     buf_fini(&answer);
     return status;

@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/campaign/campaign_read.h"
+#include "core/cli/change_note.h"
 #include "core/cli/humanize.h"
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
@@ -115,14 +116,19 @@ static int forget_address(struct cli *cli, int argc, char **argv)
         return cli_error(EX_USAGE, "%s is no address; write LOCAL@DOMAIN", argv[1]);
     }
     uint64_t ncampaigns = 0;
+    uint64_t nchanges = 0;
     struct slice address = slice_str(argv[1]);
     const char *state_dir = cli->config->state_dir;
     enum err e = journal_forget(state_dir, address, &done, &why);
     THEN(e, report_log_forget(state_dir, address, &done.records, &why));
     THEN(e, campaigns_forget(state_dir, address, &ncampaigns, &why));
+    THEN(e, changes_forget(state_dir, address, &nchanges, &why));
     if (e != ERR_OK) {
         return cli_fail(&why);
     }
+    /* whom it forgot stands nowhere */
+    cli_note(cli, &(struct change){.kind = CHANGE_journal_forget,
+                                   .count = done.records + nchanges});
     if (cli->json) {
         return json_status(
             json_pack("{s:I, s:I, s:I}", "records", (json_int_t)done.records, "files",

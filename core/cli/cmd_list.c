@@ -103,6 +103,7 @@ int cmd_list(struct cli *cli, int argc, char **argv)
         {"merge", list_cmd_merge},   {"verify", list_cmd_verify},
         {"age", list_cmd_age},       {"rekey", list_cmd_rekey},
         {"delete", list_cmd_delete}, {"rename", list_cmd_rename},
+        {"show", list_cmd_show},     {"worth", list_cmd_worth},
     };
     return argc < 2
                ? list_cmd_overview(cli)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <sysexits.h>
 
+#include "core/cli/change_note.h"
 #include "core/cli/messages.h"
 #include "core/cli/print.h"
 #include "core/learn/inbox.h"
@@ -238,7 +239,12 @@ static int model_forget(struct cli *cli, int argc, char **argv)
     THEN(e, learner_open(cli->config->state_dir, &options, &l, &info));
     THEN(e, learner_tick(l, &info));
     learner_close(&l);
-    return e == ERR_LOCKED ? 0 : cli_status(e, &info);
+    e = e == ERR_LOCKED ? ERR_OK : e; /* gillnetd does it */
+    if (e == ERR_OK) {
+        cli_note(cli, &(struct change){.kind = CHANGE_model_forget,
+                                       .object = slice_str(argv[1])});
+    }
+    return cli_status(e, &info);
 }
 
 int cmd_model(struct cli *cli, int argc, char **argv)

@@ -4,12 +4,19 @@
 
 #include "core/base/clock.h"
 #include "core/base/hash256.h"
+#include "core/cli/change_note.h"
 #include "core/cli/peer_commands.h"
 #include "core/cli/print.h"
 #include "core/cli/services.h"
 #include "core/ring/trust/peer_file.h"
 
-enum { HUB_WAIT_S = 20, STATE_MODE = 02750, US_PER_MS = 1000, MS_PER_S = 1000 };
+enum {
+    HUB_WAIT_S = 20,
+    STATE_MODE = 02750,
+    US_PER_MS = 1000,
+    MS_PER_S = 1000,
+    OBJECT_MAX = 256
+};
 
 const char peer_kind_usage[] =
     "--kind: own (servers of one owner) or federation (of several)";
@@ -247,6 +254,26 @@ static int take_admin_key(struct cli *cli, int *argc, char **argv)
     return 0;
 }
 
+/* Notes what a subcommand changed: its name and the word behind it, which is a server or another
+ * name. That of join is a secret. */
+static void note_peer(struct cli *cli, const char *command, const char *word)
+{
+    static const char *const readers[] = {"list", "status"};
+    static const char *const mute[] = {"join", "init", "renew", "admin-key"};
+    const bool is_bare = word == NULL || *word == '-' ||
+                         name_index(slice_str(command), mute, LENGTH(mute)) >= 0;
+    char object[OBJECT_MAX];
+
+    if (cli->config == NULL ||
+        name_index(slice_str(command), readers, LENGTH(readers)) >= 0 ||
+        (!is_bare && strcmp(word, "show") == 0)) {
+        return;
+    }
+    (void)snprintf(object, sizeof(object), "%s%s%s", command, is_bare ? "" : " ",
+                   is_bare ? "" : word);
+    cli_note(cli, &(struct change){.kind = CHANGE_peer, .object = slice_str(object)});
+}
+
 int cmd_peer(struct cli *cli, int argc, char **argv)
 {
     static const char *const unsigned_commands[] = {"invite", "join", "list", "status"};
@@ -272,6 +299,11 @@ int cmd_peer(struct cli *cli, int argc, char **argv)
             0) {
         status = cli_usage("peer", "--admin-key: this command signs nothing");
     }
+    const char *command = argc > 1 ? argv[1] : "";
+    const char *word = argc > 2 ? argv[2] : NULL;
     THEN(status, cli_subcommand(cli, "peer", commands, LENGTH(commands), argc, argv));
+    if (status == 0) {
+        note_peer(cli, command, word);
+    }
     return status;
 }

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 
 #include "core/base/case_id.h"
+#include "core/cli/change_note.h"
 #include "core/cli/humanize.h"
 #include "core/cli/print.h"
 #include "core/cli/quarantine_commands.h"
@@ -199,6 +200,11 @@ static int release_one(struct cli *cli, const char *id)
     if (status != 0) {
         return status;
     }
+    cli_note(cli, &(struct change){.kind = CHANGE_held_release,
+                                   .object = slice_str(id),
+                                   .after = slice_str(is_reported
+                                                          ? "released, reported as ham"
+                                                          : "released")});
     if (cli->json) {
         return json_status(json_pack("{s:s, s:s, s:b}", "id", id, "state", "released",
                                      "reported", (int)is_reported));
@@ -215,6 +221,10 @@ static int delete_one(struct cli *cli, const char *id)
     buf_init(&answer, (size_t)QUARANTINE_LINE_MAX * 16);
     int status = ask_about(cli, "delete", id, &answer, &bytes);
     buf_fini(&answer);
+    if (status == 0) {
+        cli_note(cli,
+                 &(struct change){.kind = CHANGE_held_delete, .object = slice_str(id)});
+    }
     if (status == 0 && cli->json) {
         status = json_status(json_pack("{s:s, s:s}", "id", id, "state", "deleted"));
     } else if (status == 0) {

@@ -7,17 +7,14 @@
 #include "core/cli/journal_commands.h"
 #include "core/cli/print.h"
 #include "core/report/report_cases.h"
-#include "core/verdict/journal/journal_replay.h"
+#include "core/verdict/journal/replay_tally.h"
 
 enum {
     SENDERS_MAX =
         1 << 16, /* different ones whose changes are counted apart; a power of two */
     SENDERS_SHOWN = 10,
     SENDER_TEXT = 96,
-    BINS = 42, /* of one score each, the first from below */
-    BIN_FIRST = -10,
-    BAR = 50,
-    REASONS = 8
+    BAR = 50
 };
 
 struct sender {
@@ -35,21 +32,10 @@ struct reported {
 };
 
 struct replaying {
-    struct replay settings;
+    struct replay_tally tally;
     struct report_cases reports;
-    uint64_t moved[ACTION_COUNT][ACTION_COUNT]; /* from, to */
-    uint64_t messages;
-    uint64_t outgoing;  /* besides */
-    uint64_t estimates; /* changed ones that the sketch's counts decide */
-    uint64_t undecided;
-    struct {
-        const char *why;
-        uint64_t n;
-    } reason[REASONS];
     struct reported before;
     struct reported after;
-    uint64_t bin_before[BINS];
-    uint64_t bin_after[BINS];
     struct sender *senders; /* SENDERS_MAX slots */
     size_t nsenders;
     uint64_t other_senders; /* changed messages of those without a slot */
@@ -65,12 +51,6 @@ static void note_reported(struct reported *j, enum report_opinion o, enum action
     j->spam_passed += o == REPORT_SPAM && !is_marked;
     j->ham_marked += o == REPORT_HAM && is_marked;
     j->ham_passed += o == REPORT_HAM && !is_marked;
-}
-
-static size_t bin_of(double score)
-{
-    double at = floor(score) - BIN_FIRST;
-    return at < 0 ? 0 : at >= BINS ? BINS - 1 : (size_t)at;
 }
 
 static struct slice sender_of(const struct record *r)
@@ -101,71 +81,25 @@ static void note_sender(struct replaying *p, const struct record *r, bool is_har
     s->harsher += is_harsher;
 }
 
-static void note_reason(struct replaying *p, const char *why)
-{
-    p->undecided++;
-    for (size_t i = 0; i < REASONS; i++) {
-        if (p->reason[i].n == 0 || p->reason[i].why == why) {
-            p->reason[i].why = why;
-            p->reason[i].n++;
-            return;
-        }
-    }
-}
-
 static bool replay_record(void *context, const struct record *r,
                           const struct journal_names *names)
 {
     struct replaying *p = context;
     struct replay_result result;
 
-    if (r->kind != RECORD_MESSAGE) {
-        return true;
-    }
-    if (r->is_outgoing) {
-        p->outgoing++;
-        return true;
-    }
-    replay_judge(&p->settings, r, names, &result);
-    p->messages++;
-    if (result.undecided != NULL) {
-        note_reason(p, result.undecided);
+    if (r->kind != RECORD_MESSAGE || !replay_tally_add(&p->tally, r, names, &result)) {
         return true;
     }
     enum report_opinion opinion = report_of_case(&p->reports, r->case_id);
-    p->moved[result.before][result.after]++;
-    p->bin_before[bin_of(result.score_before)]++;
-    p->bin_after[bin_of(result.score_after)]++;
     note_reported(&p->before, opinion, result.before);
     note_reported(&p->after, opinion, result.after);
     if (result.before != result.after) {
-        p->estimates += result.is_estimate;
         note_sender(p, r, result.after > result.before);
     }
     return true;
 }
 
 /* ---- the result ---- */
-
-static uint64_t total_of(const struct replaying *p, enum action action, bool is_after)
-{
-    uint64_t n = 0;
-
-    for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        n += is_after ? p->moved[a][action] : p->moved[action][a];
-    }
-    return n;
-}
-
-static uint64_t changed_of(const struct replaying *p)
-{
-    uint64_t n = 0;
-
-    for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        n += total_of(p, (enum action)a, false) - p->moved[a][a];
-    }
-    return n;
-}
 
 static int by_changes(const void *a, const void *b)
 {
@@ -201,12 +135,12 @@ static void print_reported(const char *when, const struct reported *j)
     (void)putchar('\n');
 }
 
-static void print_actions(const struct replaying *p)
+static void print_actions(const struct replay_tally *p)
 {
     printf("%-12s %12s %12s\n", "action", "before", "after");
     for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        uint64_t before = total_of(p, (enum action)a, false);
-        uint64_t after = total_of(p, (enum action)a, true);
+        uint64_t before = replay_total(p, (enum action)a, false);
+        uint64_t after = replay_total(p, (enum action)a, true);
         if (before > 0 || after > 0) {
             printf("%-12s %12" PRIu64 " %12" PRIu64 "\n", action_name((enum action)a),
                    before, after);
@@ -241,23 +175,25 @@ static void print_senders(const struct replaying *p)
 
 static void print_text(const struct replaying *p)
 {
-    printf("%" PRIu64 " messages, %" PRIu64 " would get another action\n", p->messages,
-           changed_of(p));
-    print_actions(p);
+    const struct replay_tally *t = &p->tally;
+
+    printf("%" PRIu64 " messages, %" PRIu64 " would get another action\n", t->messages,
+           replay_changed(t));
+    print_actions(&p->tally);
     print_senders(p);
-    if (p->estimates > 0) {
+    if (t->estimates > 0) {
         printf("  %" PRIu64
                " of the changes follow from estimated counts, which are never "
                "too low\n",
-               p->estimates);
+               t->estimates);
     }
-    for (size_t i = 0; i < REASONS && p->reason[i].n > 0; i++) {
-        printf("  %" PRIu64 " messages are left out: %s\n", p->reason[i].n,
-               p->reason[i].why);
+    for (size_t i = 0; i < REPLAY_REASONS && t->reason[i].n > 0; i++) {
+        printf("  %" PRIu64 " messages are left out: %s\n", t->reason[i].n,
+               t->reason[i].why);
     }
-    if (p->outgoing > 0) {
+    if (t->outgoing > 0) {
         printf("  besides %" PRIu64 " outgoing messages, which are never marked\n",
-               p->outgoing);
+               t->outgoing);
     }
     if (p->reports.n == 0) {
         puts("nobody has reported a message, so precision and recall are not known");
@@ -270,15 +206,15 @@ static void print_text(const struct replaying *p)
 
 /* ---- plot ---- */
 
-static double threshold_of(const struct replaying *p, enum action a)
+static double threshold_of(const struct replay_tally *p, enum action a)
 {
     return p->settings.has_threshold[a] ? p->settings.threshold[a]
                                         : p->settings.config->threshold[a];
 }
 
-static void print_bin(const struct replaying *p, size_t i, uint64_t most)
+static void print_bin(const struct replay_tally *p, size_t i, uint64_t most)
 {
-    double from = BIN_FIRST + (double)i;
+    double from = REPLAY_BIN_FIRST + (double)i;
     uint64_t n = p->bin_after[i];
     size_t bar = n == 0 ? 0 : 1 + (size_t)((double)n / (double)most * (BAR - 1));
 
@@ -296,13 +232,13 @@ static void print_bin(const struct replaying *p, size_t i, uint64_t most)
     (void)putchar('\n');
 }
 
-static void print_plot(const struct replaying *p)
+static void print_plot(const struct replay_tally *p)
 {
     uint64_t most = 1;
-    size_t first = BINS;
+    size_t first = REPLAY_BINS;
     size_t last = 0;
 
-    for (size_t i = 0; i < BINS; i++) {
+    for (size_t i = 0; i < REPLAY_BINS; i++) {
         most = p->bin_after[i] > most ? p->bin_after[i] : most;
         if (p->bin_after[i] > 0 || p->bin_before[i] > 0) {
             first = i < first ? i : first;
@@ -311,7 +247,7 @@ static void print_plot(const struct replaying *p)
     }
     for (unsigned a = ACTION_HEADER; a < ACTION_COUNT; a++) {
         double t = threshold_of(p, (enum action)a);
-        size_t bin = isfinite(t) ? bin_of(t) : 0;
+        size_t bin = isfinite(t) ? replay_bin(t) : 0;
         last = bin > last ? bin : last;
     }
     puts("messages by score, after the change:");
@@ -333,20 +269,6 @@ static json_t *reported_json(const struct reported *j)
                      (json_int_t)j->ham_passed);
 }
 
-static json_t *actions_json(const struct replaying *p)
-{
-    json_t *o = json_object();
-
-    for (unsigned a = 0; a < ACTION_COUNT; a++) {
-        (void)json_object_set_new(
-            o, action_name((enum action)a),
-            json_pack("{s:I, s:I}", "before",
-                      (json_int_t)total_of(p, (enum action)a, false), "after",
-                      (json_int_t)total_of(p, (enum action)a, true)));
-    }
-    return o;
-}
-
 static json_t *senders_json(const struct replaying *p)
 {
     json_t *array = json_array();
@@ -361,37 +283,12 @@ static json_t *senders_json(const struct replaying *p)
     return array;
 }
 
-static json_t *bins_json(const struct replaying *p)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < BINS; i++) {
-        if (p->bin_before[i] > 0 || p->bin_after[i] > 0) {
-            (void)json_array_append_new(
-                array, json_pack("{s:i, s:I, s:I}", "score", BIN_FIRST + (int)i,
-                                 "before", (json_int_t)p->bin_before[i], "after",
-                                 (json_int_t)p->bin_after[i]));
-        }
-    }
-    return array;
-}
-
 static json_t *replay_json(const struct replaying *p)
 {
-    json_t *reasons = json_object();
-
-    for (size_t i = 0; i < REASONS && p->reason[i].n > 0; i++) {
-        (void)json_object_set_new(reasons, p->reason[i].why,
-                                  json_integer((json_int_t)p->reason[i].n));
-    }
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-                     "messages", (json_int_t)p->messages, "outgoing",
-                     (json_int_t)p->outgoing, "changed", (json_int_t)changed_of(p),
-                     "estimates", (json_int_t)p->estimates, "undecided",
-                     (json_int_t)p->undecided, "undecided_by_reason", reasons,
-                     "actions", actions_json(p), "senders", senders_json(p), "before",
-                     reported_json(&p->before), "after", reported_json(&p->after),
-                     "scores", bins_json(p));
+    return json_with(replay_tally_json(&p->tally),
+                     json_pack("{s:o, s:o, s:o}", "senders", senders_json(p), "before",
+                               reported_json(&p->before), "after",
+                               reported_json(&p->after)));
 }
 
 /* ---- the command ---- */
@@ -421,7 +318,7 @@ static int run_replay(struct cli *cli, struct replaying *p, struct journal_query
     } else if (status == 0) {
         print_text(p);
         if (is_plot) {
-            print_plot(p);
+            print_plot(&p->tally);
         }
     }
     report_cases_fini(&p->reports);
@@ -452,14 +349,14 @@ int cmd_replay(struct cli *cli, int argc, char **argv)
     if (p == NULL) {
         return status == 0 ? cli_nomem() : status;
     }
-    replay_init(&p->settings, cli->config);
+    replay_init(&p->tally.settings, cli->config);
     for (size_t i = 0; status == 0 && i < settings.n; i++) {
         struct errinfo why = {.code = ERR_OK};
-        status = cli_status(replay_set(&p->settings, settings.v[i], &why), &why);
+        status = cli_status(replay_set(&p->tally.settings, settings.v[i], &why), &why);
     }
     if (status == 0) {
         struct errinfo why = {.code = ERR_OK};
-        status = cli_status(replay_check(&p->settings, &why), &why);
+        status = cli_status(replay_check(&p->tally.settings, &why), &why);
     }
     THEN(status, run_replay(cli, p, &q, is_plot));
     free(p);

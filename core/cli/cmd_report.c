@@ -190,6 +190,22 @@ static int undo(struct cli *cli, int argc, char **argv)
 
 /* ---- list, show ---- */
 
+/* Without keys the trust of reporters is not known. */
+static void add_trust(struct cli *cli, json_t *rows)
+{
+    const struct reports_options options = {
+        .state_dir = cli->config->state_dir, .keys = &cli->keys, .config = cli->config};
+    struct errinfo why = {.code = ERR_OK};
+    struct votes *votes = NULL;
+
+    if (json_array_size(rows) > 0 && cli_keys(cli, false) == 0 &&
+        reports_view(&options, &votes, &why) != ERR_OK) {
+        (void)cli_fail(&why);
+    }
+    report_trust_json(rows, votes, clock_wall_us() / US_PER_S);
+    votes_free(&votes);
+}
+
 static void print_row(const json_t *row)
 {
     char when[TEXT_TIME_MAX];
@@ -200,6 +216,9 @@ static void print_row(const json_t *row)
     printf(" by %s", json_text_of(row, "way"));
     if (*json_text_of(row, "case") != '\0') {
         printf(" case %s", json_text_of(row, "case"));
+    }
+    if (json_is_number(json_object_get(row, "trust"))) {
+        printf(", trust %.2f", json_number_value(json_object_get(row, "trust")));
     }
     printf(", %" PRIu64 " items%s\n", json_number_of(row, "items"),
            json_is_true(json_object_get(row, "undone")) ? ", undone" : "");
@@ -240,10 +259,13 @@ static int list_all(struct cli *cli, int argc, char **argv)
     if (status == 0) {
         uint64_t now = clock_wall_us();
         uint64_t from_s = since == NULL || us > now ? 0 : (now - us) / US_PER_S;
-        status = cli_status(
-            report_list_json(cli->config->state_dir, from_s, 0, LIST_MOST, &rows, &why),
-            &why);
-        THEN(status, print_rows(cli, rows, false));
+        const struct report_wanted wanted = {
+            .state_dir = cli->config->state_dir, .since_s = from_s, .most = LIST_MOST};
+        status = cli_status(report_list_json(&wanted, &rows, &why), &why);
+    }
+    if (status == 0) {
+        add_trust(cli, rows);
+        status = print_rows(cli, rows, false);
     }
     json_decref(rows);
     return status;
@@ -261,13 +283,18 @@ static int show_report(struct cli *cli, int argc, char **argv)
     if (status == 0 && !case_id_read(slice_str(argv[1]), &id)) {
         return cli_usage("report", "this is no id of a report");
     }
-    THEN(status,
-         cli_status(report_list_json(cli->config->state_dir, 0, id, 1, &rows, &why),
-                    &why));
+    if (status == 0) {
+        const struct report_wanted wanted = {
+            .state_dir = cli->config->state_dir, .id = id, .most = 1};
+        status = cli_status(report_list_json(&wanted, &rows, &why), &why);
+    }
     if (status == 0 && json_array_size(rows) == 0) {
         status = cli_error(EX_NOINPUT, "the log has no report %s", argv[1]);
     }
-    THEN(status, print_rows(cli, rows, true));
+    if (status == 0) {
+        add_trust(cli, rows);
+        status = print_rows(cli, rows, true);
+    }
     json_decref(rows);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 
 #include "core/backup/restore.h"
+#include "core/cli/change_note.h"
 #include "core/cli/cli.h"
 #include "core/cli/print.h"
 #include "core/cli/restore_check.h"
@@ -97,5 +98,10 @@ int cmd_restore(struct cli *cli, int argc, char **argv)
     status =
         status == 0 ? check_stopped("gillnetd", cli->config->control_socket) : status;
     THEN(status, check_stopped("gillnet-hub", cli->config->hub.control_socket));
-    return status == 0 ? restore(cli, argv[1], force) : status;
+    THEN(status, restore(cli, argv[1], force));
+    if (status == 0) {
+        cli_note(cli, &(struct change){.kind = CHANGE_restore,
+                                       .object = slice_str(argv[1])});
+    }
+    return status;
 }

@@ -11,6 +11,7 @@
 #include "core/cli/services.h"
 #include "core/cli/stat.h"
 #include "core/list/list.h"
+#include "core/summary/summary_json.h"
 #include "core/telemetry/stats.h"
 
 /* ---- gillnetd ---- */
@@ -222,9 +223,21 @@ static bool print_rows(json_t *rows, const char *type)
     return ok;
 }
 
+/* The numbers of GET /v1/now. */
+static bool print_now(const struct cli *cli, const struct stat_found *f)
+{
+    struct headline h;
+
+    stat_headline(cli, f, &h);
+    json_t *o = headline_json(&h);
+    (void)json_object_set_new(o, "type", json_string("now"));
+    return json_line(o);
+}
+
 static int show_json(struct cli *cli, const struct stat_found *f)
 {
-    if ((f->daemon != NULL &&
+    if (!print_now(cli, f) ||
+        (f->daemon != NULL &&
          (!print_daemon_json(f->daemon) || !show_running(cli, f->daemon))) ||
         !print_rows(f->alerts, "alert") || !print_rows(f->feeds, "feed") ||
         !stat_day_show(cli) ||
@@ -260,19 +273,21 @@ static int look_at_lists(struct cli *cli, struct state_lists *ret)
     return status == 0 ? state_open_peers(cli, ret) : status;
 }
 
-static int show_stat(struct cli *cli, const struct daemon_view *d, bool is_known,
-                     bool wants_all)
+/* The words of the command line. */
+struct stat_words {
+    bool all;
+    const char *server; /* NULL: none, as period */
+    const char *period;
+};
+
+/* Everything about this server. */
+static int show_this(struct cli *cli, const struct stat_found *found, bool wants_all)
 {
     struct state_lists lists = {.v = NULL};
-    struct count_numbers counts;
-    struct stat_found f = {
-        .daemon = is_known ? d : NULL, .counts = &counts, .lists = &lists};
-    bool runs = false;
+    struct stat_found f = *found;
     int status = 0;
 
-    look_at_counts(cli, d, &counts);
-    f.alerts = ask_alerts(cli);
-    f.feeds = cli->config->nfeeds > 0 ? feed_rows(cli, &runs, &status) : NULL;
+    f.lists = &lists;
     if (cli->json) {
         status = show_json(cli, &f);
     } else {
@@ -282,6 +297,25 @@ static int show_stat(struct cli *cli, const struct daemon_view *d, bool is_known
         status = opened != 0 ? opened : status;
     }
     state_close_lists(&lists);
+    return status;
+}
+
+static int show_stat(struct cli *cli, const struct daemon_view *d, bool is_known,
+                     const struct stat_words *words)
+{
+    struct count_numbers counts;
+    struct stat_found f = {.daemon = is_known ? d : NULL, .counts = &counts};
+    bool runs = false;
+    int status = 0;
+
+    look_at_counts(cli, d, &counts);
+    f.alerts = ask_alerts(cli);
+    f.feeds = cli->config->nfeeds > 0 ? feed_rows(cli, &runs, &status) : NULL;
+    if (words->server != NULL || words->period != NULL) {
+        status = stat_servers_show(cli, &f, words->server, words->period);
+    } else {
+        status = show_this(cli, &f, words->all);
+    }
     json_decref(f.alerts);
     json_decref(f.feeds);
     return status;
@@ -291,11 +325,12 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
 {
     struct daemon_view d = {.has_page = false};
     struct errinfo why = {0};
-    bool wants_all = false;
-    const struct cli_option options[] = {{"--all", NULL, &wants_all, NULL}};
+    struct stat_words words = {.server = NULL};
+    const struct cli_option options[] = {{"--all", NULL, &words.all, NULL},
+                                         {"--history", &words.period, NULL, NULL},
+                                         {"--server", &words.server, NULL, NULL}};
     int status = cli_arguments(
-        CLI_FORM("stat", options, 0, 0, "it takes no arguments but --all"), &argc,
-        argv);
+        CLI_FORM("stat", options, 0, 0, "it takes options alone"), &argc, argv);
 
     THEN(status, cli_config(cli));
     if (status != 0) {
@@ -305,5 +340,5 @@ int cmd_stat(struct cli *cli, int argc, char **argv)
     if (!is_known) {
         cli_fail(&why); /* the lists can still be shown */
     }
-    return show_stat(cli, &d, is_known, wants_all);
+    return show_stat(cli, &d, is_known, &words);
 }

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 
 #include "core/base/statedir.h"
+#include "core/cli/change_note.h"
 #include "core/cli/print.h"
 #include "core/cli/training.h"
 #include "core/learn/inbox.h"
@@ -99,6 +100,10 @@ int cmd_train(struct cli *cli, int argc, char **argv)
         status = make_prior(&samples, words.prior);
     } else if (status == 0) {
         status = give_examples(cli, &samples, &waits);
+        if (status == 0) {
+            cli_note(cli,
+                     &(struct change){.kind = CHANGE_model_train, .count = samples.n});
+        }
     } else {
         /* a message said why */
     }

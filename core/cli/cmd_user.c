@@ -2,12 +2,11 @@
 #include <math.h>
 #include <sysexits.h>
 
+#include "core/cli/change_note.h"
 #include "core/cli/cli.h"
 #include "core/cli/print.h"
-#include "core/verdict/user/user_file.h"
+#include "core/verdict/user/user_change.h"
 #include "core/verdict/user/user_verdict.h"
-
-enum { TEXT_MODE = 0640 };
 
 /* The text and the lock of one command. */
 struct user_work {
@@ -80,6 +79,11 @@ static int compile(struct cli *cli, int argc, char **argv)
         enum err e = users_file_compile(cli->config, buf_slice(&w.text), on_wrong_line,
                                         &w, &n, &why);
         THEN(e, users_file_publish(cli->config, &why));
+        if (e == ERR_OK) {
+            cli_note(cli, &(struct change){.kind = CHANGE_user_compile,
+                                           .object = slice_str(w.path),
+                                           .count = n});
+        }
         status = cli_status(e, &why);
         THEN(status, print_compiled(&w, n));
     }
@@ -88,38 +92,31 @@ static int compile(struct cli *cli, int argc, char **argv)
 
 /* ---- set ---- */
 
-/* The words are settings, or KEY= of such. */
-static int check_words(const struct config *c, char *const *words, size_t n)
+int cli_set_user(struct cli *cli, const struct user_change *asked)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct user_setting s;
-        struct errinfo why = {.text = ""};
-        struct slice word = slice_str(words[i]);
+    struct user_work w = {.cli = cli};
+    struct errinfo why = {.code = ERR_OK};
+    struct user_change u = *asked;
+    struct buf before;
+    struct buf after;
 
-        if (word.n > 0 && slice_find(word, '=') == word.n - 1) {
-            continue; /* the key goes */
-        }
-        enum err e = user_setting_parse(word, &s, &why);
-        THEN(e, user_setting_check(c, &s, &why));
-        if (e != ERR_OK) {
-            return cli_error(EX_DATAERR, "%s", why.text);
-        }
+    u.config = cli->config;
+    u.on_error = on_wrong_line;
+    u.context = &w;
+    buf_init(&before, USERS_LINE_MAX);
+    buf_init(&after, USERS_LINE_MAX);
+    enum err e = users_file_path(cli->config, w.path, &why);
+    THEN(e, user_settings_change(&u, &before, &after, &why));
+    if (e == ERR_OK && !slice_eq(buf_slice(&before), buf_slice(&after))) {
+        cli_note(cli, &(struct change){.kind = CHANGE_user_set,
+                                       .object = slice_str(u.name),
+                                       .before = change_state(buf_slice(&before)),
+                                       .after = change_state(buf_slice(&after))});
     }
-    return 0;
-}
-
-/* The text on disk, then the table: see user_file.h. */
-static enum err store(struct user_work *w, struct slice text, struct errinfo *reterr)
-{
-    const struct config *c = w->cli->config;
-    struct stat st;
-    mode_t mode = stat(w->path, &st) == 0 ? st.st_mode & 0777 : TEXT_MODE;
-    size_t n = 0;
-    enum err e = users_file_compile(c, text, on_wrong_line, w, &n, reterr);
-
-    THEN(e, file_write_atomic(w->path, text, mode, reterr));
-    THEN(e, users_file_publish(c, reterr));
-    return e;
+    buf_fini(&before);
+    buf_fini(&after);
+    const int status = cli_status(e, &why);
+    return e == ERR_EXISTS ? EX_TEMPFAIL : status;
 }
 
 static int set(struct cli *cli, int argc, char **argv)
@@ -127,9 +124,8 @@ static int set(struct cli *cli, int argc, char **argv)
     bool does_clear = false;
     const struct cli_option table[] = {{"--clear", NULL, &does_clear, NULL}};
     char name[USER_NAME_MAX + 1];
-    struct user_work w;
-    struct errinfo why = {.code = ERR_OK};
-    struct buf text;
+    struct slice words[CLI_VALUES_MAX];
+    struct user_change u = {.name = name, .words = words};
     int status =
         cli_arguments(CLI_FORM("user", table, 1, CLI_VALUES_MAX,
                                "set: give USER@DOMAIN or @DOMAIN, then KEY=VALUE"),
@@ -146,18 +142,13 @@ static int set(struct cli *cli, int argc, char **argv)
     if (wrong != NULL) {
         return cli_error(EX_DATAERR, "%s: %s", argv[1], wrong);
     }
-    status = begin(cli, true, &w);
-    THEN(status, check_words(cli->config, argv + 2, (size_t)argc - 2));
-    buf_init(&text, USERS_FILE_BYTES);
-    if (status == 0) {
-        users_file_change(buf_slice(&w.text), name, does_clear, argv + 2,
-                          (size_t)argc - 2, &text);
-        status = buf_failed(&text)
-                     ? cli_nomem()
-                     : cli_status(store(&w, buf_slice(&text), &why), &why);
+    u.does_clear = does_clear;
+    for (int i = 2; i < argc; i++) {
+        words[u.nwords++] = slice_str(argv[i]);
     }
-    buf_fini(&text);
-    return end(&w, status);
+    status = cli_config(cli);
+    THEN(status, cli_set_user(cli, &u));
+    return status;
 }
 
 /* ---- show, list ---- */

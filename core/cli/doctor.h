@@ -50,12 +50,14 @@ void doctor_counts(struct doctor *d);   /* runs are whole, the size fits the tra
 void doctor_peers(struct doctor *d);    /* ring, publishers, the hub */
 void doctor_store(struct doctor *d);    /* the store that the ring's servers share */
 void doctor_journal(struct doctor *d);  /* its newest files are whole */
+void doctor_reports(struct doctor *d);  /* their log is whole */
 void doctor_feeds(struct doctor *d);    /* feeds come in */
 void doctor_users(struct doctor *d);    /* settings of users are compiled */
 void doctor_identity(struct doctor *d); /* the store of correspondents */
 void doctor_api(struct doctor *d); /* the hub's user reads tokens, certificate, key */
 void doctor_quarantine(struct doctor *d); /* held mail can be reached */
 void doctor_daemon(struct doctor *d);     /* gillnetd runs, and its faults */
+void doctor_reader(struct doctor *d);     /* gillnet-reader answers it */
 void doctor_socket(struct doctor *d);     /* the MTA's users reach the socket */
 void doctor_postfix(struct doctor *d);
 void doctor_sendmail(struct doctor *d);

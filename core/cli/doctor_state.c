@@ -444,12 +444,13 @@ void doctor_daemon(struct doctor *d)
                (unsigned long long)view.stats.value[STAT_messages]);
     check_running(d, &view);
     for (unsigned i = 0; i < view.stats.nfaults; i++) {
-        /* lists and keys are looked at every second; socket and page only at the start */
+        /* lists, keys and reader are looked at again; socket and page only at the start */
         struct slice fault = slice_str(view.stats.fault[i]);
         doctor_say(d, DOCTOR_WARN, "gillnetd",
                    slice_has_prefix(fault, SLICE_LIT("list")) ||
                            slice_has_prefix(fault, SLICE_LIT("lines:")) ||
                            slice_has_prefix(fault, SLICE_LIT("filter:")) ||
+                           slice_has_prefix(fault, SLICE_LIT("reader:")) ||
                            slice_has_prefix(fault, SLICE_LIT("keys"))
                        ? "mail flows; mend it, gillnetd will see it"
                    : slice_has_prefix(fault, SLICE_LIT("restart:"))

@@ -1,6 +1,7 @@
 /* feed_run - `gillnet feed update` and `rollback`: by the hub, if it runs. */
 #include <sysexits.h>
 
+#include "core/cli/change_note.h"
 #include "core/cli/feed_commands.h"
 #include "core/feed/local.h"
 #include "core/feed/show.h"
@@ -68,6 +69,11 @@ int feed_cmd_update(struct cli *cli, int argc, char **argv)
         const struct config_feed *feed = feed_cmd_find(cli, argv[i]);
         int one = feed == NULL ? EX_USAGE : update(cli, feed, is_forced);
 
+        if (one == 0) {
+            cli_note(cli, &(struct change){.kind = CHANGE_feed_update,
+                                           .object = slice_str(feed->name)});
+        }
+
         status = one > status ? one : status;
     }
     return status;
@@ -99,6 +105,10 @@ int feed_cmd_rollback(struct cli *cli, int argc, char **argv)
     status = status < 0    ? feed_cmd_here(cli, feed, roll_back, &version, NULL)
              : status == 0 ? feed_cmd_print(cli, result)
                            : status;
+    if (status == 0) {
+        cli_note(cli, &(struct change){.kind = CHANGE_feed_rollback,
+                                       .object = slice_str(feed->name)});
+    }
     if (status == 0 && !cli->json) {
         (void)printf("%s went back and stays there; gillnet feed update %s takes what "
                      "is new again\n",

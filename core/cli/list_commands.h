@@ -12,7 +12,7 @@
 
 cli_run_fn list_cmd_import, list_cmd_add, list_cmd_revoke, list_cmd_export,
     list_cmd_stat, list_cmd_rebuild, list_cmd_rekey, list_cmd_merge, list_cmd_verify,
-    list_cmd_age, list_cmd_delete, list_cmd_rename;
+    list_cmd_age, list_cmd_delete, list_cmd_rename, list_cmd_show, list_cmd_worth;
 
 /* Prints the lists, one a line. */
 int list_cmd_overview(struct cli *cli);

@@ -4,13 +4,27 @@
 
 #include "core/base/arena.h"
 #include "core/base/uninitialized.h"
+#include "core/cli/change_note.h"
 #include "core/cli/input.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/print.h"
+#include "core/list/entry_source.h"
 #include "core/list/place.h"
 #include "core/list/writer_change.h"
 
-enum { ENTRY_ARENA = 256 * 1024, STAGED_MAX = 512 };
+enum {
+    ENTRY_ARENA = 256 * 1024,
+    NOTE_ARENA = 4 << 20,
+    NAME_ROOM = 64, /* of a type */
+    STAGED_MAX = 512
+};
+
+/* Staged values for the log of changes. */
+struct edit_note {
+    struct slice v[CHANGES_VALUES_MAX];
+    size_t n;
+    uint64_t count;
+};
 
 struct edit {
     struct cli *cli;
@@ -19,10 +33,13 @@ struct edit {
     bool may_create;
     uint16_t type;
     uint32_t expiry_s;
-    const char *source;
+    char source[LIST_SOURCE_MAX];
+    const char *reason;
     struct list_writer *writer;
     struct arena *arena;
-    char *acks; /* of staged values */
+    struct edit_note note[2]; /* of values that were listed before, and that were not */
+    struct arena *values;     /* of both */
+    char *acks;               /* of staged values */
     size_t acks_size;
     FILE *to_acks;
     int status;
@@ -61,6 +78,49 @@ static bool note_ack(const struct edit *e, struct slice value,
     return ferror(e->to_acks) == 0;
 }
 
+/* A staged value, for the log of changes. */
+static void keep_for_note(struct edit *e, const struct feature_entry *entry,
+                          bool was_listed)
+{
+    struct edit_note *note = &e->note[was_listed ? 1 : 0];
+    struct buf text;
+
+    buf_init(&text, LIST_TEXT_MAX + NAME_ROOM);
+    buf_printf(&text, "%s:%.*s", feature_type_name(entry->class_type),
+               SLICE_ARGS(entry->text));
+    if (note->n < CHANGES_VALUES_MAX) {
+        note->v[note->n] = arena_copy(e->values, buf_slice(&text));
+        note->n += note->v[note->n].p != NULL;
+    }
+    note->count++;
+    buf_fini(&text);
+}
+
+/* What the list had, or had not, before cannot be put back. */
+static void note_staged(struct edit *e)
+{
+    for (unsigned was_listed = 0; was_listed < 2; was_listed++) {
+        struct edit_note *note = &e->note[was_listed];
+        const bool is_done = e->is_revoke == (was_listed == 1);
+
+        if (note->count > 0) {
+            cli_note(e->cli,
+                     &(struct change){
+                         .kind = e->is_revoke ? CHANGE_list_revoke : CHANGE_list_add,
+                         .object = slice_str(e->list),
+                         .result = is_done      ? SLICE_NONE
+                                   : was_listed ? SLICE_LIT("listed before")
+                                                : SLICE_LIT(CHANGE_NOT_LISTED),
+                         .reason = slice_str(e->reason),
+                         .values = note->v,
+                         .nvalues = note->n,
+                         .count = note->count});
+        }
+        *note = (struct edit_note){.n = 0};
+    }
+    arena_reset(e->values);
+}
+
 /* Makes the staged values durable and prints the acknowledgements. */
 static bool flush_staged(struct edit *e)
 {
@@ -74,6 +134,7 @@ static bool flush_staged(struct edit *e)
         e->status = cli_fail(&info);
         return false;
     }
+    note_staged(e);
     if (fflush(e->to_acks) != 0 ||
         fwrite(e->acks, 1, e->acks_size, stdout) != e->acks_size ||
         fflush(stdout) != 0) {
@@ -85,13 +146,14 @@ static bool flush_staged(struct edit *e)
 }
 
 /* Opens the list for the first valid value. An unknown name may be a typing error: a new list needs
- * `--create`, or the configuration must name it. */
+ * `--create`, or the configuration must name it. Then a revocation makes it, too: another server of
+ * the owner may have the entry. */
 static int open_list(struct edit *e)
 {
     const struct config *config = e->cli->config;
     struct slice name = slice_str(e->list);
-    bool is_new = !e->is_revoke && !config_list_is_named(config, name) &&
-                  !list_is_there(config->state_dir, name);
+    const bool is_named = config_list_is_named(config, name);
+    bool is_new = !e->is_revoke && !is_named && !list_is_there(config->state_dir, name);
 
     if (is_new && e->may_create) {
         cli_say(
@@ -104,7 +166,7 @@ static int open_list(struct edit *e)
                          "shows those there are, --create makes it",
                          e->list);
     }
-    return list_cmd_open_writer(e->cli, e->list, !e->is_revoke, &e->writer);
+    return list_cmd_open_writer(e->cli, e->list, !e->is_revoke || is_named, &e->writer);
 }
 
 /* Reports a revoked value that was not listed. It is revoked, because a later import or a peer may
@@ -150,6 +212,7 @@ static bool edit_value(struct edit *e, struct slice value)
         e->status = cli_fail(&info);
         return false;
     }
+    keep_for_note(e, &entry, was_listed);
     if (!note_ack(e, value, &entry, was_listed)) {
         e->status = EX_IOERR;
         return false;
@@ -198,8 +261,9 @@ static void edit_stdin(struct edit *e)
 static int edit_list(struct edit *e, int argc, char **argv)
 {
     e->arena = arena_new(ENTRY_ARENA);
+    e->values = arena_new(NOTE_ARENA);
     e->to_acks = open_memstream(&e->acks, &e->acks_size);
-    if (e->arena == NULL || e->to_acks == NULL) {
+    if (e->arena == NULL || e->values == NULL || e->to_acks == NULL) {
         return cli_nomem();
     }
     e->list = argv[1];
@@ -220,22 +284,24 @@ static int edit_list(struct edit *e, int argc, char **argv)
     (void)fclose(e->to_acks);
     free(e->acks);
     arena_free(&e->arena);
+    arena_free(&e->values);
     return e->status;
 }
 
 static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
 {
-    struct edit e = {.cli = cli, .is_revoke = is_revoke, .source = "cli"};
+    struct edit e = {.cli = cli, .is_revoke = is_revoke, .reason = ""};
+    struct errinfo why = {.code = ERR_OK};
+    const char *source = "cli";
     const char *type = NULL;
     const char *expire = NULL;
     const struct cli_option table[] = {
-        {"--type", &type, NULL, NULL},
-        {"--source", &e.source, NULL, NULL},
-        {"--expire", &expire, NULL, NULL},
+        {"--type", &type, NULL, NULL},           {"--source", &source, NULL, NULL},
+        {"--reason", &e.reason, NULL, NULL},     {"--expire", &expire, NULL, NULL},
         {"--create", NULL, &e.may_create, NULL},
     };
     int status = cli_arguments(
-        (struct cli_form){"list", table, is_revoke ? 2 : LENGTH(table), 2, CLI_MANY,
+        (struct cli_form){"list", table, is_revoke ? 3 : LENGTH(table), 2, CLI_MANY,
                           "name a list and values (- for standard input)"},
         &argc, argv);
 
@@ -245,6 +311,10 @@ static int edit(struct cli *cli, bool is_revoke, int argc, char **argv)
     if (!cli_expiry(expire, &e.expiry_s)) {
         return cli_usage("list", "--expire: a time such as 12h or 7d");
     }
+    if (entry_reason_check(slice_str(e.reason), &why) != ERR_OK) {
+        return cli_usage("list", "--reason: one line, at most 80 bytes");
+    }
+    entry_source_make(source, slice_str(e.reason), e.source);
     status = list_cmd_check_name(argv[1]);
     THEN(status, list_cmd_type(type, &e.type));
     THEN(status, cli_config(cli));

@@ -2,12 +2,13 @@
 #include <sysexits.h>
 
 #include "core/base/clock.h"
+#include "core/cli/change_note.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/print.h"
 #include "core/feed/exclude.h"
 #include "core/feed/feed.h"
 
-enum { BAD_SHOWN = 10, BAD_TEXT = 80, FORMATS_TEXT = 256 };
+enum { BAD_SHOWN = 10, BAD_TEXT = 80, FORMATS_TEXT = 256, NOTE_TEXT = 80 };
 
 struct import {
     struct cli *cli;
@@ -195,6 +196,19 @@ static int nothing_found(const struct import *i, const struct feed_counts *c)
         i->file, feed_format_name(c->format), c->lines, c->bad, i->guarded, i->list);
 }
 
+static void note_import(const struct import *i)
+{
+    char after[NOTE_TEXT];
+
+    (void)snprintf(after, sizeof(after), "%" PRIu64 " new, %" PRIu64 " listed now",
+                   i->result.added, i->result.entries);
+    cli_note(i->cli, &(struct change){.kind = CHANGE_list_import,
+                                      .object = slice_str(i->list),
+                                      .after = slice_str(after),
+                                      .reason = slice_str(i->source),
+                                      .count = i->result.added});
+}
+
 static int commit(struct import *i)
 {
     enum err e = i->im == NULL ? begin_import(i) : ERR_OK;
@@ -203,6 +217,9 @@ static int commit(struct import *i)
     }
     THEN(e, list_import_commit(&i->im, on_stage, i, &i->result, &i->why));
     progress_clear(&i->progress);
+    if (e == ERR_OK) {
+        note_import(i);
+    }
     return e == ERR_OK ? 0 : cli_fail(&i->why);
 }
 

@@ -1,6 +1,7 @@
 /* list_merge - `gillnet list merge`: filters of several sites into one, or into a list. */
 #include <sysexits.h>
 
+#include "core/cli/change_note.h"
 #include "core/cli/list_commands.h"
 #include "core/list/peer_filter.h"
 #include "core/list/place.h"
@@ -42,6 +43,8 @@ static int merge_into_list(struct cli *cli, const char *name, int n, char **file
     if (e != ERR_OK) {
         return cli_fail(&info);
     }
+    cli_note(cli,
+             &(struct change){.kind = CHANGE_list_merge, .object = slice_str(name)});
     if (shapes.has_spam) {
         status = list_filter_say(cli, name, &shapes.spam);
     }

@@ -1,6 +1,7 @@
 /* list_place - `gillnet list`, `list delete` and `list rename`: the set of lists. */
 #include <sysexits.h>
 
+#include "core/cli/change_note.h"
 #include "core/cli/list_commands.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/print.h"
@@ -148,6 +149,8 @@ int list_cmd_delete(struct cli *cli, int argc, char **argv)
     status =
         cli_status(list_delete(state_dir, slice_str(argv[1]), &wait, &info), &info);
     if (status == 0) {
+        cli_note(cli, &(struct change){.kind = CHANGE_list_delete,
+                                       .object = slice_str(argv[1])});
         printf("%s: deleted\n", argv[1]);
         say_named(cli->config, argv[1]);
     }
@@ -172,6 +175,9 @@ int list_cmd_rename(struct cli *cli, int argc, char **argv)
                     &wait, &info) != ERR_OK) {
         return cli_fail(&info);
     }
+    cli_note(cli, &(struct change){.kind = CHANGE_list_rename,
+                                   .object = slice_str(argv[1]),
+                                   .after = slice_str(argv[2])});
     printf("%s: is %s now\n", argv[1], argv[2]);
     say_named(cli->config, argv[1]);
     return 0;

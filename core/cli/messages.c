@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/cli/mbox.h"
+#include "core/cli/own_reader.h"
 #include "core/cli/print.h"
 #include "core/list/listed.h"
 #include "core/message/url/host.h"
@@ -335,6 +336,7 @@ static void make_shingle_keys(const struct cli *cli, struct shingle_keys *ret)
 void messages_limits(const struct cli *cli, struct extract_limits *ret)
 {
     verdict_extract_limits(cli->config, ret);
+    own_reader_offer(ret);
     make_shingle_keys(cli, &ret->imprint.keys);
 }
 

@@ -57,14 +57,7 @@ void text_show(FILE *to, const char *words)
 
 const char *text_time(uint64_t seconds, char dst[TEXT_TIME_MAX])
 {
-    time_t t = (time_t)seconds;
-    struct tm tm;
-
-    if (seconds == 0 || gmtime_r(&t, &tm) == NULL ||
-        strftime(dst, TEXT_TIME_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
-        (void)snprintf(dst, TEXT_TIME_MAX, "never");
-    }
-    return dst;
+    return clock_text(seconds, dst);
 }
 
 /* False: end of file, or ferror. *retn > TEXT_LINE_MAX: line holds the beginning only. */
@@ -180,6 +173,10 @@ static void print_place(const struct feature *f)
         (void)putchar(' ');
     }
     text_print(stdout, f->place->header, EVIDENCE_SHOWN);
+    if (f->place->within.n > 0) {
+        (void)fputs(", ", stdout);
+        text_print(stdout, f->place->within, EVIDENCE_SHOWN);
+    }
     printf(" at %" PRIu32 ")", f->offset);
 }
 

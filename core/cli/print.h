@@ -10,11 +10,12 @@
 
 #include <jansson.h>
 
+#include "core/base/clock.h"
 #include "core/count/message.h"
 #include "core/message/feature/feature_json.h"
 
 enum {
-    TEXT_TIME_MAX = 24,
+    TEXT_TIME_MAX = CLOCK_TEXT_MAX,
     TEXT_LINE_MAX = 16384,
     EVIDENCE_SHOWN = 200 /* bytes of a value in text for people */
 };
@@ -27,7 +28,7 @@ void text_print(FILE *to, struct slice s, size_t max);
 /* Prints words for people, of any language and with line ends, with codes for invisible
  * characters. */
 void text_show(FILE *to, const char *words);
-/* "2026-01-31T12:00:00Z", "never" for 0; returns dst. */
+/* clock_text. */
 const char *text_time(uint64_t seconds, char dst[TEXT_TIME_MAX]);
 
 /* A value on a line of input. line: from 1 on. False stops. */

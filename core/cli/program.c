@@ -9,8 +9,7 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-static enum err find_program(char dst[FILE_PATH_MAX], const char *name,
-                             struct errinfo *reterr)
+enum err program_find(char dst[FILE_PATH_MAX], const char *name, struct errinfo *reterr)
 {
     char self[FILE_PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -48,7 +47,7 @@ int program_exec(const struct cli *cli, const char *name, char *const *args)
     char *argv[ARGS_MAX + 5] = {own_name};
     struct errinfo why;
     size_t n = 1;
-    enum err e = find_program(path, name, &why);
+    enum err e = program_find(path, name, &why);
 
     (void)snprintf(own_name, sizeof(own_name), "%s", name);
     THEN(e, path_make(file, &why, "%s", cli->config_file));

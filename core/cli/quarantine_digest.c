@@ -27,6 +27,7 @@ struct digesting {
     bool has_since;
     uint64_t since_s;
     json_t *told;
+    json_t *pages; /* {recipient: {"page_url"}} */
     uint64_t now_s;
     struct buf template;
     char host[HOST_BYTES];
@@ -198,6 +199,17 @@ static enum err add_links(const struct digesting *d, json_t *rows, const char *a
     return e;
 }
 
+/* The link of the recipient's own page. */
+static enum err add_page_link(const struct digesting *d, const char *address,
+                              struct errinfo *reterr)
+{
+    json_t *page = json_object();
+    enum err e = add_link(d, page, address, HELD_LINK_PAGE, "page_url", reterr);
+
+    (void)json_object_set_new(d->pages, address, page);
+    return e;
+}
+
 /* ---- sending ---- */
 
 /* The empty sender: nobody answers a digest, and no bounce comes back. */
@@ -235,6 +247,8 @@ static int digest_one(struct digesting *d, const char *address, json_t *rows)
                                   .from = d->from,
                                   .host = d->host,
                                   .recipient = address,
+                                  .page_url = json_string_value(json_object_get(
+                                      json_object_get(d->pages, address), "page_url")),
                                   .rows = rows,
                                   .now_s = d->now_s};
     struct errinfo why = {.text = ""};
@@ -271,6 +285,9 @@ static enum err link_all(const struct digesting *d, json_t *recipients,
     json_object_foreach(recipients, address, rows)
     {
         THEN(e, add_links(d, rows, address, reterr));
+        if (e == ERR_OK && d->cli->config->quarantine.url[0] != '\0') {
+            e = add_page_link(d, address, reterr);
+        }
     }
     if (!d->is_dry) {
         statedir_settle(d->cli->config->state_dir);
@@ -381,10 +398,12 @@ int quarantine_digest(struct cli *cli, int argc, char **argv)
     d.has_since = since != NULL;
     d.since_s = period.since_us / US_PER_S;
     d.told = read_told(&d);
+    d.pages = json_object();
     status = prepare(&d);
     THEN(status, quarantine_rows(cli, &rows));
     THEN(status, digest_all(&d, rows));
     json_decref(d.told);
+    json_decref(d.pages);
     json_decref(rows);
     buf_fini(&d.template);
     return status;

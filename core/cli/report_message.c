@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/user.h"
 #include "core/campaign/campaign_report.h"
+#include "core/cli/change_note.h"
 #include "core/cli/messages.h"
 #include "core/cli/print.h"
 #include "core/cli/report_lists.h"
@@ -31,14 +32,11 @@ enum {
 static const char *speaker(const struct cli *cli, const char *given,
                            char room[USER_NAME_BYTES])
 {
-    struct stat st;
-
     if (given != NULL) {
         return given;
     }
-    bool is_service = stat(cli->config->state_dir, &st) == 0 && st.st_uid == geteuid();
-    return geteuid() == 0 || is_service ? REPORT_ADMINISTRATOR
-                                        : user_name(geteuid(), room);
+    return cli_is_administrator(cli) ? REPORT_ADMINISTRATOR
+                                     : user_name(geteuid(), room);
 }
 
 /* ---- queue ids ---- */
@@ -294,6 +292,27 @@ static void add_ids(const struct cli *cli, const struct cli_values *ids,
     }
 }
 
+/* Those of users are in the log of reports alone. */
+static void note_report(const struct reporting *r, const struct report_request *request,
+                        const json_t *answer)
+{
+    const struct slice id = slice_str(json_text_of(answer, "id"));
+    const bool is_of_campaign = request->campaign != NULL;
+    const char *object = is_of_campaign       ? request->campaign
+                         : request->ids.n > 0 ? request->ids.v[0]
+                                              : "message";
+
+    if (cli_is_administrator(r->cli) && id.n > 0) {
+        cli_note(r->cli,
+                 &(struct change){.kind = is_of_campaign ? CHANGE_campaign_mark
+                                                         : CHANGE_report,
+                                  .object = slice_str(object),
+                                  .after = slice_str(request->is_spam ? "spam" : "ham"),
+                                  .values = &id,
+                                  .nvalues = 1});
+    }
+}
+
 int reporting_say(struct reporting *r, const struct report_request *request,
                   struct slice bytes, json_t **ret)
 {
@@ -316,6 +335,9 @@ int reporting_say(struct reporting *r, const struct report_request *request,
                                 : ask_gillnetd(r->cli, &line, bytes, ret, &why);
     int status = cli_status(e, &why);
 
+    if (status == 0) {
+        note_report(r, request, *ret);
+    }
     if (status == 0 && json_array_size(json_object_get(*ret, "listed")) > 0) {
         status = take_back(r, *ret);
     }
@@ -365,6 +387,10 @@ int reporting_undo(struct reporting *r, const char *id, const char *reporter,
     if (status == 0) {
         status = report_lists_change(r->cli, json_object_get(*ret, "restore"), false,
                                      changed);
+    }
+    if (status == 0 && cli_is_administrator(r->cli)) {
+        cli_note(r->cli,
+                 &(struct change){.kind = CHANGE_report_undo, .object = slice_str(id)});
     }
     (void)json_object_del(*ret, "restore");
     (void)json_object_set(*ret, "changed", changed);

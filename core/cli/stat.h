@@ -1,5 +1,5 @@
 /*
- * stat - the parts of `gillnet stat`: the summary in front, the last day.
+ * stat - the parts of `gillnet stat`: the summary in front, the last day, the servers.
  *
  * Threads: one.
  */
@@ -9,6 +9,7 @@
 #include "core/cli/count_numbers.h"
 #include "core/cli/open_lists.h"
 #include "core/cli/services.h"
+#include "core/summary/headline.h"
 
 /* The state that stat prints; borrowed. */
 struct stat_found {
@@ -21,6 +22,14 @@ struct stat_found {
 /* Prints about ten lines: state, mail of the day, lists, feeds, counts, peers, then each fault with
  * what to do. */
 void stat_summary_print(struct cli *cli, const struct stat_found *f);
+
+/* The headline of this server: the numbers of GET /v1/now. */
+void stat_headline(const struct cli *cli, const struct stat_found *f,
+                   struct headline *ret);
+/* Prints the servers of this owner, or with a period their messages. server: a name, "all", or NULL
+ * for this one alone. Returns an exit status. */
+int stat_servers_show(const struct cli *cli, const struct stat_found *f,
+                      const char *server, const char *period);
 
 /* Prints mail, actions, symbols and times of the last day, or why they cannot be read; nothing
  * before gillnetd ran. False: standard output failed. */

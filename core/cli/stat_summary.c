@@ -5,7 +5,7 @@
 #include "core/cli/stat.h"
 #include "core/store/origins.h"
 
-enum { TROUBLE_SHOWN = 400 };
+enum { TROUBLE_SHOWN = 400, HEADLINE_TEXT_MAX = 512 };
 
 /* ---- number of faults ---- */
 
@@ -53,35 +53,49 @@ static unsigned troubles(const struct cli *cli, const struct stat_found *f)
 
 /* ---- the lines ---- */
 
-static void print_head(const struct daemon_view *d, unsigned n)
+/* The things that need the administrator are those that stand below. */
+static void print_headline(const struct cli *cli, const struct stat_found *f,
+                           unsigned ntroubles)
+{
+    struct headline h;
+    struct buf text;
+
+    stat_headline(cli, f, &h);
+    h.needs = ntroubles;
+    buf_init(&text, HEADLINE_TEXT_MAX);
+    headline_print(&h, h.at_s, &text);
+    (void)printf("%.*s\n", SLICE_ARGS(buf_slice(&text)));
+    buf_fini(&text);
+}
+
+static void print_daemon(const struct daemon_view *d)
 {
     char when[TEXT_TIME_MAX];
 
-    if (d == NULL) {
-        (void)puts("NOT WELL: the state of gillnetd is not known");
-        return;
-    }
     if (!d->has_page) {
-        (void)puts("not at work: gillnetd has not run yet with this state folder");
         return;
     }
+    text_time(d->stats.value[STAT_start_time], when);
     if (!d->is_running) {
-        (void)printf("NOT WELL: gillnetd does not run; its last start was %s\n",
-                     text_time(d->stats.value[STAT_start_time], when));
+        (void)printf("the last start of gillnetd was %s\n", when);
         return;
     }
-    if (n == 0 && d->stats.value[STAT_sessions] == 0) {
-        (void)fputs("at work, but no MTA has connected yet (`gillnet doctor` tries the "
-                    "socket as the MTA's user)",
-                    stdout);
-    } else if (n == 0) {
-        (void)fputs("all is well", stdout);
-    } else {
-        (void)printf("NOT WELL: %u %s below", n, n == 1 ? "thing" : "things");
+    (void)printf("gillnetd runs as process %" PRIu64 " since %s\n",
+                 d->stats.value[STAT_pid], when);
+    if (d->stats.value[STAT_sessions] == 0) {
+        (void)puts("no MTA has connected yet (`gillnet doctor` tries the socket as the "
+                   "MTA's user)");
     }
-    (void)printf("; gillnetd runs as process %" PRIu64 " since %s\n",
-                 d->stats.value[STAT_pid],
-                 text_time(d->stats.value[STAT_start_time], when));
+}
+
+static void print_head(const struct cli *cli, const struct stat_found *f)
+{
+    if (f->daemon == NULL) {
+        (void)puts("the state of gillnetd is not known");
+        return;
+    }
+    print_headline(cli, f, troubles(cli, f));
+    print_daemon(f->daemon);
 }
 
 static void print_lists(const struct state_lists *lists)
@@ -253,7 +267,7 @@ static void print_faults(const struct cli *cli, const struct stat_found *f)
 
 void stat_summary_print(struct cli *cli, const struct stat_found *f)
 {
-    print_head(f->daemon, troubles(cli, f));
+    print_head(cli, f);
     (void)stat_day_show(cli);
     print_lists(f->lists);
     print_feeds(f->feeds);

@@ -1,5 +1,6 @@
 /* fuzz_find - any bytes as text: finds lie in the text, begin in order, and do not overlap but for
- * the readings of one that runs over lines or has a shorter one. */
+ * the readings of one that runs over lines or has a shorter one, and links at the host of an
+ * address. */
 #include "core/message/url/find.h"
 #include "core/message/url/find_number.h"
 
@@ -24,7 +25,8 @@ static void on_find(void *context, const struct find *find)
     FUZZ_CHECK(find->text.n > 0 && (find->kind == FIND_BARE || find->scheme.n > 0));
     p->begun = begin;
     if ((find->flags & (FIND_SHORT | FIND_JOINED)) == 0) {
-        p->done = begin + find->raw.n;
+        /* the host of an address may be a link, too */
+        p->done = begin + (find->kind == FIND_ADDRESS ? 1 : find->raw.n);
     }
 }
 

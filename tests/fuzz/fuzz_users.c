@@ -56,8 +56,7 @@ static unsigned read_lines(struct slice text, char name[USER_NAME_MAX + 1])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char word[] = "sensitivity=low";
-    char *words[] = {word};
+    static const struct slice words[] = {{"sensitivity=low", 15}};
     char name[USER_NAME_MAX + 1];
     struct slice text = slice_of((const char *)data, size);
     struct buf changed;

@@ -2,7 +2,7 @@
  * bench_message_tail - time of a search over the hub's newest messages, and the memory of them.
  *
  * Usage: bench_message_tail [--messages N] [--runs N] [--folder DIR]   (100000, 200, a new folder in
- * TMPDIR). One JSON line. The journal is written by the real writer (journal_add) and read by the real
+ * TMPDIR); bench_message_tail --messages N --write DIR writes the journal alone. One JSON line. The journal is written by the real writer (journal_add) and read by the real
  * follower (message_tail). Each message has 12 of 300 symbols, addresses, a subject and a queue id of
  * usual lengths. Searches that look at all rows: one word and two terms that nothing has, one symbol,
  * two words that nearly all rows nearly have, a word that may be a part of a case id, and one of a
@@ -22,12 +22,12 @@
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/prng.h"
 #include "core/base/version.h"
-#include "core/verdict/journal/journal.h"
 #include "core/verdict/journal/message_tail.h"
 
-enum { SYMBOLS = 12, NAMES = 300, DAY_S = 86400, RUNS_MOST = 100000, PAGE = 100 };
+#include "tests/bench/journal_write.h"
+
+enum { SYMBOLS = 12, NAMES = 300, RUNS_MOST = 100000, PAGE = 100 };
 enum { WAIT_US = 10000 };
 
 static const char *const searches[] = {"nowhere-at-all",
@@ -54,8 +54,11 @@ struct texts {
     char symbol[SYMBOLS][32];
 };
 
-static void fill(struct record *r, struct texts *t, struct prng *p, uint64_t i)
+static void fill(struct record *r, struct prng *p, uint64_t i)
 {
+    static struct texts texts;
+    struct texts *t = &texts;
+
     record_init(r, RECORD_MESSAGE);
     (void)snprintf(t->from, sizeof(t->from), "newsletter%" PRIu64 "@sender.example",
                    prng_below(p, 5000));
@@ -87,30 +90,6 @@ static void fill(struct record *r, struct texts *t, struct prng *p, uint64_t i)
     r->subject = slice_str(t->subject);
     r->ntexts_rcpt = 1;
     r->rcpt[0] = slice_str(t->to);
-}
-
-static void write_journal(const char *folder, uint64_t n)
-{
-    static struct record r;
-    struct texts t;
-    struct prng p;
-    struct errinfo why;
-    struct journal *j = NULL;
-    const struct hashkey key = {.id = 1};
-    const struct journal_options options = {.state_dir = folder,
-                                            .key = &key,
-                                            .keep_s = 14 * DAY_S,
-                                            .size_max = UINT64_C(1) << 40};
-
-    prng_init(&p, 1, 1);
-    need(journal_open(&options, &j, &why), &why);
-    for (uint64_t i = 0; i < n; i++) {
-        fill(&r, &t, &p, i);
-        while (!journal_add(j, &r)) {
-            usleep(WAIT_US);
-        }
-    }
-    journal_close(&j);
 }
 
 /* Resident bytes of this process. */
@@ -191,7 +170,7 @@ static void measure(const char *folder, uint64_t n, size_t runs)
     uint64_t *us = calloc(runs, sizeof(*us));
     size_t rows = 0;
 
-    write_journal(folder, n);
+    journal_write(folder, n, fill);
     const uint64_t before = resident();
     uint64_t begin_us = clock_mono_us();
     need(message_tail_new(folder, n, &tail, &why), &why);
@@ -234,6 +213,9 @@ int main(int argc, char **argv)
             runs = strtoull(argv[i + 1], NULL, 10);
         } else if (strcmp(argv[i], "--folder") == 0) {
             dir = argv[i + 1];
+        } else if (strcmp(argv[i], "--write") == 0) {
+            (void)journal_write(argv[i + 1], n, fill);
+            return EXIT_SUCCESS;
         }
     }
     if (n < 1 || n > MESSAGE_RING_ROWS_MAX || runs < 1 || runs > RUNS_MOST) {

@@ -6,7 +6,10 @@
  * typical message: 3 symbols, a list hit, 24 counted types, 150 hashes, 6 texts. Then it is read three
  * times: whole files through read(2), as `cat` does (the floor), all records parsed, and a replay with
  * two settings. Times are wall times in one thread, the files in the page cache; replay_cpu_s is
- * processor time. add_ns: processor time that journal_add takes of a message's thread, with the clock. The folder is removed.
+ * processor time. add_ns: processor time that journal_add takes of a message's thread, with the clock.
+ * sample: a replay of the newest SAMPLE messages with a sum of all (replay_tally.h), as POST /v1/replay
+ * does it first, 100 times; sample_to_read: its p99 over the p99 of reading as many bytes of the
+ * newest files through read(2), each time just before it. The folder is removed.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,20 +17,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
 #include "core/base/clock.h"
 #include "core/base/dir_walk.h"
 #include "core/base/file.h"
-#include "core/base/prng.h"
 #include "core/base/version.h"
 #include "core/verdict/journal/journal.h"
 #include "core/verdict/journal/journal_read.h"
-#include "core/verdict/journal/journal_replay.h"
+#include "core/verdict/journal/replay_tally.h"
 #include "core/verdict/rule/rule.h"
 
-enum { TYPES = 24, HASHES = 150, SENDERS = 5000, DAY_S = 86400, CHUNK = 1 << 16 };
+#include "tests/bench/journal_write.h"
+
+enum {
+    TYPES = 24,
+    HASHES = 150,
+    SENDERS = 5000,
+    CHUNK = 1 << 16,
+    SAMPLE = 5000,
+    SAMPLES = 100
+};
 
 struct texts {
     char from[64];
@@ -36,8 +48,11 @@ struct texts {
     char detail[64];
 };
 
-static void fill(struct record *r, struct texts *t, struct prng *p, uint64_t i)
+static void fill(struct record *r, struct prng *p, uint64_t i)
 {
+    static struct texts texts;
+    struct texts *t = &texts;
+
     record_init(r, RECORD_MESSAGE);
     (void)snprintf(t->from, sizeof(t->from), "news%" PRIu64 "@sender.example",
                    prng_below(p, SENDERS));
@@ -109,40 +124,6 @@ static void need(enum err e, const struct errinfo *why)
     }
 }
 
-/* Adds n records, waiting where the ring is full. Returns the time of all calls of journal_add. */
-static uint64_t write_journal(const char *folder, uint64_t n)
-{
-    static struct record r;
-    struct texts t;
-    struct prng p;
-    struct errinfo why;
-    struct journal *j = NULL;
-    const struct hashkey key = {.id = 1};
-    const struct journal_options options = {.state_dir = folder,
-                                            .key = &key,
-                                            .keep_s = 14 * DAY_S,
-                                            .size_max = UINT64_C(1) << 40};
-    uint64_t spent_us = 0;
-
-    prng_init(&p, 1, 1);
-    need(journal_open(&options, &j, &why), &why);
-    for (uint64_t i = 0; i < n; i++) {
-        fill(&r, &t, &p, i);
-        for (;;) {
-            uint64_t begin_us = clock_cpu_us();
-            bool is_kept = journal_add(j, &r);
-            uint64_t us = clock_cpu_us() - begin_us;
-            if (is_kept) {
-                spent_us += us;
-                break;
-            }
-            usleep(10000);
-        }
-    }
-    journal_close(&j);
-    return spent_us;
-}
-
 /* Reads all bytes of the files. Returns how many. */
 static uint64_t read_bytes(const char *folder)
 {
@@ -208,6 +189,89 @@ static double run(const char *folder, journal_read_fn *fn, struct result *result
     return (double)(clock_mono_us() - begin_us) / 1e6;
 }
 
+/* ---- the sample ---- */
+
+static bool add_to_sample(void *context, const struct record *r,
+                          const struct journal_names *names)
+{
+    struct replay_tally *t = context;
+    struct replay_result one;
+
+    if (t->messages == SAMPLE) {
+        return false;
+    }
+    (void)replay_tally_add(t, r, names, &one);
+    return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Reads the last bytes of the newest file. */
+static void read_newest(const char *folder, uint64_t bytes)
+{
+    static char chunk[CHUNK];
+    char newest[FILE_PATH_MAX] = "";
+    char dir[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    struct stat st = {.st_size = 0};
+
+    (void)file_path(dir, "%s/journal", folder);
+    struct dir_walk w = dir_walk_begin(dir, DIR_NEEDED);
+    while (dir_walk_next(&w)) {
+        if (strncmp(w.name, "messages-", 9) == 0 && strcmp(w.name, newest) > 0) {
+            (void)snprintf(newest, sizeof(newest), "%s", w.name);
+        }
+    }
+    (void)dir_walk_end(&w, ERR_OK, NULL);
+    (void)file_path(path, "%s/%.255s", dir, newest);
+    int fd = open(path, O_RDONLY);
+    if (fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size > bytes) {
+        (void)lseek(fd, st.st_size - (off_t)bytes, SEEK_SET);
+    }
+    while (fd >= 0 && read(fd, chunk, sizeof(chunk)) > 0) {
+    }
+    fd_close(&fd);
+}
+
+static void measure_sample(const char *folder, const struct config *config,
+                           uint64_t bytes)
+{
+    static struct replay_tally tally;
+    static double sample_ms[SAMPLES];
+    static double read_ms[SAMPLES];
+    const struct journal_query q = {.state_dir = folder,
+                                    .newest_first = true,
+                                    .fn = add_to_sample,
+                                    .context = &tally};
+    struct journal_numbers numbers;
+    struct errinfo why;
+
+    for (int i = 0; i < SAMPLES; i++) {
+        uint64_t begin_us = clock_mono_us();
+        read_newest(folder, bytes * SAMPLE);
+        read_ms[i] = (double)(clock_mono_us() - begin_us) / 1e3;
+        begin_us = clock_mono_us();
+        tally = (struct replay_tally){.has_symbols = true};
+        replay_init(&tally.settings, config);
+        need(replay_set(&tally.settings, "thresholds.header=6", &why), &why);
+        need(journal_read(&q, &numbers, &why), &why);
+        sample_ms[i] = (double)(clock_mono_us() - begin_us) / 1e3;
+    }
+    qsort(sample_ms, SAMPLES, sizeof(*sample_ms), by_size);
+    qsort(read_ms, SAMPLES, sizeof(*read_ms), by_size);
+    const size_t p99 = SAMPLES * 99 / 100 - 1;
+    printf(", \"sample\": %d, \"sample_p50_ms\": %.1f, \"sample_p99_ms\": %.1f, "
+           "\"sample_to_read\": %.1f",
+           SAMPLE, sample_ms[SAMPLES / 2], sample_ms[p99],
+           sample_ms[p99] / read_ms[p99]);
+}
+
 static void measure(const char *folder, uint64_t n)
 {
     static struct result result;
@@ -222,7 +286,7 @@ static void measure(const char *folder, uint64_t n)
     if (!ruleset_load_or_print("bench_replay", path, &config)) {
         exit(EXIT_FAILURE);
     }
-    uint64_t add_us = write_journal(folder, n);
+    uint64_t add_us = journal_write(folder, n, fill);
     (void)read_bytes(folder); /* into the page cache */
     uint64_t begin_us = clock_mono_us();
     uint64_t bytes = read_bytes(folder);
@@ -237,10 +301,12 @@ static void measure(const char *folder, uint64_t n)
     printf(
         "{\"bench\": \"replay\", \"version\": \"%s\", \"messages\": %" PRIu64
         ", \"records\": %" PRIu64 ", \"changed\": %" PRIu64
-        ", \"bytes_per_record\": %.0f, \"add_ns\": %.0f, \"read_s\": %.3f, \"parse_s\": %.3f, \"replay_s\": %.3f, \"replay_cpu_s\": %.3f, \"replay_to_read\": %.2f}\n",
+        ", \"bytes_per_record\": %.0f, \"add_ns\": %.0f, \"read_s\": %.3f, \"parse_s\": %.3f, \"replay_s\": %.3f, \"replay_cpu_s\": %.3f, \"replay_to_read\": %.2f",
         GILLNET_VERSION, n, result.records, result.changed, (double)bytes / (double)n,
         (double)add_us * 1000 / (double)n, read_s, parse_s, replay_s, replay_cpu_s,
         replay_s / read_s);
+    measure_sample(folder, config, bytes / n);
+    printf("}\n");
     config_release(&config);
 }
 

@@ -56,7 +56,7 @@ class Gillnet:
                 self.cli("list", "add", name, *entries)
 
     def write_config(self, config):
-        groups = ",\n".join('{ name = "%s"; weight = %s; }' % (name, float(weight))
+        groups = ",\n".join('{ name = "%s"; weight = %s;%s }' % (name, float(weight), ' category = "allow";' if name == "allow" else "")
                             for name, weight, _ in self.lists)
         shipped = "" if "shipped_rules" in config else "shipped_rules = false;"
         mta.write(self.config, 'state_dir = "%s";\nsocket = "%s";\nsocket_group = "%s";\n'
@@ -81,7 +81,7 @@ class Gillnet:
         out = self.cli(*argv, "--json", **kwargs).stdout
         return [json.loads(line) for line in out.splitlines()]
 
-    def start(self):
+    def start(self, timeout=20):
         """Returns when gillnetd has told its service manager that it is ready."""
         notify = os.path.join(self.folder, "notify")
         if os.path.exists(notify):
@@ -105,7 +105,7 @@ class Gillnet:
                 except TimeoutError:
                     return False
 
-            proc.wait_for("gillnetd to be ready", ready)
+            proc.wait_for("gillnetd to be ready", ready, timeout)
         return self
 
     def log(self):

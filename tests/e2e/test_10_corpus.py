@@ -30,8 +30,8 @@ WEIGHTS = {"subject": 1.0, "from": 2.0, "from_domain": 1.5, "reply_to": 2.0, "se
 # How a feature is written as an entry of a list.
 CLASSES = {"from": "address", "reply_to": "address", "sender": "address",
            "from_domain": "domain", "url_host": "host", "url_ip": "network"}
-# `check` has no counts and no emergency mode, so both are off here.
-CONFIG = "rules = (); emergency = { enabled = false; }; thresholds = { header = 4.0; quarantine = 12.0; reject = 16.0; };"
+# `check` has no counts and no emergency mode, so both are off here. gillnetd has no reader, so that is off, too.
+CONFIG = "rules = (); limits = { reader = \"0s\"; }; emergency = { enabled = false; }; thresholds = { header = 4.0; quarantine = 12.0; reject = 16.0; };"
 # Postfix takes these fields away before a milter sees them (message_drop_headers).
 RETURN_PATH = re.compile(rb"(?im)^Return-Path:.*\n(?:[ \t].*\n)*")
 ENVELOPE = ["--client", "127.0.0.1", "--helo", "client.example", "--from", SENDER]

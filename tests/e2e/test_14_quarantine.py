@@ -53,10 +53,13 @@ class Helper:
 class Site:
     """gillnetd and an MTA that holds listed mail; commands run as root, where the MTA runs."""
 
+    lists = [("phish", 5.0, [message.LISTED])]
+    settings = HOLD
+
     def __init__(self, env, more="", **kwargs):
         self.env = env
         self.port = proc.free_port()
-        self.g = env.gillnet(lists=[("phish", 5.0, [message.LISTED])])
+        self.g = env.gillnet(lists=self.lists)
         self.mta = env.mta(self.g, **kwargs)
         if env.is_postfix():
             programs, place = mtas.program("usr/sbin"), self.mta.config
@@ -67,7 +70,7 @@ class Site:
         self.tokens = os.path.join(self.g.folder, "tokens")
         self.helper = self.hub = None
         self.g.write_config(
-            HOLD + 'api = { listen = [ "127.0.0.1:%d" ]; tokens_file = "%s"; };\n'
+            self.settings + 'api = { listen = [ "127.0.0.1:%d" ]; tokens_file = "%s"; };\n'
             'quarantine = { mta = "%s"; programs = "%s"; mta_config = "%s"; socket = "%s"; '
             'url = "http://127.0.0.1:%d"; from = "filter@rcpt.example"; %s };\n'
             % (self.port, self.tokens, env.kind, programs, place, self.queue, self.port, more))
@@ -318,9 +321,22 @@ def test_api__admin_asks__lists_releases_and_deletes(env):
         status, answer = ask("GET", "/v1/quarantine")
         assert status == 200 and {r["id"] for r in answer["held"]} == {first, second}, answer
         assert all("subject" not in r for r in answer["held"]), answer
-        assert ask("GET", "/v1/quarantine?rcpt=nobody%40rcpt.example")[1] == {"held": []}
+        assert ask("GET", "/v1/quarantine?rcpt=nobody%40rcpt.example")[1]["held"] == []
+        status, answer = ask("GET", "/v1/explain?id=" + first)
+        assert status == 200 and answer["held"] is True and answer["sentence"].startswith("Quarantined: "), answer
+        assert answer["campaign"]["messages"] == 2 and answer["reports"] == [] and answer["queue_id"] == first, answer
+        assert [(h["list"], h["listed_now"]) for h in answer["lists"]] == [("phish", True)], answer["lists"]
+        status, answer = ask("GET", "/v1/quarantine/message?id=" + first)
+        assert status == 200 and "Subject: one\n" in answer["text"] and not answer["cut"], answer
         status, answer = ask("POST", "/v1/quarantine/release", {"id": first})
-        assert (status, answer) == (200, {"id": first, "state": "released", "reported": True}), answer
+        assert (status, answer["id"], answer["state"], answer["reported"]) == (200, first, "released", True), answer
+        report = answer["report"]["id"]
+        answer = ask("GET", "/v1/explain?id=" + first)[1]
+        assert answer["held"] is False and answer["reported"] == "ham", answer
+        assert [r["id"] for r in answer["reports"]] == [report], answer
+        assert ask("POST", "/v1/reports/undo", {"id": report})[0] == 200
+        answer = ask("GET", "/v1/explain?id=" + first)[1]
+        assert "reported" not in answer and answer["reports"][0]["undone"], answer
         delivered(site, "bob@rcpt.example", 1)
         assert ask("POST", "/v1/quarantine/delete", {"id": second})[0] == 200
         assert site.mta.held() == []
@@ -328,3 +344,24 @@ def test_api__admin_asks__lists_releases_and_deletes(env):
             assert ask("POST", "/v1/quarantine/" + word, {"id": second})[0] == 404
             assert ask("POST", "/v1/quarantine/" + word, {"id": "ALL"})[0] == 422
         assert b'request="list"' in site.helper.log, site.helper.log
+
+
+def test_api__many_at_once__each_is_released_or_says_why(env):
+    with Site(env, **({} if env.is_postfix() else {"retry": 1})) as site:
+        site.start_helper()
+        ids = [site.hold("number %d" % i) for i in range(3)]
+        token = site.token("messages")
+        site.start_hub()
+
+        def change(word, which):
+            status, _, answer = site.ask("POST", "/v1/quarantine/" + word, json.dumps({"ids": which}),
+                                         Authorization="Bearer " + token, Content_Type="application/json")
+            assert status == 200, answer
+            return [(r["id"], r["state"]) for r in json.loads(answer)["results"]]
+
+        gone = ids[0][:-1] + ("0" if ids[0][-1] != "0" else "1")  # of the same form
+        assert change("release", [ids[0], gone, ids[1]]) == [(ids[0], "released"), (gone, "failed"), (ids[1], "released")]
+        delivered(site, "bob@rcpt.example", 2)
+        assert site.mta.held() == [ids[2]]
+        assert change("delete", [ids[2]]) == [(ids[2], "deleted")]
+        assert site.mta.held() == [] and len(site.mta.sink.messages["bob@rcpt.example"]) == 2

@@ -22,7 +22,7 @@ JSON = {"Content-Type": "application/json"}
 LISTED = ["http://evil1.example/pay?x=1", "bad2.example", "joe@evil3.example", "192.0.2.77"]
 
 
-def until(what, why, seconds=30, step=0.02):
+def until(what, why, seconds=120, step=0.02):  # a loaded machine; alone it is one second
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         got = what()
@@ -99,9 +99,10 @@ class Hub:
             raise AssertionError(p.stderr)
         return p.stdout.strip()
 
-    def start(self):
+    def start(self, *before):
+        """The hub, by these words of a command before its own."""
         with open(self.log, "ab") as f:
-            self.process = subprocess.Popen([f"{BUILD}/gillnet-hub", "-c", self.conf, "-f"], stderr=f)
+            self.process = subprocess.Popen([*before, f"{BUILD}/gillnet-hub", "-c", self.conf, "-f"], stderr=f)
         until(lambda: self.process.poll() is not None or self.is_up(), "the hub does not answer")
         return self
 
@@ -134,6 +135,14 @@ class Hub:
 
     def logs(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def wait_log(self, text, seconds=60):
+        """The log is written behind the replies."""
+        end = time.monotonic() + seconds
+        while text not in self.logs():
+            if time.monotonic() > end:
+                raise AssertionError(f"waited in vain for {text}:\n{self.logs()}")
+            time.sleep(0.01)
 
     def memory(self):
         """Bytes of resident memory of the hub."""

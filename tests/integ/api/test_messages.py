@@ -61,6 +61,35 @@ class Messages(unittest.TestCase):
         self.hub.start()
         self.hub.start_gillnetd()
 
+    def test_errors__of_both_programs__are_rows_for_those_who_may_see_mail(self):
+        self.assertEqual(self.hub.get("/v1/errors").status, 401)
+        answer = self.hub.get("/v1/errors", headers=self.head).json()
+        self.assertIsNone(answer["missing"])
+        conf = self.hub.conf.read_text()
+        self.hub.conf.write_text(conf + "thresholds = { header = \"x\"; };\n")
+        self.addCleanup(self.hub.conf.write_text, conf)
+        self.hub.daemon.send_signal(signal.SIGHUP)
+        row = until(lambda: next((r for r in self.hub.get("/v1/errors", headers=self.head).json()["errors"]
+                                  if r["program"] == "gillnetd" and "thresholds" in r["text"]), None), "gillnetd's error")
+        self.assertIn(row["level"], ("warn", "error"))
+        self.hub.conf.write_text(conf)
+        self.assertIn("thresholds", self.hub.run("errors"))
+
+    def test_gillnetd_hangs__then_others_are_answered_and_the_hub_s_own_errors_are_there(self):
+        self.hub.daemon.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.hub.daemon.send_signal, signal.SIGCONT)
+        answers = []
+        asking = [threading.Thread(target=lambda: answers.append(self.hub.get("/v1/errors", headers=self.head).json())) for _ in range(6)]
+        for t in asking:
+            t.start()
+        self.assertEqual(self.hub.get("/metrics").status, 200)
+        self.assertTrue(any(t.is_alive() for t in asking), "those that wait for gillnetd hold nobody up")
+        for t in asking:
+            t.join(60)
+        self.assertEqual(len(answers), 6)
+        for a in answers:
+            self.assertTrue(a["missing"])
+
     def send(self, first, n):
         m = Mta(f"unix:{self.hub.top}/gillnetd.sock")
         m.hello(address="192.0.2.7")
@@ -89,7 +118,7 @@ class Messages(unittest.TestCase):
     def test_roles__without_a_token_nobody_sees_mail(self):
         tokens = {r: bearer(self.hub.token("t-" + r, r)) for r in ("read", "report", "messages", "admin")}
         paths = ("/v1/messages", "/v1/messages/live", "/v1/campaigns", "/v1/campaign?id=000000000000", "/v1/reports",
-                 "/v1/quarantine")
+                 "/v1/explain?id=x", "/v1/quarantine", "/v1/quarantine/message?id=4XnYx31tq8z1FgJ")
         for path in paths:
             for unix in (False, True):  # local_role is admin
                 self.assertEqual(self.hub.get(path, unix=unix).status, 401, path)
@@ -126,6 +155,54 @@ class Messages(unittest.TestCase):
             self.assertEqual(self.hub.get("/v1/messages?" + bad, self.head).status, 422, bad)
         self.assertEqual(self.hub.get("/v1/messages?cursor=1", self.head).status, 400)
         self.assertIn("q: ", self.hub.get("/v1/messages?q=fron%3Ax", self.head).json()["detail"])
+
+    def explain(self, text, status=200):
+        a = self.hub.get("/v1/explain?id=" + urllib.parse.quote(text), self.head)
+        self.assertEqual(a.status, status, a.body)
+        return a.json()
+
+    def test_explain__by_any_id__says_what_the_command_says(self):
+        m = Mta(f"unix:{self.hub.top}/gillnetd.sock")
+        m.hello(address="192.0.2.7")
+        for i in range(3):
+            m.message(queue_id=f"4XnYx31tq8z1Fg{i}", headers=(("From", f"a{i}@sender.example"), ("Subject", f"bill {i}"), ("Message-ID", f"<id.{i}@sender.example>")),
+                      body=f"Pay at http://evil1.example/pay?x={i} now\r\n".encode())
+        m.quit()
+        self.await_messages(3)
+        rows = {r["subject"]: r for r in self.ask()["messages"]}
+        why = self.explain(rows["bill 1"]["case"])
+        self.assertEqual(why["subject"], "bill 1")
+        self.assertRegex(why["sentence"], "^[A-Z][a-z]+: [0-9.]+ of ")
+        for text in ("<id.1@sender.example>", "id.1@sender.example", rows["bill 1"]["id"]):
+            self.assertEqual(self.explain(text)["case"], why["case"], text)
+        printed = json.loads(self.hub.run("explain", "--json", why["case"]))
+        own = {name: why.pop(name) for name in ("reports", "campaign", "held")}
+        self.assertEqual(why, printed)
+        self.assertEqual((own["reports"], own["held"]), ([], False))
+        self.assertEqual([(s["of"], s["domain"], s["proved"]) for s in why["senders"]][0], ("from", "sender.example", None))
+        said = self.hub.post("/v1/report?kind=spam&id=" + why["case"], b"Subject: x\r\n\r\ny\r\n", {**self.head, "Content-Type": "message/rfc822"})
+        self.assertEqual(said.status, 202, said.body)
+        why = self.explain(why["case"])
+        self.assertEqual((why["reported"], [(r["kind"], r["reporter"]) for r in why["reports"]]), ("spam", [("spam", "api:desk")]))
+        self.assertEqual(self.explain(rows["bill 2"]["case"])["reports"], [])
+        self.explain("nothing", 404)
+        self.explain('a"b', 404)
+        for bad in ("", "?id=", "?id=a&id=b", "?id=" + "a" * 1001):
+            self.assertEqual(self.hub.get("/v1/explain" + bad, self.head).status, 422, bad)
+
+    def test_explain__no_longer_kept_by_the_hub__is_found_in_the_journal(self):
+        self.send(0, 60)
+        self.await_messages(60)
+        case = self.ask("from:s3@sender.example")["messages"][0]["case"]
+        conf = self.hub.conf.read_text()
+        for most in (20, 0):
+            self.hub.conf.write_text(conf.replace("messages = 1000", f"messages = {most}"))
+            self.hub.kill(signal.SIGTERM)
+            self.hub.start()
+            if most > 0:
+                self.await_messages(most)
+                self.assertEqual(self.ask("id:" + case)["messages"], [])
+            self.assertEqual(self.explain(case)["subject"], "offer 3")
 
     def test_pages__while_mail_comes__then_each_once(self):
         self.send(0, 60)

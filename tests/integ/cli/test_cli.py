@@ -687,6 +687,11 @@ class Edit(Case):
         _, err = self.run_it("list", "revoke", "other", "evil.example", rc=66)
         self.assertIn("other", err)
         self.assertFalse((self.state / "lists/other").exists())
+        # configured: another server of the owner may list it
+        self.configure('lists = ( { name = "other"; } );\n')
+        _, err = self.run_it("list", "revoke", "other", "evil.example", rc=1)
+        self.assertIn("list other did not have it", err)
+        self.assertEqual(self.status("evil.example"), {"l": "confirmed", "other": "revoked"})
 
     def test_acknowledged_is_kept_through_kill_9(self):
         told = []

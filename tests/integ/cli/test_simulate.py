@@ -78,13 +78,22 @@ class Paper(Case):
         self.assertEqual({(r["reading"], r["verdict"]) for r in told},
                          {("shuffled", "fits"), ("in-a-row", "differs")})
 
-    def test_zeros_that_are_drawn_are_fewer_than_the_papers(self):
+    def test_zeros_are_drawn_unless_the_fitted_ones_are_asked_for(self):
         args = "paper", "--experiment", 4, "--rounds", 30
-        pairs = [(a["mean"], b["mean"]) for a, b in
-                 zip(self.rows(*args), self.rows(*args, "--draw-zeros"))
+        drawn, fitted = self.rows(*args), self.rows(*args, "--fitted-zeros")
+        self.assertEqual({r["fitted_zeros"] for r in drawn}, {0})
+        self.assertEqual({r["fitted_zeros"] for r in fitted}, {537})
+        pairs = [(a["mean"], b["mean"]) for a, b in zip(fitted, drawn)
                  if a["variant"] == "intuitive" and a["m"] == 80000]
         self.assertEqual(len(pairs), 3)
         self.assertLess(sum(a for a, _ in pairs), sum(b for _, b in pairs))
+
+    def test_fitted_zeros_are_said_on_the_screen(self):
+        args = "paper", "--rounds", 2
+        self.assertNotIn("fitted", self.run_gillnet(*args, "--experiment", 4)[0])
+        out = self.run_gillnet(*args, "--experiment", "4..8", "--fitted-zeros")[0]
+        said = [line for line in out.splitlines() if "fitted to the paper's figures" in line]
+        self.assertEqual([int(line.split()[0]) for line in said], [537, 537, 257])
 
     def test_knuths_constants_are_other_ones_and_fit_too(self):
         args = "paper", "--experiment", 1, "--rounds", 20
@@ -329,7 +338,7 @@ class Reports(Case):
 @unittest.skipUnless(FULL, "minutes")
 class Full(Case):
     def test_all_tables_with_200_rounds(self):
-        rows = self.rows("paper", "--experiment", "1..8", "--rounds", 200, timeout=1700)
+        rows = self.rows("paper", "--experiment", "1..8", "--rounds", 200, "--fitted-zeros", timeout=1700)
         self.assertEqual(len(rows), 198)
         bad = [r for r in rows if r["reading"] in ("any", READINGS[r["experiment"]])
                and r["verdict"] != "fits"]
@@ -338,6 +347,15 @@ class Full(Case):
         for n in SHUFFLED:
             other = [r for r in rows if r["experiment"] == n and r["reading"] == "in-a-row"]
             self.assertTrue(any(r["verdict"] == "differs" for r in other), n)
+
+    def test_zeros_that_each_round_draws_give_more_errors_than_the_paper(self):
+        rows = self.rows("paper", "--experiment", "4,5,8", "--rounds", 200, timeout=1700)
+        bad = [r for r in rows if r["reading"] in ("any", READINGS[r["experiment"]])
+               and r["verdict"] != "fits"]
+        self.assertIn(len(bad), range(1, 9))
+        for r in bad:
+            self.assertIn(r["experiment"], (4, 5))
+            self.assertGreater(r["z"], 0)
 
 
 if __name__ == "__main__":

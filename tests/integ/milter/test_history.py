@@ -72,6 +72,45 @@ class History(unittest.TestCase):
             d.wait_for(lambda: self.day(d)["messages"] == 17, "one more")
             self.assertEqual(self.symbols(d)["LIST_PHISH"]["day"], 2)
 
+    def past(self, d, period):
+        """Messages of a period, and those that were refused."""
+        p = gillnet("--json", "stat", "--history", period, "-c", d.conf)
+        rows = [json.loads(line) for line in p.stdout.splitlines()]
+        return sum(r["messages"] for r in rows), sum(r["reject"] for r in rows)
+
+    def assert_past(self, d, want):
+        d.wait_for(lambda: self.past(d, "day") == want, f"{want} today")
+        self.assertEqual({p: self.past(d, p) for p in ("week", "month", "year", "years")},
+                         dict.fromkeys(("week", "month", "year", "years"), want))
+
+    def test_long_history__survives_kills_damage_and_comes_from_the_day(self):
+        with Daemon(CONF, lists={"bad": ["worst.example"]}) as d:
+            file = f"{d.state}/counts/gillnetd.periods"
+            self.send(d, "hello\r\n")
+            self.send(d, "http://worst.example/\r\n")
+            self.assert_past(d, (2, 1))
+            self.assertEqual(os.stat(file).st_mode & 0o777, 0o640)
+            d.proc.kill()
+            d.proc.wait()
+            d.start()
+            self.send(d, "hello\r\n")
+            self.assert_past(d, (3, 1))
+            now, = [r for r in self.rows(d) if r["type"] == "now"]
+            self.assertEqual((now["today"]["messages"], now["refused"], now["state"]), (3, 1, "well"))
+            self.assertIn("Well. 3 messages today, 1 refused, 0 marked.\n", gillnet("stat", "-c", d.conf).stdout)
+            d.stop()
+            os.remove(file)  # as the release before had none
+            d.start()
+            self.assert_past(d, (3, 1))
+            d.stop()
+            with open(file, "r+b") as f:
+                f.write(b"nonsense")
+            d.start()
+            d.wait_log("event=periods")
+            d.wait_log("this is not a file of gillnet's hours and days")
+            self.send(d, "hello\r\n")
+            self.assert_past(d, (4, 1))
+
     def test_damaged_page__begun_anew_and_mail_flows(self):
         with Daemon(CONF) as d:
             self.send(d, "hello\r\n")

@@ -26,7 +26,7 @@ class Hits(unittest.TestCase):
 
     def test_each_outcome__counted_and_shown(self):
         with Daemon(lists={"phish": ["evil.example", "back.example"]}) as d:
-            self.assertRegex(gillnet("stat", "-c", d.conf).stdout, r"\Aat work, but no MTA has connected yet \(")
+            self.assertRegex(gillnet("stat", "-c", d.conf).stdout, r"\AWell\. 0 messages today, 0 refused, 0 marked\.\ngillnetd runs .*\nno MTA has connected yet \(")
             gillnet("list", "revoke", "phish", "back.example", "-c", d.conf)
             self.assertEqual(self.send(d, ["evil.example"]).status()[:3], "Yes")
             self.send(d, ["good.example", "back.example"])
@@ -43,19 +43,19 @@ class Hits(unittest.TestCase):
             text = gillnet("list", "stat", "-c", d.conf).stdout
             self.assertRegex(text, r"seen by gillnetd: \d+ keys tested, \d+ filter hits, 1 confirmed")
             short = gillnet("stat", "-c", d.conf).stdout
-            self.assertRegex(short, rf"\Aall is well; gillnetd runs as process {d.proc.pid} since 2\d+-")
+            self.assertRegex(short, rf"\AWell\. 2 messages today, 0 refused, 1 marked\.\ngillnetd runs as process {d.proc.pid} since 2\d+-")
             self.assertRegex(short, r"\nlists: 1 with 1 entries, last changed 2")
             for word in ("in the last day: 2 messages", "\nfeeds: none\n", "\ncounting: ", "\npeers: none\n", "--all"):
                 self.assertIn(word, short)
             self.assertLess(short.count("\n"), 12)
             self.assertNotIn("sessions_open", short)
             text = gillnet("stat", "--all", "-c", d.conf).stdout
-            self.assertTrue(text.startswith("all is well"), text)
+            self.assertTrue(text.startswith("Well. 2 messages today"), text)
             self.assertRegex(text, r"(?m)^sessions_open +\d+ ")
             self.assertRegex(text, r"seen by gillnetd: \d+ keys tested, \d+ filter hits, 1 confirmed")
             before = self.seen(d)["seen"]
             d.stop()
-            self.assertTrue(gillnet("stat", "-c", d.conf).stdout.startswith("NOT WELL: gillnetd does not run"))
+            self.assertTrue(gillnet("stat", "-c", d.conf).stdout.startswith("gillnetd does not run. 2 messages today"))
             d.start()
             self.send(d, ["evil.example"])
             after = self.seen(d)["seen"]

@@ -201,6 +201,16 @@ class Reports(unittest.TestCase):
         self.report(d, "undo", a["id"])
         self.assertNotIn("REPORTED_SPAM", symbols(judge(d, mail())))
 
+    def test_log__cut_in_half__doctor_says_so(self):
+        d = self.daemon(start=False)
+        self.report(d, "spam", self.file(d, mail()))
+        self.assertIn("reports: 1 entries", gillnet("-c", d.conf, "doctor", check=False).stdout)
+        log = pathlib.Path(d.state) / "reports/log.1"
+        os.truncate(log, log.stat().st_size // 2)
+        said = gillnet("-c", d.conf, "doctor", check=False)
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn("warn  reports: damaged places in the log of reports: 1", said.stdout)
+
     def test_report__by_id__is_seen_by_explain(self):
         d = self.daemon()
         case = judge(d, mail()).case()

@@ -19,7 +19,7 @@ from machine import Machine  # noqa: E402
 HOST = "mx.rcpt.example"
 SERVERS = {"postfix": "postfix", "sendmail": "sendmail"}
 LISTED = "login.evil.example"
-COMMANDS = """apt-get -y install ./gillnet_*.deb
+COMMANDS = """apt-get -y install ./gillnet_*.deb ./gillnet-reader_*.deb
 gillnet setup %s
 gillnet list import phish feed.txt"""
 SEND = """
@@ -46,8 +46,10 @@ def make_root(folder, server):
         "--essential-hook=echo postfix postfix/mailname string %s | chroot \"$1\" debconf-set-selections" % HOST,
         "--essential-hook=echo %s >\"$1/etc/hostname\"" % HOST,
         "--essential-hook=echo 127.0.0.1 %s localhost >\"$1/etc/hosts\"" % HOST,
-        "--customize-hook=cp %s/gillnet_*.deb \"$1/root/\"" % packages,
-        "--customize-hook=chroot \"$1\" sh -c 'cd /root && apt-get -y --download-only install ./gillnet_*.deb'",
+        "--customize-hook=cp %s/gillnet_*.deb %s/gillnet-reader_*.deb \"$1/root/\"" % (packages, packages),
+        # mmdebstrap's own apt takes no recommended packages, and the machine's does
+        "--customize-hook=chroot \"$1\" sh -c 'cd /root && apt-get -y -o APT::Install-Recommends=true --download-only "
+        "install ./gillnet_*.deb ./gillnet-reader_*.deb'",
         "--customize-hook=chroot \"$1\" useradd -m reader",
         "--customize-hook=: >\"$1/etc/resolv.conf\"",
     ]
@@ -114,9 +116,11 @@ def run(root, server):
         after = delivered(machine, "after").split("Subject: before\n")[-1]
         print(after)
         assert "X-Gillnet-Status: Yes" in after, after
+        doctor = machine.run("gillnet", "doctor", check=False).stdout
+        assert "ok    reader: /run/gillnet-reader.sock answers" in doctor, doctor
         print("ok     %s: first marked message after %d commands and %.0f s"
               % (server, len(COMMANDS.splitlines()), time.monotonic() - start))
-        machine.sh("cd /root && dpkg -i gillnet_*.deb")  # what an upgrade does to users and folders
+        machine.sh("cd /root && dpkg -i gillnet_*.deb gillnet-reader_*.deb")  # what an upgrade does to users and folders
         send(machine, "upgraded")
         upgraded = delivered(machine, "upgraded").split("Subject: after\n")[-1]
         assert "X-Gillnet-Status: Yes" in upgraded, upgraded

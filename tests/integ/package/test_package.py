@@ -19,6 +19,7 @@ import held_mail  # noqa: E402
 import message  # noqa: E402
 import mta  # noqa: E402
 import proc  # noqa: E402
+import read_files  # noqa: E402
 from load import Load  # noqa: E402
 from machine import Machine  # noqa: E402
 
@@ -27,17 +28,23 @@ FILES = """/usr/sbin/gillnetd /usr/bin/gillnet /etc/gillnet/gillnet.conf /etc/gi
 /etc/gillnet/feeds.d/openphish.conf /lib/systemd/system/gillnetd.service /usr/lib/sysusers.d/gillnet.conf
 /usr/lib/tmpfiles.d/gillnet.conf /usr/share/doc/gillnet/gillnet.conf.minimal
 /usr/share/man/man8/gillnetd.8.gz /usr/share/man/man1/gillnet.1.gz /usr/share/man/man5/gillnet.conf.5.gz
-/usr/share/doc/gillnet/gillnetd-inet.conf /usr/share/doc/gillnet/digest.txt /usr/libexec/gillnet/gillnet-queue
+/usr/share/doc/gillnet/gillnetd-inet.conf /usr/share/doc/gillnet/gillnet-hub-proxy.conf /usr/share/doc/gillnet/digest.txt /usr/libexec/gillnet/gillnet-queue
 /lib/systemd/system/gillnet-queue.socket /lib/systemd/system/gillnet-queue@.service /usr/share/man/man8/gillnet-queue.8.gz
 /lib/systemd/system/gillnet-digest.service /lib/systemd/system/gillnet-digest.timer /usr/share/gillnet/prior""".split()
-HUB_FILES = ["/usr/libexec/gillnet/gillnet-hub", "/lib/systemd/system/gillnet-hub.service"]
+PARTS = {"gillnet-hub": ["/usr/libexec/gillnet/gillnet-hub", "/lib/systemd/system/gillnet-hub.service"],
+         "gillnet-reader": ["/usr/libexec/gillnet/gillnet-reader", "/lib/systemd/system/gillnet-reader.service",
+                            "/lib/systemd/system/gillnet-reader.socket"]}
+NAMES = ["gillnet", *PARTS]
 # folder, owner, group, mode: systemd/gillnet.tmpfiles
 FOLDERS = [("/var/lib/gillnet", "_gillnet", "_gillnet", "2750"),
            ("/var/lib/gillnet/keys", "_gillnet", "_gillnet-keys", "2770"),
            ("/var/lib/gillnet/lists", "_gillnet-hub", "_gillnet", "2750"),
            ("/var/lib/gillnet/peers", "_gillnet-hub", "_gillnet", "2750"),
            ("/var/lib/gillnet/feeds", "_gillnet-hub", "_gillnet", "2750"),
-           ("/var/lib/gillnet/quarantine", "_gillnet-hub", "_gillnet", "2750")]
+           ("/var/lib/gillnet/quarantine", "_gillnet-hub", "_gillnet", "2750"),
+           ("/var/lib/gillnet/changes", "_gillnet-hub", "_gillnet-keys", "2770"),
+           ("/var/lib/gillnet/tuning", "_gillnet-hub", "_gillnet", "2750"),
+           ("/run/gillnet-hub", "_gillnet-hub", "_gillnet-proxy", "2750")]
 
 
 def output(*argv):
@@ -47,7 +54,7 @@ def output(*argv):
 def build(folder):
     """The packages of the build, and the same ones with a newer version and changed conffiles."""
     output(os.path.join(proc.TOP, "contrib/package"), "--build", proc.BUILD, "--version", OLD, "--to", folder)
-    for name in ["gillnet", "gillnet-hub"]:
+    for name in NAMES:
         tree = os.path.join(folder, "tree-" + name)
         output("dpkg-deb", "-R", package(folder, name, OLD), tree)
         control = os.path.join(tree, "DEBIAN/control")
@@ -75,13 +82,16 @@ def check_contents(folder):
     assert not missing, missing
     assert all(" root/root " in line for line in text.splitlines()), text
     assert not [f for f in files if f.startswith(("/usr/local", "/var", "/run"))], files
-    assert not [f for f in files if f.endswith("gillnet-hub")], "the hub's program is in the wrong package"
-    hub, _ = listed("gillnet-hub")
-    missing = [f for f in HUB_FILES if f not in hub]
-    assert not missing, missing
-    assert not [f for f in files & hub if not f.endswith("/")], "files of both packages"
+    for name, wanted in PARTS.items():
+        part, _ = listed(name)
+        missing = [f for f in wanted if f not in part]
+        assert not missing, missing
+        assert not [f for f in files & part if not f.endswith("/")], "files of both packages"
     names = {os.path.basename(f).split("_")[0] for f in glob.glob(folder + "/*_%s_*.deb" % OLD)}
-    assert names == {"gillnet", "gillnet-hub", "gillnet-dbgsym", "gillnet-hub-dbgsym"}, names
+    assert names == {name + end for name in NAMES for end in ("", "-dbgsym")}, names
+    # the libraries of formats, and their licences, are those of one package
+    assert "poppler" in output("dpkg-deb", "-f", package(folder, "gillnet-reader", OLD), "Depends")
+    assert "poppler" not in output("dpkg-deb", "-f", package(folder, "gillnet", OLD), "Depends")
     symbols = output("dpkg-deb", "-c", package(folder, "gillnet-dbgsym", OLD))
     assert len(re.findall(r"/[0-9a-f]{38}\.debug$", symbols, re.M)) == 4, symbols
     conffiles = output("dpkg-deb", "-I", package(folder, "gillnet", OLD), "conffiles").split()
@@ -98,14 +108,14 @@ class Site:
 
     def dpkg(self, version):
         return self.m.run("dpkg", "--force-confold", "--force-downgrade", "-i",
-                          *[package(self.packages, n, version) for n in ["gillnet", "gillnet-hub"]]).stdout
+                          *[package(self.packages, n, version) for n in NAMES]).stdout
 
     def version(self):
         return self.m.sh("dpkg-query -W -f '${Version}' gillnet")
 
     def install(self):
         self.dpkg(OLD)
-        for unit in ["gillnetd", "gillnet-hub"]:
+        for unit in ["gillnetd", "gillnet-hub", "gillnet-reader.socket"]:
             assert self.m.sh("systemctl is-active %s; systemctl is-enabled %s" % (unit, unit)) == "active\nenabled\n"
         for folder, *want in FOLDERS:
             got = self.m.sh("stat -c '%%U %%G %%a' %s" % folder).split()
@@ -147,11 +157,32 @@ class Site:
             exit 1""")
         assert self.m.run("gillnet", "lookup", "other.example", check=False).returncode == 0
 
+    def name_users(self):
+        """The hub, with its unit and drop-in, takes the field of the proxy's login alone."""
+        self.m.sh("""
+            install -D -m 644 /usr/share/doc/gillnet/gillnet-hub-proxy.conf /etc/systemd/system/gillnet-hub.service.d/proxy.conf
+            useradd -r -G _gillnet-proxy theproxy && useradd -r -G _gillnet-proxy another
+            echo 'api = { listen = [ "127.0.0.1:8896", "unix:/run/gillnet-hub/api.sock" ]; proxies = [ "unix:theproxy" ];
+                          proxy_users = [ "anna=admin" ]; };' >/etc/gillnet/conf.d/proxy.conf
+            systemctl daemon-reload
+            systemctl restart gillnet-hub""")
+        ask = "runuser -u %s -- curl -s -o /dev/null -w '%%{http_code}' --unix-socket /run/gillnet-hub/api.sock " \
+            "-H 'Gillnet-User: anna' http://localhost/v1/changes%s"
+        assert self.m.sh("stat -c '%U %G %a' /run/gillnet-hub/api.sock") == "_gillnet-hub _gillnet-proxy 660\n"
+        assert self.m.sh(ask % ("theproxy", "")) == "200"
+        assert self.m.sh(ask % ("another", "")) == "403"
+        assert self.m.sh(ask % ("nobody", " || true")) == "000"  # not of the socket's group
+        self.m.sh("rm -r /etc/gillnet/conf.d/proxy.conf /etc/systemd/system/gillnet-hub.service.d && "
+                  "systemctl daemon-reload && systemctl restart gillnet-hub && userdel theproxy && userdel another")
+
     def marks(self):
         with mta.Postfix(milter="unix:" + self.socket) as postfix:
             postfix.send(message.listed(), rcpt="bob@rcpt.example")
             status = message.values(postfix.sink.wait("bob@rcpt.example")[0], "X-Gillnet-Status")
         return status and status[0].startswith("Yes")
+
+    def processes(self):
+        return [self.m.sh("systemctl show -P MainPID " + unit).strip() for unit in ("gillnetd", "gillnet-reader")]
 
     def replace_under_load(self, default_action, versions, count):
         assert self.m.sh("systemctl show -P NFileDescriptorStore gillnetd") == "1\n"
@@ -160,9 +191,10 @@ class Site:
             load = Load(postfix, count)
             for i, version in enumerate(versions):
                 proc.wait_for("the load", lambda n=i: load.sent >= count * (n + 1) // (len(versions) + 1), 300)
-                before = self.m.sh("systemctl show -P MainPID gillnetd")
+                before = self.processes()
                 self.dpkg(version)
-                assert self.m.sh("systemctl show -P MainPID gillnetd") != before, "gillnetd was not restarted"
+                after = self.processes()
+                assert "0" not in after and not set(after) & set(before), "not restarted: %s" % after
                 assert self.version() == version
             load.judge("packages, %s, %d replacements" % (default_action, len(versions)))
 
@@ -174,7 +206,8 @@ class Site:
         assert self.m.run("gillnet", "lookup", message.LISTED, check=False).returncode == 1
 
     def remove(self):
-        self.m.run("dpkg", "--remove", "gillnet-hub", "gillnet")
+        self.m.run("dpkg", "--remove", *reversed(NAMES))
+        assert self.m.sh("ls /run/gillnet-reader.sock 2>/dev/null || true") == ""
         assert self.m.sh("systemctl is-active gillnetd || true") in ("inactive\n", "unknown\n")
         assert self.m.sh("ls /var/lib/gillnet/lists") and self.m.sh("cat /etc/gillnet/conf.d/site.conf")
         self.dpkg(OLD)  # and back: nothing was lost
@@ -182,8 +215,8 @@ class Site:
 
     def purge(self):
         self.m.sh("mkdir -p /srv/mine && touch /srv/mine/state && install -d /var/spool/postfix/gillnet")
-        self.m.run("dpkg", "--purge", "gillnet-hub", "gillnet")
-        left = self.m.sh("ls -d /var/lib/gillnet /etc/gillnet /run/gillnet 2>/dev/null || true")
+        self.m.run("dpkg", "--purge", *reversed(NAMES))
+        left = self.m.sh("ls -d /var/lib/gillnet /etc/gillnet /run/gillnet /run/gillnet-hub 2>/dev/null || true")
         assert left == "", left
         self.m.sh("test -e /srv/mine/state && test -d /var/spool/postfix/gillnet")
         left = self.m.sh("find /etc /usr /lib/systemd -xdev -name '*gillnet*' ! -path '*/gillnetd.service.d*'"
@@ -206,8 +239,12 @@ def main():
         assert site.marks()
         site.change_by_hub()
         print("ok     the hub changes a list that root made")
+        site.name_users()
+        print("ok     a proxy's login names users over the hub's socket")
         held_mail.run(machine, site.socket)
         print("ok     held mail through gillnet-queue.socket and gillnet-digest.service")
+        read_files.run(machine, site.socket)
+        print("ok     attached files through gillnet-reader.socket and its service")
         site.replace_under_load("accept", [NEW, OLD, NEW] if full else [NEW], count)
         site.check_upgraded()
         site.replace_under_load("tempfail", [OLD], count)

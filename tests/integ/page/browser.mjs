@@ -11,9 +11,10 @@ export const open = () => chromium.launch({ executablePath: process.env.GILLNET_
 
 // A tab: {page, faults, asked, answers}. faults: what the console, the policy or a script complained about. asked: requests of the API,
 // "METHOD /path". answers: {"METHOD /path": object, text, number (status), or function(body, request)}; null: the real server's.
-export async function tab(browser, url, { width = 1280, height = 900, dark = false, answers = null, clock = false, storage = {} } = {}) {
+// view: the hash of the address. locale: of the browser.
+export async function tab(browser, url, { width = 1280, height = 900, dark = false, answers = null, clock = false, view = "", locale = "en-US" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: "reduce",
-    hasTouch: width < 600, bypassCSP: false, ...storage });
+    hasTouch: width < 600, bypassCSP: false, locale });
   const page = await context.newPage();
   const it = { context, page, faults: [], asked: [], requests: [], answers, url };
   page.setDefaultTimeout(60000);
@@ -39,8 +40,22 @@ export async function tab(browser, url, { width = 1280, height = 900, dark = fal
   });
   if (answers) await page.route("**/v1/**", (route) => answer(it, route));
   if (clock) await page.clock.install();
-  await page.goto(url);
+  await page.goto(`${url}#${view}`);
   return it;
+}
+// A tab of a client with the token GILLNET_TOKEN.
+export async function signedIn(browser, url, options) {
+  const it = await tab(browser, url, options);
+  await it.page.evaluate((token) => sessionStorage.setItem("gillnet-token", token), process.env.GILLNET_TOKEN);
+  await it.page.reload();
+  await it.page.locator("#truth:not([data-state=unknown])").waitFor();
+  return it;
+}
+export const viewsOf = ({ page }) => page.evaluate(() => [...document.querySelectorAll("#nav-views a")].map((a) => a.id.slice("nav-".length)));
+// Opens another view of the page.
+export async function to({ page }, view) {
+  await page.evaluate((hash) => (location.hash = hash), view);
+  await page.locator(`#view-${view.split("?")[0]}`).waitFor();
 }
 
 async function answer(it, route) {

@@ -9,7 +9,7 @@ import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
 
-import { axe, open, sees, shot, tab, textOf, violations } from "./browser.mjs";
+import { axe, open, sees, shot, tab, textOf, to, violations } from "./browser.mjs";
 
 const url = process.argv[2];
 const LISTED = "http://login.bank.example.net/verify";
@@ -21,12 +21,15 @@ async function please(word) {
   await lines.next();
 }
 const lookUp = async (it, value, words) => {
+  await to(it, "look-up");
   await it.page.fill("#value", value);
   await it.page.click("#look");
   await sees(it, "#found h3", words);
 };
 const again = (it) => it.page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-async function until(it, selector, words) {
+// view: where the element is.
+async function until(it, view, selector, words) {
+  await to(it, view);
   const end = Date.now() + 60000;
   while (!words.test(await textOf(it, selector))) {
     assert.ok(Date.now() < end, `waited in vain for ${words} in ${selector}, which says ${await textOf(it, selector)}`);
@@ -37,7 +40,7 @@ async function until(it, selector, words) {
 
 async function shows(it) {
   await sees(it, "#updated", /^Updated/);
-  await until(it, "#f-mail", /^60$/);
+  await until(it, "overview", "#f-mail", /^60$/);
   assert.equal(await textOf(it, "#f-caught"), "20");
   assert.equal(await textOf(it, "#f-caught-more"), "33.3 % of them");
   assert.ok(Number(await textOf(it, "#f-now")) >= 3); // 60 in at most 20 minutes
@@ -45,7 +48,8 @@ async function shows(it) {
   assert.match(await textOf(it, "#score-words"), /20 reach header \(5\), 20 reach reject \(10\)/);
   assert.match(await textOf(it, "#symbol-list"), /LIST_PHISH\s*20\s*20/);
   assert.match(await textOf(it, "#bulk-list"), /sender\.example\s*template_sender\s*60\s*60\s*60\s*60/);
-  await until(it, "#list-table", /phish[^]*2[^]*senders[^]*1/);
+  await until(it, "lists", "#list-table", /phish[^]*2[^]*senders[^]*1/);
+  await to(it, "servers");
   await sees(it, "#peer-empty", "gillnet peer ring create");
 }
 
@@ -57,6 +61,7 @@ async function looksUp(it) {
 
 async function examines(it) {
   const { page } = it;
+  await to(it, "look-up");
   await page.fill("#message", `From: a@sender.example\nSubject: <b>bold</b>\n\nsee ${LISTED}\n`);
   await page.click("#scan");
   await sees(it, "#verdict h3", /reject\s*score 12/);
@@ -81,7 +86,7 @@ async function changes(it) {
   await sees(it, "#found h3", /FALSE_POSITIVE|CLEAN/); // the card, of itself
   await lookUp(it, "x", "INVALID");
   await sees(it, "#found", "This cannot be looked up: ");
-  await until(it, "#list-table", /phish\s*phish\s*1\s*1/);
+  await until(it, "lists", "#list-table", /phish\s*phish\s*1\s*1/);
   await lookUp(it, "evil.example", "CLEAN");
   await page.getByRole("button", { name: "Report as spam" }).click();
   await sees(it, "#told", "evil.example: nothing in it belongs to one message alone, so it votes on no message");
@@ -89,27 +94,30 @@ async function changes(it) {
 
 async function feeds(it) {
   const update = async () => {
+    await to(it, "feeds");
     await it.page.getByRole("button", { name: "Update club" }).click();
     await sees(it, "#told", "club is being updated");
   };
-  await until(it, "#feed-table", /club[^]*127\.0\.0\.1[^]*ok[^]*none\s*2,000/);
-  await until(it, "#list-table", /club[^]*2,000/);
+  await until(it, "feeds", "#feed-table", /club[^]*127\.0\.0\.1[^]*ok[^]*none\s*2,000/);
+  await until(it, "lists", "#list-table", /club[^]*2,000/);
   await please("short");
   await update();
-  await until(it, "#feed-table", /refused[^]*2[^]*2,?000/);
+  await until(it, "feeds", "#feed-table", /refused[^]*2[^]*2,?000/);
   await shot(it, "real-feed-refused");
   await please("longer");
   await update();
-  await until(it, "#feed-table", /ok[^]*none\s*2,004\s*\+4/);
+  await until(it, "feeds", "#feed-table", /ok[^]*none\s*2,004\s*\+4/);
   await lookUp(it, "http://host2003.club.example/login", "MALICIOUS");
+  await to(it, "feeds");
   await it.page.getByRole("button", { name: "Roll back club" }).click();
   await it.page.click("#confirm-yes");
   await sees(it, "#told", "club was rolled back");
-  await until(it, "#feed-table", /pinned[^]*2,000/);
+  await until(it, "feeds", "#feed-table", /pinned[^]*2,000/);
 }
 
 // Of itself: within seconds the page finds that gillnetd ended.
 async function gillnetdEnds(it) {
+  await to(it, "overview");
   await sees(it, "#health-more", "gillnetd has been running");
   await please("end");
   await sees(it, "#health-more", "gillnetd is not running");
@@ -118,6 +126,7 @@ async function gillnetdEnds(it) {
 }
 
 async function endsAndComesBack(it) {
+  await until(it, "lists", "#list-table", /phish/);
   await please("stop");
   await again(it);
   await sees(it, "#offline-words", /No connection to gillnet-hub since/);

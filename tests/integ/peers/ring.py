@@ -36,9 +36,10 @@ def until(what, name="it", seconds=120, step=0.05, log=lambda: ""):
 class Server:
     """One server; hub() and daemon() start its programs."""
 
-    def __init__(self, top, name, config="", port=None, enter=()):
-        """enter: the words before each command, to run it elsewhere."""
+    def __init__(self, top, name, config="", port=None, enter=(), programs=BUILD):
+        """enter: the words before each command, to run it elsewhere. programs: their folder."""
         self.name = name
+        self.programs = programs
         self.enter = list(enter)
         self.top = pathlib.Path(top)
         self.state = self.top / name
@@ -57,7 +58,7 @@ class Server:
                              f'count = {{ messages_per_day = 1000; }};\n{api}{config}\n')
 
     def run(self, *args, rc=0, text=None):
-        p = subprocess.run([*self.enter, f"{BUILD}/gillnet", "-c", self.conf, *map(str, args)], input=text,
+        p = subprocess.run([*self.enter, f"{self.programs}/gillnet", "-c", self.conf, *map(str, args)], input=text,
                            capture_output=True, text=True, timeout=300)
         if rc is not None and p.returncode != rc:
             raise AssertionError(f"gillnet {args} of {self.name}: {p.returncode}, not {rc}\n"
@@ -65,7 +66,7 @@ class Server:
         return p.stdout + p.stderr
 
     def json(self, *args, rc=0):
-        p = subprocess.run([*self.enter, f"{BUILD}/gillnet", "-c", self.conf, "--json", *map(str, args)],
+        p = subprocess.run([*self.enter, f"{self.programs}/gillnet", "-c", self.conf, "--json", *map(str, args)],
                            capture_output=True, text=True, timeout=300)
         if rc is not None and p.returncode not in (rc, 1):
             raise AssertionError(f"gillnet {args} of {self.name}: {p.returncode}\n{p.stdout}{p.stderr}")
@@ -75,7 +76,7 @@ class Server:
 
     def start(self, program, log, *args):
         with open(log, "ab") as f:
-            return subprocess.Popen([*self.enter, f"{BUILD}/{program}", "-c", self.conf, "-f", *args],
+            return subprocess.Popen([*self.enter, f"{self.programs}/{program}", "-c", self.conf, "-f", *args],
                                     stdin=subprocess.DEVNULL, stdout=f, stderr=f)
 
     def hub(self, wait=True):

@@ -33,9 +33,10 @@ def keys(redis, pattern="*"):
 
 
 def chain(redis, server):
-    """The key of the objects of its list."""
+    """The key of the objects of its list phish; the summary of the server is a list, too."""
     return next(k for k in keys(redis, f"g{{o:{server.origin()}}}*")
-                if not k.endswith("heads") and ":" not in k.split("}")[1])
+                if not k.endswith("heads") and ":" not in k.split("}")[1]
+                and b"phish" in raw(redis, "XRANGE", k, "-", "+", "COUNT", "1"))
 
 
 def wait_all(servers, host, is_there=True, what=listed):
@@ -55,6 +56,17 @@ class Lists(unittest.TestCase):
         servers = ring.__enter__()
         self.addCleanup(ring.__exit__, None, None, None)
         return servers
+
+    def test_summaries__travel_as_lists_do(self):
+        servers = self.apart()
+        for s in servers:
+            self.assertEqual(s.connected(), set())
+            until(lambda s=s: {r["name"]: r["summary"] for r in s.json("stat", "--server", "all") if r["type"] == "server"}
+                  == dict.fromkeys(("alpha", "beta", "gamma"), "current"), f"all at {s.name}", log=logs(servers))
+        # the hub that ends says nothing new: what it said last stays, with its age
+        servers[1].kill_hub()
+        row, = servers[0].json("stat", "--server", "beta")
+        self.assertEqual((row["summary"], row["headline"]["state"]), ("current", "new"))
 
     def test_added_on_one_and_revoked_on_another__in_force_on_all_within_seconds(self):
         servers = self.apart(daemons=True)
@@ -105,7 +117,8 @@ class Lists(unittest.TestCase):
         wait_all(servers, "last.example")
         wait_all(servers, "n0x0.example")
         wait_all(servers, "more4.example")
-        self.assertEqual(len(keys(self.redis, chain(self.redis, a) + ":*")), 1)  # of SNAPs the newest stays
+        until(lambda: len(keys(self.redis, chain(self.redis, a) + ":*")) == 1, "one SNAP: the newest stays",
+              log=logs(servers))
 
     def test_a_store_that_lost_all__holds_it_again(self):
         a, b, c = servers = self.apart()

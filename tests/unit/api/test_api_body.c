@@ -172,6 +172,40 @@ static void test_read__when_cut_anywhere__then_refused(void **state)
     }
 }
 
+static enum err read_one_number(struct arena *arena, const char *body, uint64_t *ret)
+{
+    const struct api_member members[] = {{"n", API_MEMBER_NUMBER, true, ret}};
+    struct errinfo why;
+
+    *ret = 77;
+    return api_body_read(slice_str(body), members, 1, arena, &why);
+}
+
+static void test_number__then_digits_alone(void **state)
+{
+    static const struct {
+        const char *body;
+        uint64_t n;
+    } good[] = {{"{\"n\":0}", 0},
+                {"{\"n\" : 12 }", 12},
+                {"{\"n\":9007199254740991}", API_NUMBER_MAX}};
+    static const char *const bad[] = {
+        "{\"n\":-1}",   "{\"n\":1.0}",  "{\"n\":1e3}",
+        "{\"n\":01}",   "{\"n\":}",     "{\"n\":\"1\"}",
+        "{\"n\":true}", "{\"n\":null}", "{\"n\":9007199254740992}",
+        "{\"n\":1",     "{\"n\":1x}",   "{\"n\":99999999999999999999}"};
+    struct fixture *f = *state;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < LENGTH(good); i++) {
+        assert_int_equal(read_one_number(f->arena, good[i].body, &n), ERR_OK);
+        assert_int_equal(n, good[i].n);
+    }
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        assert_int_not_equal(read_one_number(f->arena, bad[i], &n), ERR_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +215,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_read__when_cut_anywhere__then_refused,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_number__then_digits_alone, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
 
 #include "tests/unit/unit.h"
 
-enum { PAGE_BYTES_MAX = 92 * 1000 };
+/* Of all files but the table of texts, which only other languages than English load. */
+enum { PAGE_BYTES_MAX = 220 * 1000 };
 
 static bool has(struct slice bytes, const char *word)
 {
@@ -68,7 +69,7 @@ static void test_files__when_put_together__then_within_the_policy_and_small(
 
     (void)state;
     for (const struct page_file *f = page_files; f->path != NULL; f++) {
-        total += f->bytes.n;
+        total += strcmp(f->path, "/texts.js") == 0 ? 0 : f->bytes.n;
         for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
             if (has(f->bytes, never[i])) {
                 fail_msg("%s has %s", f->path, never[i]);

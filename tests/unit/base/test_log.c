@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/base/log.h"
+#include "core/base/log_recent.h"
 
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
@@ -319,6 +319,50 @@ static void test_str__around_the_limit__is_cut_between_characters(void **state)
     assert_string_equal(dst + 251, "\\x0a");
 }
 
+static void test_recent__warnings_and_errors__are_kept_the_newest_first(void **state)
+{
+    static struct log_recent got[LOG_RECENT_LINES];
+
+    (void)state;
+    log_info("event=quiet");
+    log_warn("event=first");
+    log_error("event=again n=%d", 7);
+    log_error("event=again n=%d", 7);
+    assert_true(log_recent_get(got) >= 2);
+    assert_string_equal(got[0].text, "event=again n=7");
+    assert_int_equal(got[0].times, 2);
+    assert_int_equal(got[0].level, LOG_LEVEL_ERROR);
+    assert_string_equal(got[1].text, "event=first");
+    for (int i = 0; i < 2 * LOG_RECENT_LINES; i++) {
+        log_warn("event=many n=%d", i);
+    }
+    assert_int_equal(log_recent_get(got), LOG_RECENT_LINES);
+    assert_string_equal(got[LOG_RECENT_LINES - 1].text, "event=many n=100");
+}
+
+static void test_recent__a_long_line__is_cut_between_characters(void **state)
+{
+    static struct log_recent got[LOG_RECENT_LINES];
+    char in[LOG_RECENT_TEXT_MAX * 2];
+
+    (void)state;
+    for (size_t skip = 0; skip < 2; skip++) {
+        for (size_t i = 0; i + 1 < sizeof(in); i += 2) {
+            memcpy(in + i, "\xc3\xa9", 2);
+        }
+        in[sizeof(in) - 1] = '\0';
+        in[sizeof(in) - 2] = '\0';
+        memset(in, 'x', skip);
+        memset(in + skip, 'x', skip);
+        log_warn("%s", in);
+        assert_true(log_recent_get(got) > 0);
+        size_t n = strlen(got[0].text);
+        assert_in_range(n, LOG_RECENT_TEXT_MAX - 4, LOG_RECENT_TEXT_MAX);
+        assert_string_equal(got[0].text + n - 3, "...");
+        assert_int_equal((unsigned char)got[0].text[n - 4], 0xa9);
+    }
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, tempdir_setup, tempdir_teardown)
 
@@ -335,6 +379,8 @@ int main(void)
         TEST(test_targets__syslog_and_journal__start_and_stop),
         TEST(test_str__bytes__are_made_safe),
         TEST(test_str__around_the_limit__is_cut_between_characters),
+        TEST(test_recent__warnings_and_errors__are_kept_the_newest_first),
+        TEST(test_recent__a_long_line__is_cut_between_characters),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -390,6 +390,96 @@ static void test_distinct__few_are_exact_and_many_about(void **state)
     }
 }
 
+/* ---- the picture ---- */
+
+static uint64_t sum_of(const struct picture *p)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < PICTURE_BARS; i++) {
+        sum += picture_messages(p, i);
+    }
+    return sum;
+}
+
+static void test_picture__of_a_few__is_exact(void **state)
+{
+    struct picture p = {.scale = 0};
+
+    (void)state;
+    picture_add(&p, 0, 1);
+    picture_add(&p, 599, 2);
+    picture_add(&p, 600, 3);
+    assert_int_equal(picture_step_s(&p), 600);
+    assert_int_equal(picture_messages(&p, 0), 2);
+    assert_int_equal(picture_messages(&p, 1), 1);
+    picture_add(&p, 14 * 600, 4); /* behind the last bar */
+    assert_int_equal(picture_step_s(&p), 1200);
+    assert_int_equal(picture_messages(&p, 0), 3);
+    assert_int_equal(picture_messages(&p, 7), 1);
+    picture_add(&p, UINT64_C(10) * 365 * DAY, 5);
+    assert_true(picture_step_s(&p) * PICTURE_BARS > UINT64_C(10) * 365 * DAY);
+    assert_int_equal(picture_messages(&p, 0), 4);
+    assert_int_equal(sum_of(&p), 5);
+}
+
+static void test_picture__of_a_million__is_about_right(void **state)
+{
+    struct picture p = {.scale = 0};
+
+    (void)state;
+    for (uint64_t n = 1; n <= 1000000; n++) { /* three of four in the first half */
+        picture_add(
+            &p, n <= 750000 ? n * 7000 / 750000 : 7000 + (n - 750000) * 7000 / 250000,
+            n);
+    }
+    assert_true(sum_of(&p) > 990000 && sum_of(&p) < 1020000);
+    uint64_t half = 0;
+    for (unsigned i = 0; i < PICTURE_BARS; i++) {
+        half += (i + 1) * picture_step_s(&p) <= 7200 ? picture_messages(&p, i) : 0;
+    }
+    assert_true(half > 720000 && half < 800000);
+}
+
+static void test_picture__of_any_bytes__has_bounds(void **state)
+{
+    struct picture p;
+
+    (void)state;
+    memset(&p, 0xff, sizeof(p));
+    picture_add(&p, UINT64_MAX, UINT64_MAX);
+    assert_true(picture_step_s(&p) == UINT64_C(600) << 32);
+    assert_true(sum_of(&p) <= UINT64_C(14) * 255 << 32);
+}
+
+static void test_campaign__over_time__has_a_picture_and_a_new_one_begins_empty(
+    void **state)
+{
+    struct campaign_list list;
+
+    (void)state;
+    uint64_t id = add_copy(1, 1, NOW);
+    assert_int_equal(add_copy(1, 2, NOW + 1300), id);
+    assert_int_equal(campaigns_read(folder, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.v[0].bar_s, 600);
+    assert_int_equal(list.v[0].bar[0], 1);
+    assert_int_equal(list.v[0].bar[2], 1);
+    const struct campaign_item *items = list.v[0].items;
+    assert_ptr_equal(campaign_of_keys(&list, items, list.v[0].nitems), &list.v[0]);
+    assert_null(campaign_of_keys(&list, items, 1)); /* one band of twelve */
+    campaign_list_fini(&list);
+    uint64_t later = NOW + 100 * (uint64_t)DAY;
+    campaigns_tick(campaigns, later);
+    id = add_copy(1, 1, later);
+    assert_int_equal(add_copy(1, 2, later + 1), id);
+    assert_int_equal(campaigns_read(folder, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.v[0].bar[0], 2);
+    assert_int_equal(list.v[0].bar[2], 0);
+    campaign_list_fini(&list);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -409,6 +499,10 @@ int main(void)
         TEST(test_file__that_makes_no_sense__is_begun_anew_or_mended),
         TEST(test_folder__that_another_process_has__is_locked),
         TEST(test_distinct__few_are_exact_and_many_about),
+        TEST(test_picture__of_a_few__is_exact),
+        TEST(test_picture__of_a_million__is_about_right),
+        TEST(test_picture__of_any_bytes__has_bounds),
+        TEST(test_campaign__over_time__has_a_picture_and_a_new_one_begins_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,12 @@
 #include <jansson.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 
 #include "core/base/clock.h"
 #include "core/base/statedir.h"
+#include "core/reader/wire/records.h"
 
 #include "tests/unit/cli/liststate.h"
 
@@ -417,6 +419,73 @@ static void test_doctor__when_the_mta_may_not_connect__then_fail(void **state)
     close(fd);
 }
 
+/* A gillnet-reader for one connection: answers, and closes. Returns its process. */
+static pid_t answer_once(int fd, struct slice records)
+{
+    char request[256];
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        const int c = accept(fd, NULL, NULL);
+        ssize_t n = read(c, request, sizeof(request));
+
+        n = n > 0 ? write(c, records.p, records.n) : 0;
+        _exit(n > 0 ? 0 : 1);
+    }
+    return pid;
+}
+
+static const char reader_conf[] = "state_dir = \"%s/state\"; shipped_rules = false; "
+                                  "socket = \"unix:%s/q/g/sock\"; "
+                                  "reader = { socket = \"%s/reader\"; };";
+
+static void check_answer(const char *conf, struct slice records, const char *expected)
+{
+    const char *path = clirun_path("reader");
+    const int fd = listen_at(path);
+
+    chmod(path, 0666);
+    const pid_t pid = answer_once(fd, records);
+    doctor(conf);
+    assert_has(clirun_out, expected);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(fd);
+    unlink(path);
+}
+
+static void test_doctor__when_the_reader_is_there__then_asked(void **state)
+{
+    static const char ready_and_end[16] = {RECORD_READY, [8] = RECORD_END};
+    const char *conf = clirun_put("a.conf", reader_conf, 0600);
+    int fd = -1;
+
+    (void)state;
+    chmod(clirun_dir, 0755);
+    doctor(conf);
+    assert_has(clirun_out, "warn  reader: ");
+    assert_has(clirun_out, "install the package gillnet-reader");
+    check_answer(conf, slice_of(ready_and_end, sizeof(ready_and_end)),
+                 "ok    reader: ");
+    check_answer(conf, SLICE_LIT("HTTP/1.1 400 Bad Request"), "fail  reader: ");
+    check_answer(conf, slice_of(ready_and_end, 8), "fail  reader: what answers at ");
+
+    fd = listen_at(clirun_path("reader"));
+    chmod(clirun_path("reader"), 0666);
+    close(fd);
+    doctor(conf);
+    assert_has(clirun_out, "fail  reader: nobody answers at ");
+}
+
+static void test_doctor__when_nobody_asks_the_reader__then_nothing(void **state)
+{
+    char text[512];
+
+    (void)state;
+    snprintf(text, sizeof(text), "%s limits = { reader = \"0s\"; };", reader_conf);
+    doctor(clirun_put("a.conf", text, 0600));
+    assert_null(strstr(clirun_out, "reader: "));
+}
+
 static void test_doctor__when_json__then_each_line_parses(void **state)
 {
     const char *conf = clirun_put("a.conf", conf_text, 0600);
@@ -470,6 +539,8 @@ int main(void)
         TEST(test_doctor__when_the_socket_is_there__then_asked),
         TEST(test_doctor__when_the_socket_is_inet__then_asked),
         TEST(test_doctor__when_the_mta_may_not_connect__then_fail),
+        TEST(test_doctor__when_the_reader_is_there__then_asked),
+        TEST(test_doctor__when_nobody_asks_the_reader__then_nothing),
         TEST(test_doctor__when_json__then_each_line_parses),
         TEST(test_doctor__when_the_configuration_is_bad__then_only_that),
 #undef TEST

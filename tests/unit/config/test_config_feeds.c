@@ -81,6 +81,10 @@ static void test_api__when_set__then_read(void **state)
     config_release(&c);
     confdir_refused("api = { listen = [ \"8896\" ]; };", "HOST:PORT");
     confdir_refused("api = { local_role = \"root\"; };", "admin");
+    confdir_refused("api = { proxies = [ \"unix:nobody\" ]; };", "any login");
+    confdir_refused("api = { proxies = [ \"unix:65534\" ]; };", "any login");
+    confdir_refused("api = { proxies = [ \"unix:\" ]; };", "behind unix:");
+    confdir_refused("api = { proxies = [ \"::1/128\" ]; };", "an address or");
 }
 
 int main(void)

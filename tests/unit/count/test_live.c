@@ -194,6 +194,73 @@ static void test_peek__when_running_sealed_or_another_boot__then_only_what_runs(
     live_free(&old, true);
 }
 
+static void mend(struct live *l)
+{
+    struct run_record *logged = NULL;
+    size_t n = 0;
+    assert_int_equal(live_mend_begin(l, &logged, &n, NULL), ERR_OK);
+    assert_int_equal(n, POOL);
+    for (unsigned i = 0; i < SHARDS; i++) {
+        live_mend_shard(l, i, logged, n);
+    }
+    live_grow_end(l);
+    free(logged);
+}
+
+/* The only table in dir. */
+static void cut_table(const char *dir, off_t size)
+{
+    char path[TEMPDIR_PATH];
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+        if (strstr(e->d_name, ".table") != NULL) {
+            (void)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+            assert_int_equal(truncate(path, size), 0);
+        }
+    }
+    (void)closedir(d);
+}
+
+static void test_mend__when_the_table_was_cut__then_what_was_flushed_is_back(
+    void **state)
+{
+    struct tempdir *t = *state;
+    static struct ledger led;
+    static const off_t sizes[] = {0, 4096, 30000};
+    char dir[64];
+    char runs[80];
+    dirs(t, dir, runs);
+    ledger_init(&led);
+    struct live *l = new_live(dir, &an_id);
+    for (size_t i = 0; i < POOL; i++) {
+        add(l, &led, i, 100);
+    }
+    assert_false(live_is_damaged(l));
+    for (size_t c = 0; c < LENGTH(sizes); c++) {
+        flush(l);
+        cut_table(dir, sizes[c]);
+        for (size_t i = 0; i < POOL; i += 7) {
+            uint64_t count = 0; /* in zeros, or in what is left */
+            assert_true(
+                live_add(l, live_shard_of(led.key[i], SHARDS), led.key[i], 1, &count));
+            led.n[i]++;
+        }
+        assert_true(live_is_damaged(l));
+        mend(l);
+        assert_false(live_is_damaged(l));
+        assert_int_equal(live_used(l), POOL);
+        for (size_t i = 0; i < POOL; i++) {
+            unsigned shard = live_shard_of(led.key[i], SHARDS);
+            assert_int_equal(live_get(l, shard, led.key[i]), led.n[i]);
+        }
+    }
+    assert_int_equal(live_seal(l, runs, NULL), ERR_OK);
+    check_runs(runs, &led);
+    live_free(&l, true);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tempdir_setup, tempdir_teardown)
 
 int main(void)
@@ -205,6 +272,7 @@ int main(void)
         TEST(test_new__when_the_disk_refuses__then_counts_in_memory),
         TEST(test_new__when_without_a_folder__then_in_memory),
         TEST(test_flush__when_the_journal_cannot_grow__then_volatile_and_counting),
+        TEST(test_mend__when_the_table_was_cut__then_what_was_flushed_is_back),
         TEST(test_peek__when_running_sealed_or_another_boot__then_only_what_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

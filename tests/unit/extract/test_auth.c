@@ -151,7 +151,7 @@ static void test_auth__every_result__is_kept(void **state)
          "fail absent absent absent"},
         {AR "mx.our.example; spf=pass smtp.helo=a.example\n\n",
          "pass absent absent absent"},
-        /* a field below says nothing more of what one above spoke about */
+        /* a field below adds nothing to one above */
         {AR "mx.our.example; dkim=none; arc=none\n" AR
             "mx.our.example; dkim=pass header.d=b.example; arc=pass; dmarc=pass\n\n",
          "absent none pass none"},

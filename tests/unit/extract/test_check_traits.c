@@ -462,6 +462,17 @@ static bool has_row(const char *trait, bool has)
     return false;
 }
 
+/* Only the reader of files finds these. Their rows are in test_read_file. */
+static bool is_of_reader(const char *trait)
+{
+    static const char *const names[] = {
+        "code_drawn",      "code_link",       "code_split",      "document_form",
+        "document_hidden", "document_runs",   "document_script", "file_opened",
+        "file_unread",     "office_encrypted"};
+
+    return name_index(slice_str(trait), names, LENGTH(names)) >= 0;
+}
+
 /* Limits have tests of their own, with messages of that size. */
 static void test_traits__each_of_the_list__has_rows_of_both_kinds(void **state)
 {
@@ -472,6 +483,9 @@ static void test_traits__each_of_the_list__has_rows_of_both_kinds(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (is_of_reader(names[i])) {
+            continue;
+        }
         if (!has_row(names[i], true) || !has_row(names[i], false)) {
             fail_msg("%s: add a message that has the trait, and one that lacks it",
                      names[i]);

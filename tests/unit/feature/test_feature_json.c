@@ -47,7 +47,7 @@ static void test_features__with_and_without_places__as_documented(void **state)
                "[{\"type\":\"url\",\"value\":\"evil.example/\"}]");
     check_dump(json_features(fs, true),
                "[{\"type\":\"url\",\"value\":\"evil.example/\",\"part\":\"1.2\","
-               "\"header\":null,\"offset\":7}]");
+               "\"header\":null,\"within\":null,\"offset\":7}]");
     arena_free(&a);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "core/feed/update_internal.h"
 #include "core/list/mirror.h"
 
 #include "tests/unit/feed/stage_fixture.h"
@@ -383,10 +384,38 @@ static void test_failures__when_noted__then_they_survive_until_it_is_well(void *
     assert_string_equal(state_of(x).trouble, "");
 }
 
+static void test_compare__when_the_last_version_is_cut_meanwhile__then_it_is_refused(
+    void **state)
+{
+    struct feed_fixture *x = *state;
+    const struct set_kind kind = {.key_id = 1};
+    struct feed_set_entry entry = {.first_seen_s = 1};
+    struct feed_set_out out;
+    struct feed_set old;
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/old.set", x->f->state);
+    MUST(x->f, feed_set_out_open(&out, path, &kind, &x->f->info));
+    for (uint32_t i = 0; i < 1000; i++) {
+        entry.digest.b[0] = (uint8_t)(i >> 8);
+        entry.digest.b[1] = (uint8_t)i;
+        feed_set_out_add(&out, &entry);
+    }
+    MUST(x->f, feed_set_out_commit(&out, &x->f->info));
+    feed_set_out_abort(&out);
+    MUST(x->f, feed_set_open(&old, path, &x->f->info));
+    struct compare c = {.stage = x->s, .old = &old};
+    MUST(x->f, compare_run(&c, &x->f->info));
+    assert_int_equal(c.left, 1000);
+    assert_int_equal(truncate(path, 4096), 0);
+    assert_int_equal(compare_run(&c, &x->f->info), ERR_CORRUPT);
+    feed_set_close(&old);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stage_setup, stage_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_compare__when_the_last_version_is_cut_meanwhile__then_it_is_refused),
         TEST(test_update__when_entries_enter_and_leave__then_the_list_follows),
         TEST(test_update__when_keep_is_none__then_what_left_goes_at_once),
         TEST(test_update__when_nothing_changed__then_nothing_is_written),

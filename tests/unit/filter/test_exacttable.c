@@ -169,6 +169,20 @@ static void test_exact_get__beside_a_writer__whole_values_that_never_go_back(
     free(r.t.words);
 }
 
+/* As in a page of a file that was cut (core/base/sigbus.h). */
+static void test_exact_get__slots_are_lost__nothing_is_denied(void **state)
+{
+    (void)state;
+    struct exact_table t = table_make(CAPACITY);
+    struct digest d = digest_number(1);
+    struct exact_value v = value_number(1);
+    bool is_new = false;
+    memset((void *)t.words, 0xff, CAPACITY * EXACT_SLOT_BYTES);
+    assert_int_equal(exact_get(&t, &d, &v), ERR_CORRUPT);
+    assert_int_equal(exact_put(&t, &d, &v, &is_new), ERR_CORRUPT);
+    free(t.words);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +193,7 @@ int main(void)
             test_exact_get__writer_died_in_a_replacement__corrupt_until_put_again),
         cmocka_unit_test(
             test_exact_get__beside_a_writer__whole_values_that_never_go_back),
+        cmocka_unit_test(test_exact_get__slots_are_lost__nothing_is_denied),
     };
     if (base_init() != ERR_OK) {
         return 1;

@@ -12,7 +12,7 @@
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
-enum { THREADS = 4, ROUNDS = 400, FOLD_EACH = 50, LOOKS_MOST = 1000, TEXT_BYTES = 64 };
+enum { THREADS = 4, ROUNDS = 400, FOLD_EACH = 50, LOOKS_MOST = 10000, TEXT_BYTES = 64 };
 
 static struct contacts *store;
 static _Atomic unsigned wrong;
@@ -100,10 +100,13 @@ static void test_contacts__threads_learn_while_it_folds__nothing_is_missed(void 
         assert_int_equal(pthread_join(thread[i], NULL), 0);
     }
     assert_int_equal(contacts_fold(store, NULL), ERR_OK);
+    const struct timespec pause = {.tv_nsec =
+                                       5000000}; /* the fold takes the processor */
     unsigned looks = 0;
     do { /* a fold of the store's own thread may put a file in use that nobody has opened yet */
         assert_true(is_known(0, 0));
         contacts_numbers(store, &numbers);
+        (void)nanosleep(&pause, NULL);
     } while (numbers.folded == 0 && ++looks < LOOKS_MOST);
     assert_true(numbers.folded > 0);
     contacts_close(&store);

@@ -131,6 +131,21 @@ static void test_tail__when_there_is_a_journal__then_the_newest_are_found(void *
     message_tail_free(&tail);
 }
 
+static void test_tail__when_few_rows_are_wanted_of_a_long_file__then_they_are_there(
+    void **state)
+{
+    const struct tempdir *t = *state;
+    struct journal *j = open_journal(t);
+
+    add(j, 0, 500);
+    journal_close(&j);
+    for (size_t rows = 1; rows < 30; rows += 4) {
+        struct message_tail *tail = follow(t, rows);
+        await(tail, rows);
+        message_tail_free(&tail);
+    }
+}
+
 static void test_tail__when_messages_come__then_they_follow_and_pages_have_no_doubles(
     void **state)
 {
@@ -288,6 +303,8 @@ int main(void)
     base_init();
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_tail__when_there_is_a_journal__then_the_newest_are_found),
+        FOLDER_TEST(
+            test_tail__when_few_rows_are_wanted_of_a_long_file__then_they_are_there),
         FOLDER_TEST(
             test_tail__when_messages_come__then_they_follow_and_pages_have_no_doubles),
         FOLDER_TEST(

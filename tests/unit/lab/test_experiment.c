@@ -97,6 +97,37 @@ static void test_round__in_any_order__refined_is_wrong_at_most_where_intuitive_i
     experiment_free(&s);
 }
 
+/* Keys that were inserted, of the two measures of one tally. */
+static double inserted(const struct experiment_tally *t)
+{
+    return t->wrong / t->distinct;
+}
+
+static void test_round__zeros__drawn_unless_the_fitted_ones_are_wanted(void **state)
+{
+    struct experiment_scratch *s = NULL;
+    struct experiment e = {.number = 8, .m = 80000, .k = 4, .seed = SEED};
+    struct experiment_tally t[EXPERIMENT_COLUMNS_MAX];
+    double drawn[2] = {0};
+    (void)state;
+
+    assert_int_equal(experiment_fitted_zeros(1), 0);
+    assert_int_equal(experiment_fitted_zeros(5), 537);
+    assert_int_equal(experiment_fitted_zeros(EXPERIMENT_LAST + 1), 0);
+    assert_int_equal(experiment_new(&s), ERR_OK);
+    for (unsigned round = 0; round < 2; round++) {
+        assert_int_equal(experiment_round(s, &e, round, t), ERR_OK);
+        drawn[round] = inserted(&t[0]);
+    }
+    assert_true(fabs(drawn[0] - drawn[1]) > 0.5);
+    e.has_fitted_zeros = true;
+    for (unsigned round = 0; round < 2; round++) {
+        assert_int_equal(experiment_round(s, &e, round, t), ERR_OK);
+        assert_true(fabs(inserted(&t[0]) - (EXPERIMENT_KEYS - 257)) < 1e-3);
+    }
+    experiment_free(&s);
+}
+
 static void test_round__with_a_seed__is_repeatable_whatever_ran_before(void **state)
 {
     struct experiment_scratch *s = NULL;
@@ -238,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_round__of_experiment_3__gives_table_5),
         cmocka_unit_test(
             test_round__in_any_order__refined_is_wrong_at_most_where_intuitive_is),
+        cmocka_unit_test(test_round__zeros__drawn_unless_the_fitted_ones_are_wanted),
         cmocka_unit_test(test_round__with_a_seed__is_repeatable_whatever_ran_before),
         cmocka_unit_test(test_round__of_what_is_no_experiment__is_refused),
         cmocka_unit_test(test_published__each_table__is_found_where_it_stands),

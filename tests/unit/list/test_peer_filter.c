@@ -411,6 +411,23 @@ static void test_list__a_damaged_filter_of_peers__the_list_answers_for_itself(
     list_reader_close(&r);
 }
 
+/* A page of ones in the filter of what peers took back would take back the rest. */
+static void test_list__a_mapped_filter_of_peers_is_cut__the_reader_says_so(void **state)
+{
+    struct fixture *f = *state;
+    const struct reader_opening how = {.hold = BLOOMFILE_MAP};
+    struct list_reader *map = NULL;
+    char path[256];
+    make_list(f);
+    MUST(f, list_reader_open_held(f->state, NAME, &f->keys, &how, &map, &f->info));
+    assert_false(list_reader_is_damaged(map));
+    snprintf(path, sizeof(path), "%s/revoked.%08llu", f->dir,
+             (unsigned long long)map->member->numbers[1]);
+    assert_int_equal(truncate(path, 4096), 0);
+    assert_true(list_reader_is_damaged(map));
+    list_reader_close(&map);
+}
+
 static void test_list__held_as_a_map__answers_alike_and_shares_its_own_kind(
     void **state)
 {
@@ -546,6 +563,9 @@ int main(void)
             fixture_teardown),
         cmocka_unit_test_setup_teardown(
             test_list__a_filter_that_does_not_fit__refused_and_nothing_changed,
+            fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list__a_mapped_filter_of_peers_is_cut__the_reader_says_so,
             fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(
             test_list__a_damaged_filter_of_peers__the_list_answers_for_itself,

@@ -3,8 +3,10 @@
  * the list goes on when there is room again. A file size limit stands in for a full disk.
  */
 #include <dirent.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "tests/unit/list/list_fixture.h"
 
@@ -94,35 +96,57 @@ static void test_list_import_commit__any_file_cannot_grow__former_state_stays(
     assert_verified(f);
 }
 
-static void test_list_writer_open__files_unreadable__error_names_the_file(void **state)
+static const char *const files[] = {"CURRENT", "index.00000002", "base.00000002"};
+
+static void make_list(struct fixture *f)
 {
-    struct fixture *f = *state;
     struct list_writer *w = open_writer(f);
     import_range(f, w, 0, 10, 0);
     list_writer_close(&w);
-    static const char *const files[] = {"CURRENT", "index.00000002", "base.00000002"};
-    if (geteuid() == 0) {
-        /* root reads everything: a folder in the file's place is refused too */
-        for (size_t i = 0; i < 3; i++) {
-            char path[256];
-            char away[256];
-            snprintf(path, sizeof(path), "%s/%s", f->dir, files[i]);
-            snprintf(away, sizeof(away), "%s/away", f->dir);
-            assert_int_equal(rename(path, away), 0);
-            assert_int_equal(mkdir(path, 0700), 0);
-            struct list_reader *r = NULL;
-            enum err e = list_reader_open(f->state, NAME, &f->keys, &r, &f->info);
-            if (e != ERR_OK) {
-                assert_non_null(strstr(f->info.source, files[i]));
-            } else {
-                assert_non_null(list_reader_fault(r));
-            }
-            list_reader_close(&r);
-            assert_int_equal(rmdir(path), 0);
-            assert_int_equal(rename(away, path), 0);
+}
+
+static void test_list_reader_open__a_folder_for_a_file__error_names_the_file(
+    void **state)
+{
+    struct fixture *f = *state;
+    make_list(f);
+    for (size_t i = 0; i < 3; i++) {
+        char path[256];
+        char away[256];
+        snprintf(path, sizeof(path), "%s/%s", f->dir, files[i]);
+        snprintf(away, sizeof(away), "%s/away", f->dir);
+        assert_int_equal(rename(path, away), 0);
+        assert_int_equal(mkdir(path, 0700), 0);
+        struct list_reader *r = NULL;
+        enum err e = list_reader_open(f->state, NAME, &f->keys, &r, &f->info);
+        if (e != ERR_OK) {
+            assert_non_null(strstr(f->info.source, files[i]));
+        } else {
+            assert_non_null(list_reader_fault(r));
         }
-        return;
+        list_reader_close(&r);
+        assert_int_equal(rmdir(path), 0);
+        assert_int_equal(rename(away, path), 0);
     }
+}
+
+/* Root reads everything, unless it lays down these rights. */
+static void read_everything(bool is_on)
+{
+    const uint32_t rights = 1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH;
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct mine[2];
+    assert_int_equal(syscall(SYS_capget, &head, mine), 0);
+    mine[0].effective &= ~rights;
+    mine[0].effective |= is_on ? mine[0].permitted & rights : 0;
+    assert_int_equal(syscall(SYS_capset, &head, mine), 0);
+}
+
+static void test_list_reader_open__files_unreadable__error_names_the_file(void **state)
+{
+    struct fixture *f = *state;
+    make_list(f);
+    read_everything(false);
     for (size_t i = 0; i < 3; i++) {
         char path[256];
         snprintf(path, sizeof(path), "%s/%s", f->dir, files[i]);
@@ -130,9 +154,12 @@ static void test_list_writer_open__files_unreadable__error_names_the_file(void *
         struct list_reader *r = NULL;
         assert_int_equal(list_reader_open(f->state, NAME, &f->keys, &r, &f->info),
                          ERR_DENIED);
+        assert_null(r);
         assert_non_null(strstr(f->info.source, files[i]));
         assert_int_equal(chmod(path, 0640), 0);
     }
+    read_everything(true);
+    assert_verified(f);
 }
 
 #define LIST_TEST(name) \
@@ -143,7 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIST_TEST(test_list_add__log_cannot_grow__refused_then_goes_on),
         LIST_TEST(test_list_import_commit__any_file_cannot_grow__former_state_stays),
-        LIST_TEST(test_list_writer_open__files_unreadable__error_names_the_file),
+        LIST_TEST(test_list_reader_open__a_folder_for_a_file__error_names_the_file),
+        LIST_TEST(test_list_reader_open__files_unreadable__error_names_the_file),
     };
     (void)signal(SIGXFSZ, SIG_IGN);
     if (base_init() != ERR_OK) {

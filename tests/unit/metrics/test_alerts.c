@@ -275,6 +275,11 @@ static void log_lost(struct fixture *f, bool bad)
 {
     V[STAT_log_dropped] += bad ? 1 : 0;
 }
+static void reader_away(struct fixture *f, bool bad)
+{
+    V[STAT_files_read] = 1;
+    V[STAT_files_unasked] += bad ? 1 : 0;
+}
 static void reload(struct fixture *f, bool bad)
 {
     V[STAT_reloads_failed] += bad ? 1 : 0;
@@ -339,6 +344,7 @@ static const struct example {
      "gillnet list rebuild"},
     {"GillnetListFault", "critical", list_fault, ": phish", "gillnet list verify"},
     {"GillnetUnread", "critical", unread, "cannot read", "gillnet doctor"},
+    {"GillnetReader", "warning", reader_away, "attached files", "gillnet doctor"},
     {"GillnetListOld", "warning", list_old, ": phish", "gillnet feed list"},
     {"GillnetFeedRefused", "warning", refused, ": urlhaus", "gillnet feed test NAME"},
     {"GillnetFeedFailing", "warning", failing, ": urlhaus", "gillnet feed list"},
@@ -481,6 +487,16 @@ static void test_look__when_bad_and_good_alternate__then_nothing_fires(void **st
     }
 }
 
+static void test_look__when_there_never_was_a_reader__then_no_alert(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 4; i++, V[STAT_files_unasked]++) {
+        look(f);
+        assert_int_equal(firing(f), 0);
+    }
+}
+
 static void test_look__when_the_page_is_gone_for_a_moment__then_old_sums_are_no_rise(
     void **state)
 {
@@ -572,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_table__when_it_grows__then_there_is_an_example),
         TEST(test_feed__when_nothing_ever_came__then_it_is_silent),
         TEST(test_look__when_bad_and_good_alternate__then_nothing_fires),
+        TEST(test_look__when_there_never_was_a_reader__then_no_alert),
         TEST(test_look__when_the_page_is_gone_for_a_moment__then_old_sums_are_no_rise),
         TEST(test_look__when_counters_begin_anew__then_they_rise_from_nothing),
         TEST(

@@ -57,7 +57,7 @@ static void test_status__verdicts__one_line_each(void **state)
     replytext_status(&v, ACTION_ACCEPT, 5.0, "", text);
     assert_string_equal(
         text, "No, action=accept score=0.0 required=5.0 allow=domain fault=lists");
-    v.limits = (1u << LIMIT_FLAG_COUNT) - 1;
+    v.limits = UINT32_MAX >> (32 - LIMIT_FLAG_COUNT);
     replytext_status(&v, ACTION_ACCEPT, 5.0, "", text);
     check_header(text);
 }

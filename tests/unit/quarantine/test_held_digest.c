@@ -72,6 +72,30 @@ static void test_digest__two_messages__each_has_its_lines_and_links(void **state
     buf_fini(&mail);
 }
 
+static void test_digest__page__is_there_if_there_is_one(void **state)
+{
+    json_t *rows = json_array();
+    struct held_digest d = {.template =
+                                SLICE_LIT("Subject: s {page}\n\nall: {page}\nend\n"),
+                            .from = "filter@rcpt.example",
+                            .host = "mx.rcpt.example",
+                            .recipient = "bob@rcpt.example",
+                            .rows = rows};
+    struct buf mail;
+
+    (void)state;
+    assert_int_equal(held_digest_check(d.template, NULL), ERR_OK);
+    buf_init(&mail, HELD_DIGEST_MAX);
+    held_digest_print(&d, &mail);
+    assert_false(has_text(&mail, "all:"));
+    buf_clear(&mail);
+    d.page_url = "https://hub.example/q/3";
+    held_digest_print(&d, &mail);
+    assert_true(has_text(&mail, "all: https://hub.example/q/3\nend\n"));
+    json_decref(rows);
+    buf_fini(&mail);
+}
+
 static void test_digest__hostile_subject__is_shown_and_leads_nowhere(void **state)
 {
     json_t *rows = json_array();
@@ -144,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digest__two_messages__each_has_its_lines_and_links),
+        cmocka_unit_test(test_digest__page__is_there_if_there_is_one),
         cmocka_unit_test(test_digest__hostile_subject__is_shown_and_leads_nowhere),
         cmocka_unit_test(test_template__wrong__is_named),
         cmocka_unit_test(test_address__for_a_header_and_a_command__is_plain),

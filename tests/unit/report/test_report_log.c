@@ -304,6 +304,35 @@ static void test_each__a_byte_is_damaged__costs_one_entry(void **state)
     free(bytes);
 }
 
+/* Cut where an entry ends, a file looks whole: only the numbers tell that entries are gone. */
+static void test_each__whole_entries_are_gone__is_told(void **state)
+{
+    const struct tempdir *t = *state;
+    struct report_log_numbers numbers;
+    struct report_log *l = NULL;
+    char path[TEMPDIR_PATH];
+    char *bytes = NULL;
+
+    add(t->path, 1, 2);
+    (void)snprintf(path, sizeof(path), "%s/reports/log.1", t->path);
+    size_t one_entry = load(path, &bytes);
+    add(t->path, 2, 5);
+    assert_int_equal(truncate(path, (off_t)one_entry), 0);
+    free(bytes);
+    assert_int_equal(read_all(t->path, &numbers).n, 1);
+    assert_int_equal(numbers.damaged, 0); /* nobody can know it yet */
+    assert_int_equal(report_log_open(t->path, &l, NULL), ERR_OK);
+    report_log_skip(l, 4);
+    struct report next = one(5);
+    assert_int_equal(report_log_add(l, &next, 1, NULL), ERR_OK);
+    report_log_close(&l);
+    assert_int_equal(read_all(t->path, &numbers).n, 2);
+    assert_int_equal(numbers.damaged, 1);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(read_all(t->path, &numbers).n, 1);
+    assert_int_equal(numbers.damaged, 1);
+}
+
 static void test_trim__old_files__go_and_the_newest_stays(void **state)
 {
     const struct tempdir *t = *state;
@@ -431,6 +460,7 @@ int main(void)
         FOLDER_TEST(test_open__while_another_has_it__is_locked),
         FOLDER_TEST(test_add__after_a_cut_at_every_place__loses_the_cut_entry_alone),
         FOLDER_TEST(test_each__a_byte_is_damaged__costs_one_entry),
+        FOLDER_TEST(test_each__whole_entries_are_gone__is_told),
         FOLDER_TEST(test_trim__old_files__go_and_the_newest_stays),
         cmocka_unit_test(test_parse__random_bytes__are_refused_or_bounded),
         FOLDER_TEST(test_forget__a_person__then_the_name_is_gone_and_the_entries_stay),

@@ -1,18 +1,12 @@
 /* test_run - runs of counts: round trips, damage of every region, truncation, merges. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 
 #include "core/base/checksum.h"
-#include "core/base/file.h"
-#include "core/store/run.h"
 
-#include "tests/unit/tempdir.h"
+#include "tests/unit/store/run_image.h"
 
 enum { RECORDS = 5000, SEED = 20061 };
-
-static const struct run_id an_id = {
-    .origin = {1, 2, 3}, .inc = 77, .start_s = 600000, .len_s = 600, .key_id = 9};
 
 static uint64_t mix(uint64_t *state)
 {
@@ -46,18 +40,6 @@ static size_t make_records(uint64_t seed, size_t n, struct run_record *ret)
         }
     }
     return kept;
-}
-
-static void write_run(const char *path, const struct run_id *id,
-                      const struct run_record *records, size_t n)
-{
-    struct run_writer *w = NULL;
-    assert_int_equal(run_writer_new(path, id, &w, NULL), ERR_OK);
-    for (size_t i = 0; i < n; i++) {
-        run_writer_add(w, &records[i]);
-    }
-    assert_int_equal(run_writer_commit(&w, NULL), ERR_OK);
-    assert_null(w);
 }
 
 static void test_run__when_written__then_every_key_reads_back(void **state)
@@ -185,27 +167,6 @@ static void test_cursor__when_bounded__then_exactly_the_range(void **state)
 }
 
 /* ---- damage ---- */
-
-struct image {
-    char *p;
-    size_t n;
-};
-
-static struct image read_image(const char *path)
-{
-    struct buf b;
-    buf_init(&b, 1 << 24);
-    assert_int_equal(file_read(path, &b, NULL), ERR_OK);
-    return (struct image){b.p, b.n};
-}
-
-static void write_image(const char *path, const char *p, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, p, n), (ssize_t)n);
-    assert_int_equal(close(fd), 0);
-}
 
 /* Asks for every record: each answer is right or ERR_CORRUPT. Returns how many were right. */
 static size_t right_answers(const struct run *r, const struct run_record *records,

@@ -145,6 +145,21 @@ static bool note(void *context, struct slice key, struct slice value, bool is_da
     return --s->most > 0;
 }
 
+static void test_begin__when_a_reader_wants_to_write__then_refused(void **state)
+{
+    struct table *t = open_table(*state, true, MOST);
+    put(t, "k", "v");
+    table_close(&t);
+    t = open_table(*state, false, MOST);
+    struct table_txn *x = NULL;
+    struct errinfo why;
+    assert_int_not_equal(table_begin(t, true, &x, &why), ERR_OK);
+    assert_null(x);
+    assert_int_not_equal(why.text[0], '\0');
+    assert_holds(t, "k", "v");
+    table_close(&t);
+}
+
 static void test_each__when_given_a_prefix__then_those_in_order(void **state)
 {
     static const struct {
@@ -235,6 +250,39 @@ static void test_get__when_a_bit_of_a_value_is_flipped__then_corrupt(void **stat
     t = open_table(dir, false, MOST);
     assert_holds(t, "k", value);
     table_close(&t);
+}
+
+/* The page that holds the value loses its kind, so it is no part of the tree. */
+static void test_change__when_a_page_is_damaged__then_told_and_nothing_is_changed(
+    void **state)
+{
+    enum { PAGE = 4096, FLAGS_AT = 10 };
+    static const char value[] = "bytes on the damaged page";
+    struct tempdir *dir = *state;
+    struct table *t = open_table(dir, true, MOST);
+    put(t, "k", value);
+    table_close(&t);
+    size_t places[COPIES_MAX];
+    char path[TEMPDIR_PATH];
+    (void)snprintf(path, sizeof(path), "%s", tempdir_file(dir, "table/data.mdb"));
+    unsigned n = places_of(path, value, places);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(n > 0 && fd >= 0);
+    for (unsigned p = 0; p < n; p++) {
+        assert_int_equal(
+            pwrite(fd, "\0\0", 2, (off_t)(places[p] / PAGE * PAGE + FLAGS_AT)), 2);
+    }
+    t = open_table(dir, true, MOST);
+    struct table_txn *x = begin(t, true);
+    assert_int_equal(table_remove(x, SLICE_LIT("k")), ERR_CORRUPT);
+    assert_int_equal(table_remove(x, SLICE_LIT("k")), ERR_CORRUPT);
+    assert_int_equal(table_put(x, SLICE_LIT("k"), SLICE_LIT("v")), ERR_CORRUPT);
+    assert_int_equal(table_commit(&x, NULL), ERR_CORRUPT);
+    x = begin(t, true);
+    assert_int_equal(table_put(x, SLICE_LIT("k"), SLICE_LIT("v")), ERR_CORRUPT);
+    assert_int_equal(table_commit(&x, NULL), ERR_CORRUPT);
+    table_close(&t);
+    (void)close(fd);
 }
 
 static void test_open__when_cut_short_or_no_file__then_told(void **state)
@@ -391,11 +439,17 @@ int main(void)
             test_begin__when_others_write__then_reads_one_state, tempdir_setup,
             tempdir_teardown),
         cmocka_unit_test_setup_teardown(
+            test_begin__when_a_reader_wants_to_write__then_refused, tempdir_setup,
+            tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
             test_each__when_given_a_prefix__then_those_in_order, tempdir_setup,
             tempdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_get__when_a_bit_of_a_value_is_flipped__then_corrupt, tempdir_setup,
             tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_change__when_a_page_is_damaged__then_told_and_nothing_is_changed,
+            tempdir_setup, tempdir_teardown),
         cmocka_unit_test_setup_teardown(test_open__when_cut_short_or_no_file__then_told,
                                         tempdir_setup, tempdir_teardown),
         cmocka_unit_test_setup_teardown(

@@ -146,13 +146,41 @@ static void test_symbols__day_and_total__the_most_frequent_first(void **state)
     for (int i = 0; i < 3; i++) {
         history_symbol(now + UINT64_C(30) * 3600, SLICE_LIT("BULK_TEXT"));
     }
+    for (int i = 0; i < 2; i++) {
+        history_symbol(now + UINT64_C(30) * 3600, SLICE_LIT("RULE_Z"));
+    }
+    history_symbol(now + UINT64_C(30) * 3600, SLICE_LIT("LIST_B"));
     history_symbol(now + UINT64_C(30) * 3600, SLICE_LIT("LIST_A"));
     look(t->file, now + UINT64_C(30) * 3600);
-    assert_int_equal(view.nsymbols, 3);
-    assert_string_equal(view.symbol[0].name, "BULK_TEXT");
+    static const char *const order[] = {"BULK_TEXT", "RULE_Z", "LIST_A", "LIST_B",
+                                        "LIST_OLD"};
+    assert_int_equal(view.nsymbols, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(view.symbol[i].name, order[i]);
+    }
     assert_int_equal(view.symbol[0].day, 3);
     assert_int_equal(symbol("LIST_OLD")->day, 0);
     assert_int_equal(symbol("LIST_OLD")->total, 1);
+    history_close();
+}
+
+static void test_symbols__many__in_falling_order_of_the_day(void **state)
+{
+    enum { MANY = 23 };
+    struct tempdir *t = *state;
+    open_page(t, now);
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[HISTORY_SYMBOL_NAME];
+        (void)snprintf(name, sizeof(name), "RULE_%u", i);
+        for (unsigned hits = 0; hits <= i * 7 % MANY; hits++) {
+            history_symbol(now, slice_str(name));
+        }
+    }
+    look(t->file, now);
+    assert_int_equal(view.nsymbols, MANY);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(view.symbol[i].day, MANY - i);
+    }
     history_close();
 }
 
@@ -298,6 +326,38 @@ static void test_open__damaged_or_of_another_version__begins_anew(void **state)
     assert_int_equal(history_read(t->file, now, &view, &why), ERR_NOT_FOUND);
 }
 
+/* A writer that was killed amid the keys leaves their number odd. */
+static void test_read__keys_never_settle__are_taken_as_they_are(void **state)
+{
+    static const uint64_t odd = 7;
+    struct tempdir *t = *state;
+    struct history_key k = key_of(1, 20, now);
+    open_page(t, now);
+    history_key(&k);
+    history_close();
+    patch(t->file, offsetof(struct history_page, key_seq), &odd, sizeof(odd));
+    look(t->file, now);
+    assert_int_equal(view.nkeys, 1);
+    assert_int_equal(view.key[0].day, 20);
+}
+
+static void test_read_buckets__cut__whole_ten_minutes_or_corrupt(void **state)
+{
+    const off_t part = offsetof(struct history_page, hour);
+    struct tempdir *t = *state;
+    struct history_page *page = NULL;
+    open_page(t, now);
+    add(now, HISTORY_HEADER, 3);
+    history_close();
+    assert_int_equal(truncate(t->file, part), 0);
+    assert_int_equal(history_page_read_buckets(t->file, &page, NULL), ERR_OK);
+    free(page);
+    page = NULL;
+    assert_int_equal(truncate(t->file, part - 1), 0);
+    assert_int_equal(history_page_read_buckets(t->file, &page, NULL), ERR_CORRUPT);
+    assert_null(page);
+}
+
 /* Random bytes behind a good header: nothing is read beyond the page, names stay valid. */
 static void test_open__random_bytes_behind_the_header__bounded(void **state)
 {
@@ -327,6 +387,52 @@ static void test_open__random_bytes_behind_the_header__bounded(void **state)
             assert_true(view.key[i].n <= HISTORY_KEY_TEXT);
         }
         history_close();
+    }
+}
+
+/* Where the one symbol of the page stands. */
+static size_t row_at(const char *path)
+{
+    struct history_page *page = NULL;
+    size_t at = 0;
+    assert_int_equal(history_page_read(path, &page, NULL), ERR_OK);
+    while (at < HISTORY_OTHER && page->row[at].is_used != 1) {
+        at++;
+    }
+    free(page);
+    assert_true(at < HISTORY_OTHER);
+    return offsetof(struct history_page, row) + at * sizeof(struct history_row);
+}
+
+/* Another process may write the page. A symbol without a valid name is not shown. */
+static void test_read__names_that_are_none__are_left_out(void **state)
+{
+    static const struct {
+        char name[HISTORY_SYMBOL_NAME];
+        bool is_sound;
+    } rows[] = {{"AZ_09", true}, {"A", true},    {"_", true},        {"", false},
+                {"a", false},    {"z", false},   {"A B", false},     {"A-B", false},
+                {"@A", false},   {"A[", false},  {"A/", false},      {"A:", false},
+                {"<B>", false},  {"A\n", false}, {"\xc3\x84", false}};
+    struct tempdir *t = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char whole[HISTORY_SYMBOL_NAME];
+        open_page(t, now);
+        history_symbol(now, SLICE_LIT("REAL"));
+        history_close();
+        size_t row = row_at(t->file);
+        patch(t->file, row + offsetof(struct history_row, name), rows[i].name,
+              sizeof(rows[i].name));
+        look(t->file, now);
+        assert_int_equal(view.nsymbols, rows[i].is_sound);
+        if (rows[i].is_sound) {
+            assert_string_equal(view.symbol[0].name, rows[i].name);
+        }
+        memset(whole, 'A', sizeof(whole)); /* one without an end */
+        patch(t->file, row + offsetof(struct history_row, name), whole, sizeof(whole));
+        look(t->file, now);
+        assert_int_equal(view.nsymbols, 0);
+        assert_int_equal(unlink(t->file), 0);
     }
 }
 
@@ -405,6 +511,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_symbols__day_and_total__the_most_frequent_first, tempdir_setup,
             tempdir_teardown),
+        cmocka_unit_test_setup_teardown(test_symbols__many__in_falling_order_of_the_day,
+                                        tempdir_setup, tempdir_teardown),
         cmocka_unit_test_setup_teardown(test_symbols__too_many__the_others_are_one,
                                         tempdir_setup, tempdir_teardown),
         cmocka_unit_test_setup_teardown(test_keys__more_than_places__the_most_seen_stay,
@@ -419,6 +527,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_open__random_bytes_behind_the_header__bounded, tempdir_setup,
             tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_read__keys_never_settle__are_taken_as_they_are, tempdir_setup,
+            tempdir_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_read_buckets__cut__whole_ten_minutes_or_corrupt, tempdir_setup,
+            tempdir_teardown),
+        cmocka_unit_test_setup_teardown(test_read__names_that_are_none__are_left_out,
+                                        tempdir_setup, tempdir_teardown),
         cmocka_unit_test_setup_teardown(
             test_open__where_no_file_can_be__then_counting_goes_nowhere, tempdir_setup,
             tempdir_teardown),

@@ -78,6 +78,27 @@ static const struct row rows[] = {
          "b"),
      true},
     {"utf-16le", LIT("a\0b"), LIT("a\xef\xbf\xbd"), true},
+    {"utf-16be", LIT("\xd8\x41\0b"),
+     LIT("\xef\xbf\xbd"
+         "b"),
+     true},
+    /* ASCII behind a lead byte or an escape that means nothing is text */
+    {"euc-kr", LIT("\x81[\xff\x80"), LIT("\xef\xbf\xbd[\xef\xa3\xb7\xc2\x80"), true},
+    {"shift_jis", LIT("\x82@\xfchttp"), LIT("\xef\xbf\xbd@\xef\xbf\xbdhttp"), true},
+    {"big5",
+     LIT("\x87"
+         "f"),
+     LIT("\xef\xbf\xbd"
+         "f"),
+     true},
+    {"gb2312",
+     LIT("\x80"
+         "5"),
+     LIT("\xe2\x82\xac"
+         "5"),
+     true},
+    {"iso-2022-jp", LIT("\x1b$B\x22/\x1b(B"), LIT("\xef\xbf\xbd"), true},
+    {"iso-2022-jp", LIT("a\x1b$)Cbc"), LIT("a\xef\xbf\xbd$)Cbc"), true},
     {"utf-8", LIT(""), LIT(""), true},
 };
 

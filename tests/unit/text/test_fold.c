@@ -282,6 +282,59 @@ static void test_table__all_characters__are_those_of_the_fingerprints(void **sta
     }
 }
 
+/* The first and the last character of each range, and that their neighbours are of no range. */
+struct range {
+    uint32_t first, last;
+};
+
+static void check_ranges(bool (*is_in)(uint32_t), const struct range *range, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool is_next_in = i + 1 < n && range[i + 1].first == range[i].last + 1;
+        assert_false(is_in(range[i].first - 1));
+        assert_true(is_in(range[i].first));
+        assert_true(is_in(range[i].last));
+        assert_int_equal(is_in(range[i].last + 1), is_next_in);
+    }
+}
+
+static void test_table__letters_for_show__are_their_blocks(void **state)
+{
+    static const struct range styled[] = {
+        {0x1d00, 0x1d7f},   /* phonetic extensions: small capitals */
+        {0x24b6, 0x24e9},   /* circled letters */
+        {0x1d400, 0x1d7cd}, /* mathematical letters, not the digits behind them */
+        {0x1f110, 0x1f189}, /* letters in parentheses, squared, negative */
+    };
+    (void)state;
+    check_ranges(fold_table_is_styled, styled, sizeof(styled) / sizeof(*styled));
+    assert_true(fold_table_is_styled(0x262));  /* small capital G */
+    assert_false(fold_table_is_styled(0x261)); /* script g, which dictionaries use */
+    assert_false(fold_table_is_styled('A'));
+}
+
+static void test_table__other_scripts__are_their_blocks(void **state)
+{
+    static const struct range other[] = {
+        {0x370, 0x1cff},  /* Greek to Vedic; phonetic extensions are Latin */
+        {0x2c80, 0x2dff}, /* Coptic to extended Cyrillic */
+        {0xa4d0, 0xa69f}, /* Lisu, Vai, more Cyrillic */
+        {0xab70, 0xabbf}, /* small letters of Cherokee */
+    };
+    (void)state;
+    check_ranges(fold_table_is_other_script, other, sizeof(other) / sizeof(*other));
+    assert_false(fold_table_is_other_script(0xffff));
+    assert_true(fold_table_is_other_script(0x10000));
+}
+
+static void test_table__zero_width__is_each_such_character_alone(void **state)
+{
+    static const struct range zero[] = {
+        {0x180e, 0x180e}, {0x200b, 0x200d}, {0x2060, 0x2060}, {0xfeff, 0xfeff}};
+    (void)state;
+    check_ranges(fold_table_is_zero_width, zero, sizeof(zero) / sizeof(*zero));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +346,9 @@ int main(void)
         cmocka_unit_test(test_subject__that_grows__fits),
         cmocka_unit_test(test_subject__no_memory__is_none),
         cmocka_unit_test(test_table__all_characters__are_those_of_the_fingerprints),
+        cmocka_unit_test(test_table__letters_for_show__are_their_blocks),
+        cmocka_unit_test(test_table__other_scripts__are_their_blocks),
+        cmocka_unit_test(test_table__zero_width__is_each_such_character_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,14 +29,17 @@ static const struct fixture fixtures[] = {
     {TRANSFER_QUOTED_PRINTABLE, LIT("a  b\tc d"), LIT("a  b\tc d")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("a =20\r\n"), LIT("a  \r\n")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("a =\r\n b"), LIT("a  b")},
-    {TRANSFER_QUOTED_PRINTABLE, LIT("=zz =4 =4z =="), LIT("=zz =4 =4z ==")},
+    {TRANSFER_QUOTED_PRINTABLE, LIT("=zz =4 =4z =4"), LIT("=zz =4 =4z =4")},
+    {TRANSFER_QUOTED_PRINTABLE, LIT("foo="), LIT("foo")},
+    {TRANSFER_QUOTED_PRINTABLE, LIT("foo= \t\r"), LIT("foo")},
+    {TRANSFER_QUOTED_PRINTABLE, LIT("foo=="), LIT("foo=")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("==41"), LIT("=A")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("a= b"), LIT("a= b")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("a \rb=\rc"), LIT("a \rb=\rc")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("\r\n\r\n"), LIT("\r\n\r\n")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("x \r"), LIT("x\r")},
     {TRANSFER_QUOTED_PRINTABLE, LIT("x=4"), LIT("x=4")},
-    {TRANSFER_QUOTED_PRINTABLE, LIT("x="), LIT("x=")},
+    {TRANSFER_QUOTED_PRINTABLE, LIT("x="), LIT("x")},
 };
 
 /* Decodes with a cut every step bytes after a first piece of first bytes. */

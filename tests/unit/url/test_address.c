@@ -34,6 +34,8 @@ static const struct {
     /* local parts */
     {"\"joe\"@b.c", "|joe@b.c|b.c\n"},
     {"\"j o e\"@b.c", "|\"j o e\"@b.c|b.c\n"},
+    {"a\"b\"@c.d", "|b@c.d|c.d\n"},
+    {"<\"a\"\"b c\"@d.e>", "|\"b c\"@d.e|d.e\n"},
     {"\"a@b\"@c.d", "|\"a@b\"@c.d|c.d\n"},
     {"a@b@c.d", "|a@b@c.d|c.d\n"},
     {"Joe@B.C", "|Joe@b.c|b.c\n"},

@@ -420,6 +420,8 @@ static void test_find__megabytes__linear(void **state)
                                         "http:",
                                         "://",
                                         "http://a.b/)))",
+                                        "http://a.de,",
+                                        "ab://a.de,b.de;",
                                         STOP,
                                         "a.b.",
                                         "@",

@@ -129,6 +129,24 @@ static void test_find__other_scheme_with_host__opened_as_url(void **state)
     check_rows(rows, COUNT_OF(rows), FIND_IN_PROSE);
 }
 
+/* No name of the DNS has such a character: the host may end before it. */
+static void test_find__delimiter_in_host__both_readings(void **state)
+{
+    static const struct row rows[] = {
+        {"http://a.com'https://b.com", "http://a.com\nhttps://b.com\n"},
+        {"http://a.com,ftp://b.com;http://c.com",
+         "http://a.com\nftp://b.com\nhttp://c.com\n"},
+        {"http://a.com|http://b.com/x", "http://a.com\nhttp://b.com/x\n"},
+        {"src=http://a.com'/>", "http://a.com\nhttp://a.com'/\n"},
+        {"http://a.com&b.de/x", "http://a.com\nhttp://a.com&b.de/x\n"},
+        {"http://a&b.de/x", "http://a&b.de/x\n"},
+        {"http://me,you:x@b.de/", "http://me,you:x@b.de/\n"},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows), FIND_IN_PROSE);
+}
+
 static void test_find__share_in_code__found(void **state)
 {
     static const struct row rows[] = {{"\\\\evil.com\\x a.evil.com", "evil.com\n"}};
@@ -183,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_find__message_id__no_address),
         cmocka_unit_test(test_find__separator_in_other_spelling__as_browsers_open_it),
         cmocka_unit_test(test_find__other_scheme_with_host__opened_as_url),
+        cmocka_unit_test(test_find__delimiter_in_host__both_readings),
         cmocka_unit_test(test_find__share_in_code__found),
         cmocka_unit_test(test_find__turned_by_override__as_stored_and_as_shown),
         cmocka_unit_test(test_find__long_turned_line__link_at_its_end_is_found),

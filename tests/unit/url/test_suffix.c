@@ -41,6 +41,28 @@ static void test_suffix__asked_again__same_answers(void **state)
     }
 }
 
+/* "*.NAME" alone makes no suffix of NAME, though nobody may list it as one owner's. */
+static void test_suffix__parent_of_a_wildcard__is_registrable(void **state)
+{
+    static const struct row rows[] = {
+        {"kobe.jp", "kobe.jp", "kobe.jp"},
+        {"a.kobe.jp", "", ""},
+        {"b.a.kobe.jp", "b.a.kobe.jp", "b.a.kobe.jp"},
+        {"city.kobe.jp", "city.kobe.jp", "city.kobe.jp"},
+        {"compute.amazonaws.com", "amazonaws.com", "amazonaws.com"},
+        {"ex.futurecms.at", "", "futurecms.at"}, /* both have a wildcard */
+        {"futurecms.at", "futurecms.at", "futurecms.at"},
+        {"ck", "", ""},
+        {"a.ck", "", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        check(&rows[i]);
+    }
+    assert_true(suffix_is_public(SLICE_LIT("kobe.jp")));
+}
+
 /* More names than are remembered: none gets another one's answer. */
 static void test_suffix__many_names__each_its_own(void **state)
 {
@@ -97,6 +119,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_suffix__asked_again__same_answers),
+        cmocka_unit_test(test_suffix__parent_of_a_wildcard__is_registrable),
         cmocka_unit_test(test_suffix__many_names__each_its_own),
         cmocka_unit_test(test_suffix__no_name__none),
         cmocka_unit_test(test_suffix_load__file__its_rules_from_now_on),

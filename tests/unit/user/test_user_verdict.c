@@ -528,11 +528,11 @@ static void test_file__thresholds_out_of_order__refused_with_what_is_inherited(
     (void)tempdir_remove(dir);
 }
 
-static void expect_change(const char *text, bool does_clear, char *word,
+static void expect_change(const char *text, bool does_clear, const char *word,
                           const char *wanted)
 {
     struct buf ret;
-    char *const words[] = {word};
+    const struct slice words[] = {slice_str(word)};
 
     buf_init(&ret, 1000);
     users_file_change(slice_str(text), "a@b.example", does_clear, words, word != NULL,

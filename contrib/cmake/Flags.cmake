@@ -3,14 +3,15 @@ add_library(gillnet_flags INTERFACE)
 target_compile_definitions(gillnet_flags INTERFACE _GNU_SOURCE)
 target_include_directories(gillnet_flags INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_options(gillnet_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
-  -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
+  $<$<COMPILE_LANGUAGE:C>:-Wold-style-definition> -Wpointer-arith -Wcast-qual -Wwrite-strings
   -Wundef -Wformat=2 -Wvla -Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough
   -fno-common -fvisibility=hidden -fstack-protector-strong)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   target_compile_options(gillnet_flags INTERFACE
     -Wcast-align=strict -Wlogical-op -Wduplicated-cond -Wduplicated-branches
-    -Wjump-misses-init -Warith-conversion -Walloca)
+    $<$<COMPILE_LANGUAGE:C>:-Wjump-misses-init> -Warith-conversion -Walloca)
 else()
   target_compile_options(gillnet_flags INTERFACE -Wcast-align -Wcomma -Wthread-safety)
 endif()

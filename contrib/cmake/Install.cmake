@@ -46,7 +46,7 @@ install(CODE "
 
 # The prefix is that of the installation (cmake --install --prefix), not of the configuration: a package
 # is made of any build.
-foreach(unit gillnetd gillnet-hub gillnet-queue@ gillnet-digest)
+foreach(unit gillnetd gillnet-hub gillnet-queue@ gillnet-reader gillnet-digest)
   install(CODE "
     file(READ \"${CMAKE_SOURCE_DIR}/systemd/${unit}.service\" text)
     foreach(place sbin/gillnetd bin/gillnet libexec/gillnet)
@@ -56,7 +56,7 @@ foreach(unit gillnetd gillnet-hub gillnet-queue@ gillnet-digest)
     file(WRITE \"\${made}\" \"\${text}\")
     file(INSTALL \"\${made}\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/systemd/system\")")
 endforeach()
-install(FILES systemd/gillnet-queue.socket systemd/gillnet-digest.timer DESTINATION lib/systemd/system)
-install(FILES systemd/gillnetd-inet.conf DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES systemd/gillnet-queue.socket systemd/gillnet-reader.socket systemd/gillnet-digest.timer DESTINATION lib/systemd/system)
+install(FILES systemd/gillnetd-inet.conf systemd/gillnet-hub-proxy.conf DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES systemd/gillnet.sysusers DESTINATION lib/sysusers.d RENAME gillnet.conf)
 install(FILES systemd/gillnet.tmpfiles DESTINATION lib/tmpfiles.d RENAME gillnet.conf)

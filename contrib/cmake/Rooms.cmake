@@ -1,9 +1,9 @@
-# gillnet_room(PATH [ROOMS room...] [LIBS lib...]): every .c of the folder (but main.c) is the
+# gillnet_room(PATH [ROOMS room...] [LIBS lib...]): every .c and .cpp of the folder (but main.c) is the
 # static library room_NAME; ROOMS may only name what the layer check allows.
 function(gillnet_room path)
   cmake_parse_arguments(arg "" "" "ROOMS;LIBS" ${ARGN})
   get_filename_component(name "${path}" NAME)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${path}/*.c")
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${path}/*.c" "${CMAKE_SOURCE_DIR}/${path}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.c$")
   add_library(room_${name} STATIC ${sources})
   set_target_properties(room_${name} PROPERTIES LINKER_LANGUAGE C)

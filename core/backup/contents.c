@@ -98,9 +98,9 @@ static bool is_of_counts(struct slice path)
 
 bool contents_takes(struct slice path, bool with_counts)
 {
-    static const char *const tops[] = {"keys",     "lists",   "feeds",
-                                       "peers",    "counts",  "reports",
-                                       "identity", "journal", "users"};
+    static const char *const tops[] = {"keys",   "lists",   "feeds",    "peers",
+                                       "counts", "reports", "identity", "journal",
+                                       "users",  "changes", "tuning"};
     struct slice rest = path;
     bool is_known = false;
     unsigned depth = 0;

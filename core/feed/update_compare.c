@@ -163,6 +163,9 @@ enum err compare_run(struct compare *c, struct errinfo *reterr)
     while (e == ERR_OK && next_digest(&s, &f)) {
         e = compare_step(&s, &f);
     }
+    if (e == ERR_OK && c->old && filemap_is_damaged(&c->old->map)) {
+        e = ERR_CORRUPT; /* what looks new or left need not be */
+    }
     return e == ERR_OK
                ? ERR_OK
                : errinfo_set(reterr, e, c->stage->dir, 0,

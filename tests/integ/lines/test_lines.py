@@ -175,7 +175,7 @@ class Single(unittest.TestCase):
         self.redis.start()
         self.redis.wait()
         until(lambda: whole(self.s, 121000, 121400), "answers again", log=self.s.logs)
-        self.assertEqual(int(self.redis.command("DBSIZE")), PARTS)
+        until(lambda: int(self.redis.command("DBSIZE")) == PARTS, "all parts again", log=self.s.logs)
 
     def test_hub__dead_or_hostile_clients__no_opinion_then_answers(self):
         self.s.kill_hub()

@@ -37,9 +37,9 @@ def row(run, target, entry):
 
 HEAD = """# What fuzzing has reached
 
-`tests/fuzz/run -t` writes this table. Minutes are of the processor, over all runs that kept their corpus. Edges are those of
-the whole program of a target. Lines are those of the parser's own files (`tests/fuzz/parsers`), reached by the corpus
-and the seeds.
+`tests/fuzz/run -t` writes this table. Minutes are of the processor, over all runs; a run on another machine begins with the
+seeds and the figures of this table. Edges are those of the whole program of a target. Lines are those of the parser's own
+files (`tests/fuzz/parsers`), reached by the corpus and the seeds.
 
 | target | reads | minutes | inputs run | corpus | edges | lines reached |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |

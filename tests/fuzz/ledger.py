@@ -1,9 +1,11 @@
 """What each target has had: a line "NAME SECONDS INPUTS EDGES STALE" in the file hours.
 
-SECONDS are of the processor, over all runs. STALE: turns since the coverage last grew.
+SECONDS are of the processor, over all runs. STALE: turns since the coverage last grew. Without the file, as on another
+machine, the ledger begins with the figures of the table that is committed (coverage.py).
 """
 import dataclasses
 import os
+import re
 
 
 @dataclasses.dataclass
@@ -21,14 +23,23 @@ class Entry:
         self.edges = max(self.edges, edges)
 
 
+def rows_of(table):
+    """The entries of the table, by name."""
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \| ([\d,]+) \| [\d,]+ \| ([\d,]+) \|[^|]*\|$", table, re.M)
+    return {name: Entry(name, float(minutes) * 60, int(inputs.replace(",", "")), int(edges.replace(",", "")))
+            for name, minutes, inputs, edges in rows}
+
+
 class Ledger:
-    def __init__(self, path):
+    def __init__(self, path, table):
         self.path = path
         self.entries = {}
         if path.exists():
             for line in path.read_text().splitlines():
                 name, seconds, inputs, edges, stale = line.split()
                 self.entries[name] = Entry(name, float(seconds), int(inputs), int(edges), int(stale))
+        elif table.exists():
+            self.entries = rows_of(table.read_text())
 
     def of(self, name):
         return self.entries.setdefault(name, Entry(name))

@@ -99,6 +99,9 @@ static void answer_request(struct slice request, struct buf *ret)
         answer_stat(ret);
     } else if (slice_eq(request, SLICE_LIT("reload"))) {
         answer_reload(ret);
+    } else if (slice_eq(request, SLICE_LIT("look"))) {
+        watch_ask_look();
+        buf_add_str(ret, "ok\n");
     } else if (slice_eq(request, SLICE_LIT("errors"))) {
         log_rows_print(ret);
     } else if (slice_has_prefix(request, SLICE_LIT("count-"))) {
@@ -110,7 +113,7 @@ static void answer_request(struct slice request, struct buf *ret)
     } else {
         buf_add_str(
             ret,
-            "error unknown request; understood are ping, stat, reload, errors, "
+            "error unknown request; understood are ping, stat, reload, look, errors, "
             "scan, report, probe, escalated, count-batch, count-exact, count-shares, count-called\n");
     }
 }

@@ -1,6 +1,6 @@
 /*
- * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, ping, stat,
- * counts, errors, scan, report, probe, escalated (domains of emergency mode).
+ * control - a Unix socket on which `gillnet` and gillnet-hub ask gillnetd: reload, look, ping,
+ * stat, counts, errors, scan, report, probe, escalated (domains of emergency mode).
  *
  * One request line, one answer: "ok ..." or "error ..." and more lines, then the connection is
  * closed. After the line of a scan or report comes a message (scan.h). Requests are bounded in

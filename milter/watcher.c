@@ -54,7 +54,7 @@ struct load {
 
 static struct {
     pthread_mutex_t
-        lock; /* guards: asked, done, result, code, is_ending, is_left, load.is_done */
+        lock; /* guards: asked, done, result, code, is_ending, is_left, wants_look, load.is_done */
     pthread_cond_t changed;
     uint64_t asked; /* reloads asked for */
     uint64_t done;  /* asked for before the last one that was done began */
@@ -62,10 +62,12 @@ static struct {
     enum err code;
     bool is_ending;
     bool is_left;    /* a load is, at the end of the process */
+    bool wants_look; /* at the lists, before its time */
     bool is_started; /* main thread only, as all below */
     pthread_t thread;
     const char *config_file;
     unsigned patience_ms;
+    unsigned look_ms;
     struct load load;
     struct config *started; /* what keys that need a restart are still of */
     struct list_manager *lists;
@@ -83,7 +85,7 @@ static struct {
     bool knows_hub;    /* its page was read once */
     uint64_t hub_checks;
     uint64_t api_checks;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .patience_ms = LOAD_PATIENCE_MS};
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .patience_ms = LOAD_PATIENCE_MS, .look_ms = LOOK_MS};
 
 static void refresh_lists(void)
 {
@@ -432,7 +434,7 @@ static void drop_load(void)
     config_release(&l->fresh);
 }
 
-enum wake { WAKE_LOOK, WAKE_RELOAD, WAKE_LOADED, WAKE_END };
+enum wake { WAKE_TIME, WAKE_LOOK, WAKE_RELOAD, WAKE_LOADED, WAKE_END };
 
 /* may_reload false: not for a reload yet. The lock is held. */
 static enum wake next_work(bool may_reload)
@@ -440,56 +442,68 @@ static enum wake next_work(bool may_reload)
     if (watch.is_ending) {
         return WAKE_END;
     }
-    if (watch.load.is_running) {
-        return watch.load.is_done ? WAKE_LOADED : WAKE_LOOK;
+    if (watch.load.is_running && watch.load.is_done) {
+        return WAKE_LOADED;
     }
-    return may_reload && watch.asked > watch.done ? WAKE_RELOAD : WAKE_LOOK;
+    if (may_reload && !watch.load.is_running && watch.asked > watch.done) {
+        return WAKE_RELOAD;
+    }
+    return watch.wants_look ? WAKE_LOOK : WAKE_TIME;
 }
 
-/* Waits for the next thing to do. */
+/* Waits for the next thing to do; WAKE_TIME at until. */
 static enum wake wait_for_work(const struct timespec *until, bool may_reload)
 {
     int e = 0;
     pthread_mutex_lock(&watch.lock);
     enum wake what = next_work(may_reload);
-    while (e != ETIMEDOUT && what == WAKE_LOOK) {
+    while (e != ETIMEDOUT && what == WAKE_TIME) {
         e = pthread_cond_timedwait(&watch.changed, &watch.lock, until);
         what = next_work(may_reload);
     }
+    watch.wants_look = watch.wants_look && what != WAKE_LOOK;
     pthread_mutex_unlock(&watch.lock);
     return what;
+}
+
+static void look_in_time(void)
+{
+    look_at_load(&watch.load);
+    refresh_lists();
+    refresh_users();
+    look_at_ring();
+    look_at_filters();
+    look_at_rate();
+    show_signs();
 }
 
 static void *run_watcher(void *context)
 {
     (void)context;
     bool may_reload = true;
-    for (;;) {
-        struct timespec until;
-        time_after_ms(may_reload ? LOOK_MS : RELOAD_GAP_MS, &until);
-        enum wake what = wait_for_work(&until, may_reload);
+    enum wake what = WAKE_TIME;
+    struct timespec until;
+    do {
+        if (what != WAKE_LOOK) { /* which puts nothing else off */
+            time_after_ms(may_reload ? watch.look_ms : RELOAD_GAP_MS, &until);
+        }
+        what = wait_for_work(&until, may_reload);
         bool was_gap = !may_reload;
-        may_reload = true;
+        may_reload = may_reload || what != WAKE_LOOK;
         if (what == WAKE_RELOAD) {
             begin_reload();
             may_reload = watch.load.is_running;
         } else if (what == WAKE_LOADED) {
             end_reload();
             may_reload = false;
-        } else if (what == WAKE_LOOK && !was_gap) {
-            look_at_load(&watch.load);
+        } else if (what == WAKE_LOOK) {
             refresh_lists();
-            refresh_users();
-            look_at_ring();
-            look_at_filters();
-            look_at_rate();
-            show_signs();
+        } else if (what == WAKE_TIME && !was_gap) {
+            look_in_time();
         }
-        if (what == WAKE_END) {
-            drop_load();
-            return NULL;
-        }
-    }
+    } while (what != WAKE_END);
+    drop_load();
+    return NULL;
 }
 
 enum err watch_start(const char *config_file, struct list_manager *lists,
@@ -529,6 +543,11 @@ void watch_set_patience(unsigned ms)
     watch.patience_ms = ms;
 }
 
+void watch_set_pace(unsigned ms)
+{
+    watch.look_ms = ms;
+}
+
 void watch_set_users(struct users *users)
 {
     watch.users = users;
@@ -565,6 +584,14 @@ void watch_stop(void)
     if (!watch.is_left) { /* the thread that is left still tells of its end */
         pthread_cond_destroy(&watch.changed);
     }
+}
+
+void watch_ask_look(void)
+{
+    pthread_mutex_lock(&watch.lock);
+    watch.wants_look = true;
+    pthread_cond_broadcast(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
 }
 
 void watch_ask_reload(void)

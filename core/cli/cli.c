@@ -8,6 +8,7 @@
 #include "core/cli/print.h"
 #include "core/cli/synopsis.h"
 #include "core/feed/feed.h"
+#include "core/telemetry/control_client.h"
 #include "core/verdict/rule/rule.h"
 
 enum { LINE_MAX_BYTES = ERRINFO_SOURCE_MAX + ERRINFO_TEXT_MAX + 32 };
@@ -432,6 +433,9 @@ int cli_run_as(int argc, char **argv, const struct cli_runner *runners, size_t n
 
     if (argc > 0 && a.argc > 0) {
         settle_state_dir(&cli, a.argv[0]);
+    }
+    if (cli.has_opened_list) {
+        control_client_look(cli.config->control_socket);
     }
     config_release(&cli.config);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -40,6 +40,7 @@ struct cli {
     const char *admin_key; /* of `gillnet peer`: --admin-key FILE; NULL: none */
     const char *undoes;    /* id of the change that the command undoes; NULL: none */
     bool has_noted;        /* a change: the log may be root's */
+    bool has_opened_list;  /* to change it: gillnetd is to look at it */
 };
 
 /* argv[0] is the name of the command or subcommand; -c and --json are taken out already, up to

@@ -64,6 +64,7 @@ int list_cmd_open_writer(struct cli *cli, const char *name, bool create,
     if (e != ERR_OK) {
         return cli_fail(&info);
     }
+    cli->has_opened_list = true;
     const struct config_list *list = config_list_find(cli->config, slice_str(name));
     list_writer_set_ageing(
         *ret, &(struct list_ageing){list->period_s, list->inactive_after_s});

@@ -11,6 +11,8 @@ enum {
     PIECE = 64 * 1024,
     AGAIN_NS = 5 * 1000 * 1000, /* between tries where gillnetd's queue is full */
     SCAN_ANSWER_MAX = 16 * 1024 * 1024,
+    LOOK_ANSWER_MAX = 256,
+    LOOK_WAIT_US = 200 * 1000,
     US_PER_MS = 1000
 };
 
@@ -176,6 +178,16 @@ enum err control_client_ask(const char *path, struct slice line, struct slice bo
     THEN(e, judge_answer(&a, slice_from(buf_slice(retanswer), before)));
     fd_close(&a.fd);
     return e;
+}
+
+void control_client_look(const char *path)
+{
+    struct buf answer;
+
+    buf_init(&answer, LOOK_ANSWER_MAX);
+    (void)control_client_ask(path, SLICE_LIT("look"), SLICE_NONE,
+                             clock_mono_us() + LOOK_WAIT_US, &answer, NULL);
+    buf_fini(&answer);
 }
 
 enum err control_client_scan(const char *path, struct scan_request *line,

@@ -1,6 +1,6 @@
 /*
  * fuzz_state_pages - files of gillnetd that are mapped, with changes: statistics, history, periods, look-ups,
- * emergency mode, the embargo, the journal's ring, campaigns. A reader refuses the file with a text or reads it,
+ * emergency mode, the embargo, the journal's ring, campaigns, the sample of good mail. A reader refuses the file with a text or reads it,
  * and who writes it goes on with it or a new one, which is then read.
  *
  * Input: a byte that chooses the file, then changes (patched.h) of its first KEPT bytes.
@@ -11,6 +11,7 @@
 #include "core/campaign/campaign_read.h"
 #include "core/list/lookup_stats.h"
 #include "core/summary/headline.h"
+#include "core/telemetry/ham_log.h"
 #include "core/telemetry/periods.h"
 #include "core/telemetry/stats.h"
 #include "core/verdict/embargo/embargo_store.h"
@@ -230,6 +231,35 @@ static enum err campaigns_look(struct errinfo *why)
     return e;
 }
 
+static bool ham_go_on(void)
+{
+    struct ham_log *j = NULL;
+    struct errinfo why;
+    static const struct ham_log_message m = {.time_s = NOW_S, .n = 2, .key = {3, 4}};
+    enum err e = ham_log_open(state_path(STATE_HAM_LOG_FILE), 9, &j, &why);
+
+    if (e == ERR_OK) {
+        ham_log_add(j, &m);
+        ham_log_keep(j);
+        ham_log_close(&j);
+    }
+    return e == ERR_OK;
+}
+
+static void see_message(void *context, const struct ham_log_message *m)
+{
+    (void)context;
+    FUZZ_CHECK(m->time_s >= NOW_S && m->n <= HAM_LOG_KEYS);
+}
+
+static enum err ham_look(struct errinfo *why)
+{
+    uint32_t key_id = 0;
+
+    return ham_log_read(state_path(STATE_HAM_LOG_FILE), NOW_S, see_message, NULL, &key_id,
+                        why);
+}
+
 /* ---- the files ---- */
 
 static struct page {
@@ -247,6 +277,7 @@ static struct page {
     {"counts/embargo", embargo_go_on, nothing_to_look_at, NULL, 0},
     {"journal/pending", pending_go_on, pending_look, NULL, 0},
     {CAMPAIGNS_DIR "/table", campaigns_go_on, campaigns_look, NULL, 0},
+    {STATE_HAM_LOG_FILE, ham_go_on, ham_look, NULL, 0},
 };
 
 static void make_pages(void)

@@ -6,6 +6,7 @@
 #include "core/list/query.h"
 #include "core/list/writer_change.h"
 #include "core/message/feature/feature_json.h"
+#include "core/telemetry/control_client.h"
 
 enum { WHO_MAX = 64 };
 
@@ -120,6 +121,7 @@ static enum err write_all(struct api_change *c, struct change *v, size_t n,
     while (e == ERR_OK && n > 0) {
         e = write_list(c, v, &n, is_revoke, reterr);
     }
+    control_client_look(c->config->control_socket);
     return e;
 }
 

@@ -16,6 +16,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,39 @@ class Case(unittest.TestCase):
 
     def exported(self, name):
         return sorted(self.run_it("list", "export", name)[0].splitlines())
+
+
+class Looks(Case):
+    """After a change of a list gillnetd is asked to look; here its control socket is ours."""
+
+    def requests(self, *args, rc=0):
+        """What comes to the socket while gillnet runs; no answer is sent."""
+        path = self.folder / "gillnetd.ctl"
+        self.configure(f'control_socket = "{path}";\n')
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            listener.listen(8)
+            listener.setblocking(False)
+            self.run_it(*args, rc=rc)  # which ends, though nobody answers
+            path.unlink()
+            got = []
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except BlockingIOError:
+                    return got
+                with client:
+                    client.setblocking(True)
+                    got.append(client.recv(100))
+
+    def test_look__after_a_change__and_not_after_a_look(self):
+        feed = self.folder / "feed"
+        feed.write_text("bad.example\n")
+        self.assertEqual(self.requests("list", "add", "--create", "own", "--type", "url_host", "evil.example"), [b"look\n"])
+        self.assertEqual(self.requests("list", "import", "own", feed), [b"look\n"])
+        self.assertEqual(self.requests("list", "revoke", "own", "evil.example"), [b"look\n"])
+        self.assertEqual(self.requests("list", "show", "own"), [])
+        self.assertEqual(self.requests("list", "export", "own"), [])
 
 
 class Peers(Case):

@@ -22,7 +22,13 @@
 #include "tests/unit/tempdir.h"
 #include "tests/unit/unit.h"
 
-enum { SLOW_RULES = 80, SLOWEST_RULES = 400, PATIENCE_MS = 100 };
+enum {
+    SLOW_RULES = 80,
+    SLOWEST_RULES = 400,
+    PATIENCE_MS = 100,
+    NEVER_MS = 86400000,
+    PACE_MS = 250
+};
 
 static char file[TEMPDIR_PATH];
 static struct list_manager *lists;
@@ -260,6 +266,40 @@ static void test_reload__slow__told_and_idle_priority_is_left(void **state)
     stats_close();
 }
 
+static bool has_lists_fault(const char *page)
+{
+    return has_fault(page, "lists: ");
+}
+
+static bool has_no_lists_fault(const char *page)
+{
+    return !has_fault(page, "lists: ");
+}
+
+static void test_look__asked_for__before_its_time(void **state)
+{
+    const struct tempdir *t = *state;
+    char page[TEMPDIR_PATH + 8];
+    char folder[TEMPDIR_PATH + 8];
+
+    snprintf(page, sizeof(page), "%s/stats", t->path);
+    snprintf(folder, sizeof(folder), "%s/lists", t->path);
+    assert_int_equal(stats_open(page, NULL), ERR_OK);
+    watch_set_pace(NEVER_MS);
+    begin(t);
+    FILE *f = fopen(folder, "w"); /* where a folder ought to be */
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    watch_ask_look();
+    assert_true(await(has_lists_fault, page));
+    assert_int_equal(unlink(folder), 0);
+    watch_ask_look();
+    assert_true(await(has_no_lists_fault, page));
+    end();
+    watch_set_pace(PACE_MS);
+    stats_close();
+}
+
 /* The thread is left with its work, so this is the last test of the process. */
 static void test_stop__while_rules_are_compiled__then_at_once(void **state)
 {
@@ -396,6 +436,8 @@ int main(void)
             test_reload__slow__told_and_idle_priority_is_left, tempdir_setup,
             tempdir_teardown),
         cmocka_unit_test_setup_teardown(test_reload__many_ask_at_once__each_is_answered,
+                                        tempdir_setup, tempdir_teardown),
+        cmocka_unit_test_setup_teardown(test_look__asked_for__before_its_time,
                                         tempdir_setup, tempdir_teardown),
         cmocka_unit_test(test_signals__hup_usr1_and_term__reload_and_stop_once),
         cmocka_unit_test_setup_teardown(

@@ -25,7 +25,11 @@ static void add_escaped(struct buf *b, struct slice s, size_t max, const char *a
             buf_add_str(b, "...");
             return;
         }
-        buf_printf(b, is_plain ? "%c" : "\\x%02x", c);
+        if (is_plain) {
+            buf_add_char(b, (char)c);
+        } else {
+            buf_printf(b, "\\x%02x", c);
+        }
     }
     if (s.n == 0) {
         buf_add_char(b, '-');

@@ -16,6 +16,13 @@ bool word_cut(struct slice *row, struct word *ret)
     return word.n > 0;
 }
 
+/* Whether the row's first word has the key. */
+static bool begins_with(struct slice row, struct slice key)
+{
+    return slice_has_prefix(row, key) &&
+           (row.n == key.n || memchr(" =!", row.p[key.n], 3) != NULL);
+}
+
 bool word_find(const struct slice *rows, size_t n, struct slice key, struct word *ret)
 {
     size_t low = 0; /* rows before it begin with the key or a smaller one */
@@ -30,10 +37,8 @@ bool word_find(const struct slice *rows, size_t n, struct slice key, struct word
         }
     }
     struct slice row = low > 0 ? rows[low - 1] : SLICE_NONE;
-    while (word_cut(&row, ret)) {
-        if (slice_eq(ret->key, key)) {
-            return true;
-        }
+    while (row.n > 0 && !begins_with(row, key)) {
+        row = slice_from(row, slice_find(row, ' ') + 1);
     }
-    return false;
+    return word_cut(&row, ret) && slice_eq(ret->key, key);
 }

@@ -24,7 +24,7 @@ enum {
 
 /* One of the two files as it was made. */
 static struct file {
-    char path[STATE_PATH + 64];
+    char path[2 * STATE_PATH + 64];
     uint8_t bytes[BYTES];
     size_t n;
 } files[FILES];
@@ -32,7 +32,7 @@ static struct file {
 static struct shared_log *open_log(struct shared_positions *positions, struct errinfo *why)
 {
     struct shared_log *l = NULL;
-    const struct shared_log_options options = {state_folder(), {1}, 9};
+    const struct shared_log_options options = {state_folder(), {0}, 9};
 
     FUZZ_CHECK((shared_log_open(&options, positions, &l, why) == ERR_OK) == (l != NULL));
     return l;
@@ -63,9 +63,9 @@ static void keep_file(struct file *f, const char *folder, const char *name)
 
 static void keep_files(void)
 {
-    char folder[STATE_PATH + 32];
+    char folder[STATE_PATH + 64];
 
-    (void)snprintf(folder, sizeof(folder), "%s/0100000000000000", state_folder());
+    (void)snprintf(folder, sizeof(folder), "%s/%032d", state_folder(), 0);
     DIR *d = opendir(folder);
     FUZZ_CHECK(d != NULL);
     for (const struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {

@@ -1,11 +1,12 @@
 #include "core/base/clock.h"
 #include "core/telemetry/history.h"
 #include "core/telemetry/stats.h"
+#include "core/verdict/rule/rule.h"
 
 #include "milter/message_log.h"
 #include "milter/service.h"
 
-enum { US_PER_S = 1000000, NS_PER_US = 1000, TYPES_MAX = 8, KNOWN_MAX = 64 };
+enum { US_PER_S = 1000000, NS_PER_US = 1000, TYPES_MAX = 8 };
 
 _Static_assert((int)RATING_COUNT <= (int)HISTORY_STATUSES, "raise HISTORY_STATUSES");
 
@@ -76,74 +77,20 @@ static void count_urls(const struct config *config, const struct featureset *fea
 
 /* ---- keys ---- */
 
-/* Whether a condition of the list counts the type. */
-static bool counts_type(const struct config_conditions *list, const char *type)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        if (list->v[i].kind == CONDITION_COUNTED &&
-            strcmp(list->v[i].word, type) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a rule reads counts of the type: of the others what is frequent is not bulk. */
-static bool find_rule(const struct config *config, uint16_t type)
-{
-    const char *name = feature_type_name(type);
-
-    for (size_t i = 0; i < config->nrules; i++) {
-        const struct config_rule *r = &config->rules[i];
-
-        if (r->enabled && (strcmp(r->type, name) == 0 || counts_type(&r->all, name) ||
-                           counts_type(&r->any, name) || counts_type(&r->none, name))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Types of a message for which the rules were searched, so that many keys of one type cost one
- * search. */
-struct ruled_types {
-    size_t n;
-    uint16_t type[KNOWN_MAX];
-    bool is_ruled[KNOWN_MAX];
-};
-
-static bool is_ruled(struct ruled_types *known, const struct config *config,
-                     uint16_t type)
-{
-    size_t i = 0;
-
-    while (i < known->n && known->type[i] != type) {
-        i++;
-    }
-    if (i == KNOWN_MAX) {
-        return find_rule(config, type);
-    }
-    if (i == known->n) {
-        known->type[i] = type;
-        known->is_ruled[i] = find_rule(config, type);
-        known->n++;
-    }
-    return known->is_ruled[i];
-}
-
-/* Of each type the most seen: a text has many keys, which say the same. */
+/* Of each type the most seen: a text has many keys, which say the same. What no rule counts is not
+ * bulk where it is frequent. */
 static size_t find_heavy(const struct config *config,
                          const struct message_counts *counts,
                          const struct counted *ret[TYPES_MAX])
 {
-    struct ruled_types known = {.n = 0};
     uint64_t least = history_key_floor();
     size_t n = 0;
 
     for (size_t i = 0; i < counts->n; i++) {
         const struct counted *c = &counts->v[i];
         size_t at = 0;
-        if (c->value.w[COUNT_1D] < least || !is_ruled(&known, config, c->feature->type)) {
+        if (c->value.w[COUNT_1D] < least || 
+            !ruleset_counts_type(config->ruleset, c->feature->type)) {
             continue;
         }
         while (at < n && ret[at]->feature->type != c->feature->type) {

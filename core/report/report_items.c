@@ -8,15 +8,7 @@
 /* Whether strangers share the host, or everybody links to it. */
 static bool is_of_all(struct slice host)
 {
-    struct slice rest = host;
-
-    while (rest.n > 0) {
-        if (known_name_kind(rest) != KNOWN_NAME_NONE) {
-            return true;
-        }
-        (void)slice_cut(&rest, '.');
-    }
-    return host.n == 0 || suffix_is_public(host);
+    return host.n == 0 || known_name_is_below(host) || suffix_is_public(host);
 }
 
 static bool is_own_link(struct slice url)

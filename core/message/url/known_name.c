@@ -69,6 +69,14 @@ enum known_name known_name_kind(struct slice host)
     return is_major_domain(host) ? KNOWN_NAME_MAJOR : KNOWN_NAME_NONE;
 }
 
+bool known_name_is_below(struct slice host)
+{
+    while (host.n > 0 && !is_shared(host) && !is_major(host)) {
+        (void)slice_cut(&host, '.');
+    }
+    return host.n > 0;
+}
+
 size_t known_name_rows(size_t table, const struct slice **ret)
 {
     static const struct {

@@ -15,6 +15,9 @@ enum known_name { KNOWN_NAME_NONE, KNOWN_NAME_MAJOR, KNOWN_NAME_SHARED };
 /* The kind of a whole host (not of a page there) in the tables. */
 enum known_name known_name_kind(struct slice host);
 
+/* Whether the host is a name of the tables or below one. */
+bool known_name_is_below(struct slice host);
+
 /* Rows of one of the tables (core/base/word_table.h), and how many; 0: no such table. */
 size_t known_name_rows(size_t table, const struct slice **ret);
 

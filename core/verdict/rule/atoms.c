@@ -440,6 +440,9 @@ static void sort_atoms(struct ruleset *s)
     for (uint32_t i = 0; i < s->natoms; i++) {
         const struct atom *atom = &s->atoms[i];
 
+        if (atom->kind == CONDITION_COUNTED) {
+            s->counts_type[atom->type] = true;
+        }
         if (has_values(atom->kind)) {
             s->initial[i] = atom->from->least == 0 ? IS_TRUE : IS_FALSE;
         } else if (atom->kind != CONDITION_TEXT) {

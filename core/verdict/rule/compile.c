@@ -461,6 +461,11 @@ void ruleset_stat(const struct ruleset *s, struct ruleset_stat *ret)
     *ret = s->stat;
 }
 
+bool ruleset_counts_type(const struct ruleset *s, uint16_t type)
+{
+    return s != NULL && type < VALUE_TABLE_TYPES && s->counts_type[type];
+}
+
 /* e: how the configuration was loaded. */
 static enum err compile_loaded(enum err e, struct config **ret,
                                struct config_errors *reterrors)

@@ -72,6 +72,8 @@ struct ruleset_stat {
     bool is_cached;       /* no pattern had to be compiled */
 };
 void ruleset_stat(const struct ruleset *s, struct ruleset_stat *ret);
+/* Whether a rule reads counts of the feature type. s may be NULL: none does. */
+bool ruleset_counts_type(const struct ruleset *s, uint16_t type);
 
 /* ---- the text of a message ---- */
 

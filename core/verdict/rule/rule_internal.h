@@ -98,6 +98,7 @@ struct ruleset {
     uint32_t presence[VALUE_TABLE_TYPES]; /* first atom without a test, or RULE_NONE */
     struct pattern_set *patterns[VALUE_TABLE_TYPES]; /* of features; ids are tests */
     struct pattern_set *text;                        /* ids are atoms */
+    bool counts_type[VALUE_TABLE_TYPES];             /* an atom reads counts of it */
     struct ruleset_stat stat;
     pthread_mutex_t lock; /* guards: pool */
     struct work *pool;

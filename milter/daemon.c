@@ -28,6 +28,7 @@
 #include "milter/outgoing.h"
 #include "milter/packet.h"
 #include "milter/report_request.h"
+#include "milter/ring_key.h"
 #include "milter/scan.h"
 #include "milter/service.h"
 #include "milter/signals.h"
@@ -337,9 +338,8 @@ static struct list_manager *open_lists(const struct config *config, bool *retfai
     daemon_state.has_keys = has_keys;
     if (has_keys) {
         daemon_state.keys = keys;
-        watch_set_ring(config->state_dir, keys.ring[0].id);
-    }
-    if (!has_keys) {
+        ring_key_set(config->state_dir, keys.ring[0].id);
+    } else {
         report_fault("keys", "keys", &why);
         log_error(
             "event=start lists=none: without keys no list can be read; until they "

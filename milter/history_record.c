@@ -89,7 +89,7 @@ static size_t find_heavy(const struct config *config,
     for (size_t i = 0; i < counts->n; i++) {
         const struct counted *c = &counts->v[i];
         size_t at = 0;
-        if (c->value.w[COUNT_1D] < least || 
+        if (c->value.w[COUNT_1D] < least ||
             !ruleset_counts_type(config->ruleset, c->feature->type)) {
             continue;
         }

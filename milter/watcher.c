@@ -7,7 +7,6 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/footprint.h"
-#include "core/base/keyring.h"
 #include "core/base/log.h"
 #include "core/base/thread.h"
 #include "core/telemetry/stats.h"
@@ -15,6 +14,7 @@
 
 #include "milter/daemon.h"
 #include "milter/message_log.h"
+#include "milter/ring_key.h"
 #include "milter/service.h"
 #include "milter/tuning_fault.h"
 
@@ -31,11 +31,7 @@ enum {
     LOAD_TELL_MS = 30000      /* between log lines about a slow load */
 };
 #define RESTART_FAULT "restart"
-#define KEY_FAULT     "digest-key"
 #define RELOAD_FAULT  "reload"
-#define RING_ADVICE                                                                    \
-    "messages are still counted under the former one, which other servers do not use " \
-    "any more; restart gillnetd"
 
 /* A configuration that is being read. Its rules may take seconds to compile, while lists are still
  * looked at and mail is answered. */
@@ -71,21 +67,18 @@ static struct {
     struct load load;
     struct config *started; /* what keys that need a restart are still of */
     struct list_manager *lists;
-    bool lists_failed;             /* as last said */
-    struct list_health *guard;     /* NULL: none */
-    struct users *users;           /* NULL: none */
-    bool users_failed;             /* as last said */
-    char ring_file[FILE_PATH_MAX]; /* empty: it is not looked at */
-    char state_dir[FILE_PATH_MAX];
+    bool lists_failed;         /* as last said */
+    struct list_health *guard; /* NULL: none */
+    struct users *users;       /* NULL: none */
+    bool users_failed;         /* as last said */
     unsigned looks;
     uint64_t lost_lines; /* of the log, as the statistics page has it */
-    uint32_t ring_id;    /* that gillnetd began with */
-    struct stat ring_sign;
-    bool ring_differs; /* as last said */
-    bool knows_hub;    /* its page was read once */
+    bool knows_hub;      /* its page was read once */
     uint64_t hub_checks;
     uint64_t api_checks;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .patience_ms = LOAD_PATIENCE_MS, .look_ms = LOOK_MS};
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .patience_ms = LOAD_PATIENCE_MS,
+           .look_ms = LOOK_MS};
 
 static void refresh_lists(void)
 {
@@ -129,41 +122,6 @@ static void look_at_filters(void)
     if (watch.guard) {
         list_health_look(watch.guard);
     }
-}
-
-/* Whether the file of digest keys is another one than at the last look. */
-static bool ring_has_changed(void)
-{
-    struct stat st = {0};
-    struct stat *last = &watch.ring_sign;
-    if (watch.ring_file[0] == '\0' || stat(watch.ring_file, &st) != 0) {
-        return false;
-    }
-    bool is_same = st.st_ino == last->st_ino && st.st_size == last->st_size &&
-                   st.st_mtim.tv_sec == last->st_mtim.tv_sec &&
-                   st.st_mtim.tv_nsec == last->st_mtim.tv_nsec;
-    *last = st;
-    return !is_same;
-}
-
-/* An unreadable file changes nothing here: doctor and the next start report it. */
-static void look_at_ring(void)
-{
-    struct keyring keys;
-    if (!ring_has_changed() || keyring_load(watch.state_dir, &keys, NULL) != ERR_OK) {
-        return;
-    }
-    bool differs = keys.ring[0].id != watch.ring_id;
-    explicit_bzero(&keys, sizeof(keys));
-    if (differs && !watch.ring_differs) {
-        log_warn("event=digest_key restart_needed=\"%s\": the ring has another key; "
-                 "" RING_ADVICE,
-                 watch.ring_file);
-        stats_fault(KEY_FAULT, "the ring has another key: " RING_ADVICE);
-    } else if (!differs && watch.ring_differs) {
-        stats_fault(KEY_FAULT, NULL);
-    }
-    watch.ring_differs = differs;
 }
 
 /* For those who read the statistics page. */
@@ -270,8 +228,8 @@ static enum err install_config(struct load *l, struct buf *ret)
     journal_record_configure(fresh);
     service_set_config(fresh);
     stats_add(STAT_reloads, 1);
-    look_at_ring();
-    if (watch.ring_differs) {
+    ring_key_look();
+    if (ring_key_differs()) {
         buf_add_str(ret,
                     "a restart is needed for: keys/digest.key (the ring has another "
                     "key)\n");
@@ -471,7 +429,7 @@ static void look_in_time(void)
     look_at_load(&watch.load);
     refresh_lists();
     refresh_users();
-    look_at_ring();
+    ring_key_look();
     look_at_filters();
     look_at_rate();
     show_signs();
@@ -554,17 +512,6 @@ void watch_set_users(struct users *users)
     refresh_users();
 }
 
-void watch_set_ring(const char *state_dir, uint32_t id)
-{
-    if (file_path(watch.ring_file, "%s/keys/digest.key", state_dir) != ERR_OK ||
-        file_path(watch.state_dir, "%s", state_dir) != ERR_OK) {
-        watch.ring_file[0] = '\0'; /* such a path has no keys either */
-    }
-    watch.ring_id = id;
-    watch.ring_sign = (struct stat){0};
-    watch.ring_differs = false;
-}
-
 void watch_stop(void)
 {
     if (!watch.is_started) {
@@ -578,8 +525,8 @@ void watch_stop(void)
     watch.is_started = false;
     watch.guard = NULL;
     watch.users = NULL;
+    ring_key_set(NULL, 0);
     config_release(&watch.started);
-    watch.ring_file[0] = '\0';
     buf_fini(&watch.result);
     if (!watch.is_left) { /* the thread that is left still tells of its end */
         pthread_cond_destroy(&watch.changed);

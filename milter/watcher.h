@@ -2,13 +2,14 @@
  * watcher - one thread that keeps lists and configuration up to date.
  *
  * Four times a second, and when it is asked, it takes over lists that changed on disk and frees
- * those that are no longer in use. Signals and the control socket request a reload: a thread of idle priority loads the new
- * configuration apart and compiles its rules, and this one publishes it whole. Where that takes
- * longer than 10 s, because the processor is busy, the thread goes on with nice 10, and the log and
- * a fault say so until the rules are ready. A configuration with errors changes nothing; every
- * error is logged and returned to the client. A stop waits half a second for a load, at most.
- * The thread also detects a new digest key, and updates
- * the sign of life and the memory of gillnetd on the statistics page.
+ * those that are no longer in use. Signals and the control socket request a reload: a thread of
+ * idle priority loads the new configuration apart and compiles its rules, and this one publishes it
+ * whole. Where that takes longer than 10 s, because the processor is busy, the thread goes on with
+ * nice 10, and the log and a fault say so until the rules are ready. A configuration with errors
+ * changes nothing; every error is logged and returned to the client. A stop waits half a second for
+ * a load, at most.
+ * The thread also detects a new digest key (ring_key.h), and updates the sign of life and the
+ * memory of gillnetd on the statistics page.
  * Threads: watch_start makes one, and each reload one; the rest from any thread.
  */
 #ifndef MILTER_WATCHER_H
@@ -30,12 +31,9 @@ void watch_set_list_health(struct list_health *guard);
 void watch_set_users(struct users *users);
 /* How long a load may keep idle priority. Before watch_start. */
 void watch_set_patience(unsigned ms);
-/* Time between looks that nobody asks for, a quarter of a second otherwise. Before watch_start. */
+/* Time between looks that nobody asks for; a quarter of a second by default. Before
+ * watch_start. */
 void watch_set_pace(unsigned ms);
-/* The digest key for writing until the process ends. If keys/digest.key later names another one,
- * the statistics page has a fault and each reload says so. Only a start takes it up: fingerprints
- * and counts of one process must have one digest key. Call it before watch_start. */
-void watch_set_ring(const char *state_dir, uint32_t id);
 /* Keeps the compiled rules for the next start (ruleset_keep), and logs what became of it. */
 void watch_keep_rules(const struct config *config);
 void watch_stop(void);

@@ -19,8 +19,8 @@ enum err control_client_ask(const char *path, struct slice line, struct slice bo
                             uint64_t deadline_mono_us, struct buf *retanswer,
                             struct errinfo *reterr);
 
-/* Has gillnetd look at its lists now, for a change that others wait for; it looks four times a second
- * anyway, so that a failure is none. */
+/* Has gillnetd look at its lists now, because one was changed. It looks four times a second anyway,
+ * so a failure is not told. */
 void control_client_look(const char *path);
 
 /* Has message judged with the envelope of line (its bytes are set here): appends one line, the

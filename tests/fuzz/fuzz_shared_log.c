@@ -13,13 +13,7 @@
 #include "tests/fuzz/patched.h"
 #include "tests/fuzz/state.h"
 
-enum {
-    BYTES = 1 << 16,
-    START_S = 600000,
-    RECORDS = 6,
-    PAIRS = 8,
-    FILES = 2
-};
+enum { BYTES = 1 << 16, START_S = 600000, RECORDS = 6, PAIRS = 8, FILES = 2 };
 #define INC UINT64_C(77)
 
 /* One of the two files as it was made. */
@@ -29,12 +23,14 @@ static struct file {
     size_t n;
 } files[FILES];
 
-static struct shared_log *open_log(struct shared_positions *positions, struct errinfo *why)
+static struct shared_log *open_log(struct shared_positions *positions,
+                                   struct errinfo *why)
 {
     struct shared_log *l = NULL;
     const struct shared_log_options options = {state_folder(), {0}, 9};
 
-    FUZZ_CHECK((shared_log_open(&options, positions, &l, why) == ERR_OK) == (l != NULL));
+    FUZZ_CHECK((shared_log_open(&options, positions, &l, why) == ERR_OK) ==
+               (l != NULL));
     return l;
 }
 
@@ -70,7 +66,8 @@ static void keep_files(void)
     FUZZ_CHECK(d != NULL);
     for (const struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
         if (e->d_name[0] != '.') {
-            keep_file(&files[strcmp(e->d_name, "state") == 0 ? 0 : 1], folder, e->d_name);
+            keep_file(&files[strcmp(e->d_name, "state") == 0 ? 0 : 1], folder,
+                      e->d_name);
         }
     }
     (void)closedir(d);
@@ -112,7 +109,8 @@ static bool see_pairs(void *context, const struct run_record *v, size_t n)
 }
 
 /* Whether the record of this number is there and can be read. */
-static bool read_records(struct shared_log *l, const struct shared_positions *p, uint64_t number)
+static bool read_records(struct shared_log *l, const struct shared_positions *p,
+                         uint64_t number)
 {
     const struct run_record *v = NULL;
     size_t n = 0;

@@ -256,8 +256,8 @@ static enum err ham_look(struct errinfo *why)
 {
     uint32_t key_id = 0;
 
-    return ham_log_read(state_path(STATE_HAM_LOG_FILE), NOW_S, see_message, NULL, &key_id,
-                        why);
+    return ham_log_read(state_path(STATE_HAM_LOG_FILE), NOW_S, see_message, NULL,
+                        &key_id, why);
 }
 
 /* ---- the files ---- */

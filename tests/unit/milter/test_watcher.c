@@ -15,6 +15,7 @@
 #include "core/base/random.h"
 #include "core/telemetry/stats.h"
 
+#include "milter/ring_key.h"
 #include "milter/service.h"
 #include "milter/signals.h"
 #include "milter/watcher.h"
@@ -156,7 +157,7 @@ static void test_ring_key__another_is_written_with__said_until_restarted(void **
     assert_int_equal(keyring_load_or_create(t->path, &k, NULL), ERR_OK);
     random_bytes(bytes, sizeof(bytes));
     keyring_key_of(bytes, &k.ring[1]);
-    watch_set_ring(t->path, k.ring[0].id);
+    ring_key_set(t->path, k.ring[0].id);
     begin(t);
     assert_false(says_restart());
     store_ring(t->path, &k, 0); /* it is to come */

@@ -8,8 +8,8 @@
  * Files in reading order: main, daemon (start and end); service, session, arenapool (shared and own
  * state); connection, negotiate, callbacks, reply, replytext (the path of a message); message_log,
  * ham_record, history_record, logline (its records); scan, scan_message, probe (messages of
- * commands); control, watcher, ring_key, signals, notify (requests and reloads); socket, listener, handover,
- * readahead, packet (the socket of the MTA, and libmilter's view of it).
+ * commands); control, watcher, ring_key, signals, notify (requests and reloads); socket, listener,
+ * handover, readahead, packet (the socket of the MTA, and libmilter's view of it).
  * Example of a change: a new number of the statistics page is one row of core/telemetry/stats.def
  * and one stats_add where it happens. A new header field is one function of replytext and one call
  * in reply.c.

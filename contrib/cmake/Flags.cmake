@@ -33,9 +33,9 @@ if(sanitize)
   target_compile_options(gillnet_flags INTERFACE ${sanitize})
   target_link_options(gillnet_flags INTERFACE ${sanitize})
 else()
-  # zero, not pattern: 3 % less CPU, and a pointer or length that nobody set is NULL or 0
+  # zero: 3 % less CPU than pattern, and a pointer or length that nobody set is NULL or 0; clang 14 has no zero
   target_compile_options(gillnet_flags INTERFACE
-    -fstack-clash-protection -ftrivial-auto-var-init=zero
+    -fstack-clash-protection -ftrivial-auto-var-init=$<IF:$<C_COMPILER_ID:GNU>,zero,pattern>
     $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=3>)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)

@@ -13,8 +13,8 @@
 
 /* The key for writing until the process ends. state_dir NULL: nothing is looked at. */
 void ring_key_set(const char *state_dir, uint32_t id);
-/* Reads keys/digest.key if it changed. An unreadable file changes nothing: doctor and the next start
- * report it. */
+/* Reads keys/digest.key if it changed. An unreadable file changes nothing: doctor and the next
+ * start report it. */
 void ring_key_look(void);
 /* Whether the ring had another key at the last look. */
 bool ring_key_differs(void);

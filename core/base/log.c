@@ -168,7 +168,7 @@ static void ring_take(enum log_level *retlevel, char line[LOG_LINE_MAX + 1])
  * wake-up of this thread costs the thread of a message more than its line. */
 static void await_lines(uint64_t last_us)
 {
-    const struct timespec moment = {.tv_nsec = GATHER_US * 1000};
+    const struct timespec moment = {.tv_nsec = GATHER_US * INT64_C(1000)};
     bool has_waited = false;
 
     while (state.used == 0 && state.dropped == 0 && !state.stopping) {

@@ -16,11 +16,15 @@ bool word_cut(struct slice *row, struct word *ret)
     return word.n > 0;
 }
 
-/* Whether the row's first word has the key. */
+static bool ends_key(char c)
+{
+    return c == ' ' || c == '=' || c == '!';
+}
+
+/* Whether the row's first word may have the key. */
 static bool begins_with(struct slice row, struct slice key)
 {
-    return slice_has_prefix(row, key) &&
-           (row.n == key.n || memchr(" =!", row.p[key.n], 3) != NULL);
+    return slice_has_prefix(row, key) && (row.n == key.n || ends_key(row.p[key.n]));
 }
 
 bool word_find(const struct slice *rows, size_t n, struct slice key, struct word *ret)

@@ -104,7 +104,7 @@ class Looks(Case):
         feed.write_text("bad.example\n")
         self.assertEqual(self.requests("list", "add", "--create", "own", "--type", "url_host", "evil.example"), [b"look\n"])
         self.assertEqual(self.requests("list", "import", "own", feed), [b"look\n"])
-        self.assertEqual(self.requests("list", "revoke", "own", "evil.example"), [b"look\n"])
+        self.assertEqual(self.requests("list", "revoke", "own", "bad.example"), [b"look\n"])
         self.assertEqual(self.requests("list", "show", "own"), [])
         self.assertEqual(self.requests("list", "export", "own"), [])
 

@@ -119,8 +119,8 @@ static void refresh_users(void)
 /* A slice of work behind each refresh, so that it delays none by more than itself. */
 static void look_at_filters(void)
 {
-    if (watch.guard) {
-        list_health_look(watch.guard);
+    if (watch.guard && list_health_look(watch.guard)) {
+        refresh_lists();
     }
 }
 

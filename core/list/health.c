@@ -267,6 +267,7 @@ static void look_for_cuts(struct list_health *g, struct list_health_entry *w,
                  "the disk",
                  w->name, w->name);
         list_manager_reopen(g->lists, slice_str(w->name));
+        g->has_cut = true;
     }
     w->is_cut = is_cut;
 }
@@ -315,11 +316,12 @@ static void tell_numbers(const struct list_health *g)
     stats_set(STAT_filter_alarms, alarms);
 }
 
-void list_health_look(struct list_health *g)
+bool list_health_look(struct list_health *g)
 {
     struct digest d[LIST_HEALTH_CANARIES];
     const struct listset *set = list_manager_acquire(g->lists);
     random_bytes(d, sizeof(d));
+    g->has_cut = false;
     if (g->hits && g->look % LIST_HEALTH_LOOKS_A_MINUTE == 0) {
         lookup_stats_alive(g->hits, clock_wall_us() / 1000000);
     }
@@ -332,4 +334,5 @@ void list_health_look(struct list_health *g)
     }
     list_manager_release(g->lists, &set);
     g->look++;
+    return g->has_cut;
 }

@@ -37,6 +37,7 @@ struct list_health *list_health_new(struct list_manager *lists,
                                     struct lookup_stats *hits);
 /* Clears its faults. Accepts NULL. */
 void list_health_free(struct list_health **g);
-void list_health_look(struct list_health *g);
+/* True: a file of a list was cut, and the next refresh opens that list again. */
+bool list_health_look(struct list_health *g);
 
 #endif

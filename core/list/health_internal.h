@@ -35,6 +35,7 @@ struct list_health {
     struct list_health_entry *list; /* in the order of the set */
     size_t n;
     uint64_t look;
+    bool has_cut; /* a list with a cut file was found at this look */
     /* the scrub: the next block */
     size_t scrub_list;
     uint64_t scrub_order; /* of the part */

@@ -199,8 +199,8 @@ class Mail(OfReader):
             p = subprocess.Popen([BUILD / "gillnet", "check", path, "-c", d.conf], stdout=subprocess.PIPE, text=True,
                                  start_new_session=True)
             self.assertIn("QR code in q.png", p.communicate()[0])
-            left = subprocess.run(["pgrep", "-s", str(p.pid)], capture_output=True, text=True)
-            self.assertEqual(left.stdout, "")
+            d.wait_for(lambda: subprocess.run(["pgrep", "-s", str(p.pid)], stdout=subprocess.DEVNULL).returncode == 1,
+                       "the end of its reader")
             rows = json.loads(gillnet("--json", "extract", str(path), "-c", d.conf).stdout)
             found = [f for f in rows["features"] if f["value"] == "login.evil.example"]
             self.assertEqual(found[0]["within"], "QR code in q.png")

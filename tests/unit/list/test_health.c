@@ -92,7 +92,7 @@ static void make_list(struct guard_fixture *x)
 static void look_minutes(struct guard_fixture *x, unsigned minutes)
 {
     for (unsigned i = 0; i < minutes * LIST_HEALTH_LOOKS_A_MINUTE; i++) {
-        list_health_look(x->guard);
+        assert_false(list_health_look(x->guard));
         clock_advance_us(250000);
     }
 }

@@ -3,20 +3,6 @@
 #include "core/verdict/user/user_file.h"
 #include "core/verdict/user/user_table.h"
 
-/* Entries of the table in force. */
-static enum err count_users(const struct config *c, size_t *ret, struct errinfo *reterr)
-{
-    struct users *users = users_new(c->state_dir);
-    enum err e = users == NULL ? errinfo_nomem(reterr, c->state_dir)
-                               : users_refresh(users, reterr);
-    struct users_view *view = e == ERR_OK ? users_acquire(users) : NULL;
-
-    *ret = view == NULL ? 0 : users_count(view);
-    users_release(users, &view);
-    users_free(&users);
-    return e;
-}
-
 static void say_users(struct doctor *d, const char *path, struct slice text)
 {
     const struct config *c = d->cli->config;
@@ -28,12 +14,15 @@ static void say_users(struct doctor *d, const char *path, struct slice text)
     if (e == ERR_NOT_FOUND && text.n == 0) {
         return; /* no user has settings */
     }
-    if (e == ERR_OK && is_compiled) {
-        e = count_users(c, &n, &why);
-    }
+    THEN(e, users_count_in_force(c->state_dir, &n, &why));
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
         doctor_say_why(d, DOCTOR_FAIL, "users",
                        "make the table again: gillnet user compile", &why);
+    } else if (!is_compiled && text.n == 0 && n > 0) {
+        doctor_say(
+            d, DOCTOR_WARN, "users",
+            "put it back from a backup, or accept the loss: gillnet user compile",
+            "%s is missing or empty, and %zu users and domains have settings", path, n);
     } else if (!is_compiled) {
         doctor_say(d, DOCTOR_WARN, "users", "run: gillnet user compile",
                    "%s is newer than the settings in force", path);

@@ -3,6 +3,7 @@
 #include "core/base/checksum.h"
 #include "core/base/dir_walk.h"
 #include "core/base/file.h"
+#include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/quarantine/held.h"
 
@@ -91,14 +92,25 @@ enum err held_link_make(const char *state_dir, const struct held_link_terms *ter
     return e;
 }
 
+/* NULL: it is not there, or the log says what is wrong with it. */
 static json_t *read_link(const char *path)
 {
     struct buf text;
+    struct errinfo why;
     json_t *link = NULL;
 
     buf_init(&text, LINK_MAX);
-    if (file_read(path, &text, NULL) == ERR_OK) {
+    enum err e = file_read(path, &text, &why);
+    if (e == ERR_OK) {
         link = json_loadb(text.p, text.n, 0, NULL);
+    }
+    if (e == ERR_OK && link == NULL) {
+        e = errinfo_set(&why, ERR_CORRUPT, path, 0,
+                        "the link of a digest is damaged and works no more; `gillnet "
+                        "quarantine` has the message");
+    }
+    if (e != ERR_OK && e != ERR_NOT_FOUND) {
+        log_errinfo("quarantine", &why);
     }
     buf_fini(&text);
     return link;

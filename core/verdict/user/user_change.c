@@ -1,5 +1,7 @@
 #include "core/verdict/user/user_change.h"
 
+#include "core/verdict/user/user_table.h"
+
 enum { TEXT_MODE = 0640 };
 
 /* A word stands on a line of the file, with others. */
@@ -78,6 +80,24 @@ static enum err check_was(const struct user_change *u, struct slice now,
                              u->name);
 }
 
+/* A new text must not end the settings in force of which only the table is left. */
+static enum err check_lost(const struct user_change *u, const char *path,
+                           struct slice text, struct errinfo *reterr)
+{
+    size_t n = 0;
+    enum err e =
+        text.n > 0 ? ERR_OK : users_count_in_force(u->config->state_dir, &n, reterr);
+
+    return e != ERR_OK || n == 0
+               ? e
+               : errinfo_set(
+                     reterr, ERR_CORRUPT, path, 0,
+                     "it is missing or empty, and %zu users and domains have "
+                     "settings; put it back from a backup, or accept the loss by "
+                     "`gillnet user compile`",
+                     n);
+}
+
 static enum err change_text(const struct user_change *u, const char *path,
                             struct buf *before, struct buf *after,
                             struct errinfo *reterr)
@@ -88,6 +108,7 @@ static enum err change_text(const struct user_change *u, const char *path,
     buf_init(&old, USERS_FILE_BYTES);
     buf_init(&fresh, USERS_FILE_BYTES);
     enum err e = users_file_read(path, &old, reterr);
+    THEN(e, check_lost(u, path, buf_slice(&old), reterr));
     if (e == ERR_OK) {
         user_settings_find(u->config, buf_slice(&old), u->name, before);
         e = check_was(u, buf_slice(before), reterr);

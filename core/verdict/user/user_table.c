@@ -172,3 +172,17 @@ size_t users_count(struct users_view *view)
     (void)pthread_mutex_unlock(&view->use);
     return n;
 }
+
+enum err users_count_in_force(const char *state_dir, size_t *ret,
+                              struct errinfo *reterr)
+{
+    struct users *users = users_new(state_dir);
+    enum err e =
+        users == NULL ? errinfo_nomem(reterr, state_dir) : users_refresh(users, reterr);
+    struct users_view *view = e == ERR_OK ? users_acquire(users) : NULL;
+
+    *ret = view == NULL ? 0 : users_count(view);
+    users_release(users, &view);
+    users_free(&users);
+    return e;
+}

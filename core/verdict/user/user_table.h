@@ -32,5 +32,8 @@ void users_release(struct users *u, struct users_view **view); /* accepts NULL v
 /* The settings of a name; *ret is good until the release. ERR_NOT_FOUND. ERR_CORRUPT: damaged. */
 enum err users_find(struct users_view *view, struct slice name, struct slice *ret);
 size_t users_count(struct users_view *view); /* entries */
+/* The entries of the table that is there now; 0 without one. */
+enum err users_count_in_force(const char *state_dir, size_t *ret,
+                              struct errinfo *reterr);
 
 #endif

@@ -109,6 +109,22 @@ class Looks(Case):
         self.assertEqual(self.requests("list", "export", "own"), [])
 
 
+class Users(Case):
+    def test_file_lost__nothing_is_changed_until_the_loss_is_accepted(self):
+        users = self.state / "users/users"
+        self.run_it("user", "set", "anna@here.example", "sensitivity=low")
+        for lose in (users.unlink, lambda: users.write_text("")):
+            lose()
+            why = "1 users and domains have settings"
+            self.assertIn(why, self.run_it("user", "set", "bert@here.example", "sensitivity=low", rc=65)[1])
+            self.assertIn(why, self.run_it("doctor", rc=None)[0])
+        self.run_it("user", "compile")
+        self.run_it("user", "set", "bert@here.example", "sensitivity=low")
+        self.assertEqual(users.read_text(), "bert@here.example sensitivity=low\n")
+        self.run_it("user", "set", "bert@here.example", "sensitivity=")  # the last one: an empty file that is no loss
+        self.run_it("user", "set", "anna@here.example", "sensitivity=low")
+
+
 class Peers(Case):
     """Filters of two sites of one ring."""
 

@@ -25,8 +25,8 @@ struct user_change {
 /* Checks the words and puts them in force. *before and *after, of buf_init, get the settings of
  * the file, with one blank between. ERR_SYNTAX, ERR_RANGE, ERR_NOT_FOUND: a word is wrong, and
  * nothing was changed; ERR_EXISTS: neither, for the settings are not u->was, which has one blank
- * between; ERR_CORRUPT: neither, for the file is gone, but its settings are in force. Else errors as
- * users_file_lock, users_file_compile, file_write_atomic. */
+ * between; ERR_CORRUPT: neither, for the file is lost, and its settings are in force. Else errors
+ * as users_file_lock, users_file_compile, file_write_atomic. */
 enum err user_settings_change(const struct user_change *u, struct buf *before,
                               struct buf *after, struct errinfo *reterr);
 

@@ -21,6 +21,7 @@ static void test_csv__column__then_by_name_number_or_look(void **state)
         {"x.example;y.example\n", "2", ERR_OK, "domain:y.example\n"},
         {"x.example\ty.example\n", "2", ERR_OK, "domain:y.example\n"},
         {"x.example,y.example\n", "3", ERR_OK, NULL},
+        {"1,2,3,4,5,6,7,8,9,10,11,y.example\n", "12", ERR_OK, "domain:y.example\n"},
         {"x.example,y.example\n", "url", ERR_SYNTAX, NULL},
         {"x.example,y.example\n", "", ERR_SYNTAX, NULL},
         {"1,phish,y.example\n", "", ERR_OK, "domain:y.example\n"},

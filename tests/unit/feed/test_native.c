@@ -176,6 +176,39 @@ static void test_read__native_form__then_entries_times_and_reasons(void **state)
     }
 }
 
+static void test_openphish__comment_with_a_url__then_no_entry(void **state)
+{
+    const struct feed_options o = {.format = FEED_OPENPHISH};
+    struct seen s = {.n = 0};
+
+    (void)state;
+    assert_int_equal(
+        read_text(SLICE_LIT("# http://about.example/\n#\nhttp://pages.example/x\n"), &o,
+                  &s),
+        ERR_OK);
+    assert_string_equal(text_of(&s.entries), "url:pages.example/x\n");
+    assert_int_equal(s.counts.ignored, 2);
+    seen_fini(&s);
+}
+
+/* As good as none; without the field the entry counts. */
+static void test_threatfox__confidence_is_no_number__then_doubtful(void **state)
+{
+    const struct feed_options o = {.format = FEED_THREATFOX};
+    struct seen s = {.n = 0};
+
+    (void)state;
+    assert_int_equal(read_text(SLICE_LIT("# ioc_value,ioc_type,confidence_level\n"
+                                         "one.example,domain,high\n"
+                                         "two.example,domain,-99\n"
+                                         "three.example,domain,\n"),
+                               &o, &s),
+                     ERR_OK);
+    assert_string_equal(text_of(&s.entries), "domain:three.example\n");
+    assert_int_equal(s.counts.unused[FEED_UNUSED_doubtful], 2);
+    seen_fini(&s);
+}
+
 /* A byte order mark and CR LF change nothing. */
 static void test_read__native_form_from_windows__then_the_same(void **state)
 {
@@ -285,6 +318,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read__native_form__then_entries_times_and_reasons),
+        cmocka_unit_test(test_openphish__comment_with_a_url__then_no_entry),
+        cmocka_unit_test(test_threatfox__confidence_is_no_number__then_doubtful),
         cmocka_unit_test(test_read__native_form_from_windows__then_the_same),
         cmocka_unit_test(test_read__endless_line_and_nul__then_the_rest_is_read),
         cmocka_unit_test(test_read__answers_over_quota__then_no_entry),

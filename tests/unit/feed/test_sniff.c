@@ -21,6 +21,7 @@ static void test_sniff__text__then_format(void **state)
         {"evil.example;2026-01-01\n", FEED_CSV},
         {"\"evil.example\",\"2026-01-01\"\n", FEED_CSV},
         {"name,domain\n", FEED_CSV},
+        {"phish_id, url\n1, http://pages.example/\n", FEED_PHISHTANK},
         {"# name, domain and so on\nevil.example\n", FEED_PLAIN},
         {"129.0.2.1 # scanner.example\n", FEED_PLAIN},
         {"0.0.0.0 evil.example # why\n", FEED_HOSTS},

@@ -95,6 +95,18 @@ static void test_case_id__when_the_text_is_none__then_it_is_refused(void **state
     assert_false(case_id_read(slice_of("d3k7p0vq9x2\0", 12), &got));
 }
 
+/* A clock that was never set gives no id of 0. */
+static void test_case_id__when_the_clock_is_before_all_ids__then_of_a_later_second(
+    void **state)
+{
+    const uint64_t first_s = case_id_time_s(0);
+
+    (void)state;
+    assert_true(case_id_time_s(case_id_next(0)) > first_s);
+    assert_true(case_id_time_s(case_id_next(first_s)) > first_s);
+    assert_int_equal(case_id_time_s(case_id_next(first_s + 1)), first_s + 1);
+}
+
 int main(void)
 {
     base_init();
@@ -103,6 +115,8 @@ int main(void)
             test_case_id__within_one_second__then_all_are_different_and_unordered),
         cmocka_unit_test(
             test_case_id__when_another_process_starts_in_that_second__then_none_is_repeated),
+        cmocka_unit_test(
+            test_case_id__when_the_clock_is_before_all_ids__then_of_a_later_second),
         cmocka_unit_test(test_case_id__when_it_is_printed__then_it_is_read_back),
         cmocka_unit_test(test_case_id__when_the_text_is_none__then_it_is_refused),
     };

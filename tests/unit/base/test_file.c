@@ -437,6 +437,7 @@ static void test_lock__second_taker__is_refused_until_dropped(void **state)
     struct errinfo info;
     assert_int_equal(filelock_take(&a, tempdir_file(t, "LOCK"), &info), ERR_OK);
     assert_int_equal(filelock_take(&b, t->file, &info), ERR_LOCKED);
+    assert_int_equal(info.line, 0); /* it is about no line */
     assert_int_equal(b.fd, -1);
     filelock_drop(&a);
     filelock_drop(&a);
@@ -444,6 +445,30 @@ static void test_lock__second_taker__is_refused_until_dropped(void **state)
     filelock_drop(&b);
     assert_int_equal(symlink("LOCK", tempdir_file(t, "link")), 0);
     assert_int_equal(filelock_take(&b, t->file, &info), ERR_DENIED);
+}
+
+static void test_lock__root_makes_it__belongs_to_the_owner_of_a_folder_with_group(
+    void **state)
+{
+    enum { FIRST_USER = 1, GROUP = 9 };
+    struct tempdir *t = *state;
+    struct filelock lock;
+    struct stat st;
+
+    if (geteuid() != 0) {
+        skip();
+    }
+    assert_int_equal(chown(t->path, FIRST_USER, GROUP), 0);
+    assert_int_equal(filelock_take(&lock, tempdir_file(t, "A"), NULL), ERR_OK);
+    filelock_drop(&lock);
+    assert_int_equal(stat(t->file, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(chmod(t->path, 02750), 0);
+    assert_int_equal(filelock_take(&lock, tempdir_file(t, "B"), NULL), ERR_OK);
+    filelock_drop(&lock);
+    assert_int_equal(stat(t->file, &st), 0);
+    assert_int_equal(st.st_uid, FIRST_USER);
+    assert_int_equal(st.st_gid, GROUP);
 }
 
 static void test_lock__holder_dies__is_free(void **state)
@@ -487,6 +512,7 @@ int main(void)
         TEST(
             test_exchange_and_remove_tree__folders__the_new_one_stands_and_links_are_not_followed),
         TEST(test_lock__second_taker__is_refused_until_dropped),
+        TEST(test_lock__root_makes_it__belongs_to_the_owner_of_a_folder_with_group),
         TEST(test_lock__holder_dies__is_free),
     };
     return base_init() == ERR_OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

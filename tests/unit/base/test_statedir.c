@@ -103,6 +103,7 @@ struct seen {
     unsigned n;
     char what[1024];
     char mend[1024];
+    char all[8192]; /* what was said so far */
 };
 
 static void on_trouble(void *context, const char *what, const char *mend)
@@ -110,6 +111,7 @@ static void on_trouble(void *context, const char *what, const char *mend)
     struct seen *s = context;
 
     s->n++;
+    strncat(s->all, what, sizeof(s->all) - strlen(s->all) - 1);
     snprintf(s->what, sizeof(s->what), "%s", what);
     snprintf(s->mend, sizeof(s->mend), "%s", mend);
 }
@@ -143,6 +145,14 @@ static void test_try__as_the_user__names_the_file_and_what_mends_it(void **state
     assert_non_null(strstr(seen.what, "may not write to "));
     assert_non_null(strstr(seen.what, "/counts/x: Permission denied"));
     assert_non_null(strstr(seen.mend, "chown -R mail:mail "));
+    /* the configuration has a command of its own */
+    assert_int_equal(mkdir(in(t, "etc"), 0755), 0);
+    put(t, "etc/gillnet.conf", 0600);
+    use.config_file = in(t, "etc/gillnet.conf");
+    assert_int_equal(statedir_try(&use, on_trouble, &seen, NULL), ERR_OK);
+    assert_int_equal(seen.n, 5);
+    assert_non_null(strstr(seen.all, "may not read "));
+    assert_non_null(strstr(seen.all, "/etc/gillnet.conf: Permission denied"));
     /* the process of this test: its ids and groups */
     assert_true(trial_user_of_process((uint64_t)getpid(), &use.user));
     assert_int_equal(use.user.uid, geteuid());

@@ -114,6 +114,8 @@ static const struct mistake_row rows[] = {
 /* A second set, written when the code was finished. */
 static const struct mistake_row later_rows[] = {
     {"threshold.header = 6.0;", 1, "threshold", "thresholds"},
+    {"[limits]\nparts = 3;", 1, "limits", "write limits = { ... };"},
+    {"[]\nsocket = \"/run/x\";", 1, "a bracket without a key", "KEY = [ ... ];"},
     {"thresholds = ( header = 5.0 );", 1, "thresholds", "thresholds = {"},
     {"lists = ( name = \"a\"; weight = 3.0; );", 1, "lists", "{ name"},
     {"lists = (\n { name = \"a\", weight = 3.0, shadow = yes }\n);", 2, "lists.shadow",

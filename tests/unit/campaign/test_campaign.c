@@ -360,6 +360,51 @@ static void test_file__that_makes_no_sense__is_begun_anew_or_mended(void **state
     buf_fini(&bytes);
 }
 
+/* ---- samples ---- */
+
+static uint64_t forgotten(const char *address)
+{
+    uint64_t n = 77;
+
+    assert_int_equal(campaigns_forget(folder, slice_str(address), &n, NULL), ERR_OK);
+    return n;
+}
+
+static void test_forget__an_address__erases_the_samples_that_name_it(void **state)
+{
+    struct campaign_list list;
+    uint64_t id = add_copy(1, 1, NOW);
+
+    (void)state;
+    for (unsigned i = 2; i <= 3; i++) {
+        (void)add_copy(1, i, NOW);
+    }
+    assert_int_equal(forgotten("a@s2.example"), 0);
+    assert_int_equal(forgotten("@s1.example"), 0); /* only a part of one */
+    assert_int_equal(forgotten("a@s1.exampl"), 0);
+    assert_int_equal(forgotten(""), 0);
+    const struct campaign *c = look(&list, id);
+    assert_true(slice_eq(c->sender, SLICE_LIT("a@s1.example")));
+    campaign_list_fini(&list);
+    assert_int_equal(forgotten("A@S1.Example"), 1);
+    c = look(&list, id);
+    assert_non_null(c);
+    assert_int_equal(c->messages, 3);
+    assert_int_equal(c->subject.n + c->sender.n, 0);
+    campaign_list_fini(&list);
+    assert_int_equal(forgotten("a@s1.example"), 0);
+}
+
+static void test_forget__without_a_table__nothing_to_do(void **state)
+{
+    uint64_t n = 77;
+
+    (void)state;
+    assert_int_equal(
+        campaigns_forget("/nonexistent", SLICE_LIT("a@s1.example"), &n, NULL), ERR_OK);
+    assert_int_equal(n, 0);
+}
+
 static void test_folder__that_another_process_has__is_locked(void **state)
 {
     struct campaigns *second = NULL;
@@ -497,6 +542,8 @@ int main(void)
         TEST(test_flood__of_small_campaigns__evicts_the_small_ones),
         TEST(test_file__when_opened_again__has_all_and_grows),
         TEST(test_file__that_makes_no_sense__is_begun_anew_or_mended),
+        TEST(test_forget__an_address__erases_the_samples_that_name_it),
+        TEST(test_forget__without_a_table__nothing_to_do),
         TEST(test_folder__that_another_process_has__is_locked),
         TEST(test_distinct__few_are_exact_and_many_about),
         TEST(test_picture__of_a_few__is_exact),

@@ -35,6 +35,18 @@ static void test_look__time_goes_on__buckets_follow(void **state)
     assert_false(p.is_suspended);
 }
 
+/* As after a sleep of the machine. */
+static void test_look__both_clocks_went_on_unseen__believed_at_once(void **state)
+{
+    (void)state;
+    struct bucket_clock p;
+    const uint64_t slept = 100 * BUCKET;
+    bucket_clock_init(&p, 0, false, START, BOOT);
+    assert_true(bucket_clock_look(&p, START + slept, BOOT + slept));
+    assert_int_equal(p.bucket, (START + slept) / BUCKET);
+    assert_false(p.is_suspended);
+}
+
 static void test_look__back_an_hour__bucket_stays_until_reached(void **state)
 {
     (void)state;
@@ -152,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_look__time_goes_on__buckets_follow),
+        cmocka_unit_test(test_look__both_clocks_went_on_unseen__believed_at_once),
         cmocka_unit_test(test_look__back_an_hour__bucket_stays_until_reached),
         cmocka_unit_test(test_look__forward_three_days__believed_when_it_held),
         cmocka_unit_test(test_look__forward_for_a_while__nothing_happened),

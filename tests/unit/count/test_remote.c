@@ -209,6 +209,33 @@ static void test_remote__when_the_folder_goes__then_all_is_gone(void **state)
     assert_int_not_equal(access(path, F_OK), 0); /* nobody made it again */
 }
 
+/* Its count is in the sketch, and only a rebuild takes it out. */
+static void test_remote__when_one_run_is_gone__then_a_rebuild(void **state)
+{
+    struct folder *f = *state;
+    char first[FILE_PATH_MAX];
+    char last[FILE_PATH_MAX];
+    struct run_id id = id_of(f, 2, NOW - 2, 1);
+
+    write_run(f, &id, 4, first);
+    id = id_of(f, 2, NOW - 1, 1);
+    write_run(f, &id, 8, last);
+    look(f, NOW);
+    (void)remote_take_rebuild(f->r);
+    look(f, NOW);
+    assert_false(remote_take_rebuild(f->r));
+    assert_int_equal(unlink(first), 0); /* another one stands behind it */
+    look(f, NOW);
+    assert_int_equal(asked(f, NOW), 8);
+    assert_true(remote_take_rebuild(f->r));
+    look(f, NOW);
+    assert_false(remote_take_rebuild(f->r));
+    assert_int_equal(unlink(last), 0);
+    look(f, NOW);
+    assert_int_equal(asked(f, NOW), 0);
+    assert_true(remote_take_rebuild(f->r));
+}
+
 /* Files of all kinds where streams and runs are looked for. */
 static void test_remote__when_files_are_hostile__then_the_others_count(void **state)
 {
@@ -373,6 +400,7 @@ int main(void)
         FOLDER(test_remote__who_has_no_say__is_not_heard),
         FOLDER(test_remote__when_origins_cannot_be_read__then_nobody_is_heard),
         FOLDER(test_remote__when_the_folder_goes__then_all_is_gone),
+        FOLDER(test_remote__when_one_run_is_gone__then_a_rebuild),
         FOLDER(test_remote__when_files_are_hostile__then_the_others_count),
         FOLDER(test_remote__when_streams_are_too_many__then_some_are_left_out),
         FOLDER(test_remote__when_bits_are_flipped__then_never_too_much),

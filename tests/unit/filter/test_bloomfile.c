@@ -387,6 +387,9 @@ static void test_bloomfile_open__map_cut_short__answers_perhaps(void **state)
     pthread_t thread[4];
     open_as(f, BLOOMFILE_MAP, &opened[0]);
     open_as(f, BLOOMFILE_MAP, &opened[1]);
+    assert_false(bloomfile_is_damaged(&opened[0]));
+    assert_int_equal(truncate(f->path, FILE_BYTES - 1), 0);
+    assert_true(bloomfile_is_damaged(&opened[0])); /* before any page is missing */
     assert_int_equal(truncate(f->path, 0), 0);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&thread[i], NULL, ask_cut, &opened[i % 2]), 0);
@@ -396,6 +399,7 @@ static void test_bloomfile_open__map_cut_short__answers_perhaps(void **state)
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
+    assert_true(bloomfile_is_damaged(&opened[1]));
     bloomfile_close(&opened[0]);
     bloomfile_close(&opened[1]);
 }

@@ -149,6 +149,38 @@ static void test_urls__rated__are_a_term_of_the_message(void **state)
     learner_close(&l);
 }
 
+/* The worst rating of the URLs, beside the other terms. */
+static void test_judge_urls__rated__adds_its_term_behind_the_others(void **state)
+{
+    (void)state;
+    static const uint32_t words[] = {11, 12};
+    const struct model_options how = {.url_false_positives = 0.02};
+    struct learner *l = open_learner();
+    struct vector v = {.n = 0};
+    struct model_answer a = {.nurls = 0};
+    struct buf bytes;
+    uint32_t room[LENGTH(words) + 1];
+    put_urls(l, 0, 100);
+    for (uint64_t i = 0; i < 50 && v.n <= LENGTH(words); i++) {
+        assert_int_equal(
+            vector_decode(arena, message_with_url(true, 9000 + i, &bytes), &v), ERR_OK);
+        v.n = LENGTH(words);
+        v.term = words;
+        model_judge_urls(learner_model(l), &how, &v, room, &a);
+        buf_fini(&bytes);
+    }
+    assert_int_equal(v.n, LENGTH(words) + 1);
+    assert_memory_equal(v.term, words, sizeof(words));
+    enum model_rating rating = model_url_rating(a.url[0].score);
+    struct slice name = rating == MODEL_MALICIOUS ? SLICE_LIT("url-malicious")
+                                                  : SLICE_LIT("url-suspicious");
+    assert_int_not_equal(rating, MODEL_CLEAN);
+    assert_int_equal(v.term[LENGTH(words)], (uint32_t)VECTOR_SIGN << VECTOR_HASH_BITS |
+                                                vector_hash(VECTOR_SIGN, name));
+    assert_int_equal(v.count[VECTOR_SIGN], 1);
+    learner_close(&l);
+}
+
 static void test_urls__taken_out__leave_no_trace(void **state)
 {
     (void)state;
@@ -191,6 +223,7 @@ int main(void)
         TEST(test_urls__below_twenty_of_each__are_clean),
         TEST(test_urls__of_many__are_as_malicious_as_ham_proves),
         TEST(test_urls__rated__are_a_term_of_the_message),
+        TEST(test_judge_urls__rated__adds_its_term_behind_the_others),
         TEST(test_urls__taken_out__leave_no_trace),
         TEST(test_urls__without_a_pattern__have_ham_above_zero),
     };

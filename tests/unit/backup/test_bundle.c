@@ -332,6 +332,55 @@ static void test_read__archive_by_hand__is_refused_for_what_is_wrong(void **stat
     }
 }
 
+enum { TAR_BLOCK = 512 };
+
+/* A block of GNU tar's old form. It says that the file has `size` bytes; `stored` follow. */
+static void tar_header(const char *path, char type, size_t size, size_t stored,
+                       char ret[TAR_BLOCK])
+{
+    unsigned sum = 0;
+
+    memset(ret, 0, TAR_BLOCK);
+    (void)snprintf(ret, 100, "%s", path);
+    (void)snprintf(ret + 100, 8, "%07o", 0600);
+    (void)snprintf(ret + 124, 12, "%011zo", stored);
+    (void)snprintf(ret + 136, 12, "%011o", 1);
+    memset(ret + 148, ' ', 8);
+    ret[156] = type;
+    memcpy(ret + 257, "ustar  ", 8);
+    if (type == 'S') { /* a file with holes: its one part, and its size */
+        (void)snprintf(ret + 386, 12, "%011o", 0);
+        (void)snprintf(ret + 398, 12, "%011zo", stored);
+        (void)snprintf(ret + 483, 12, "%011zo", size);
+    }
+    for (unsigned i = 0; i < TAR_BLOCK; i++) {
+        sum += (unsigned char)ret[i];
+    }
+    (void)snprintf(ret + 148, 8, "%06o", sum);
+}
+
+/* Its part ends behind its end. */
+static void test_read__a_file_with_holes_has_more_than_it_says__is_refused(void **state)
+{
+    static const char table[] = HEAD "1\n\n0600 6 keys/digest.key\n";
+    char bytes[4 * TAR_BLOCK] = "";
+    struct taken got = {.nopened = 0};
+    struct errinfo why = {.code = ERR_OK};
+    int fd = memfd_create("bundle", MFD_CLOEXEC);
+
+    (void)state;
+    tar_header("MANIFEST", '0', sizeof(table) - 1, sizeof(table) - 1, bytes);
+    memcpy(bytes + TAR_BLOCK, table, sizeof(table));
+    tar_header("keys/digest.key", 'S', 6, 10, bytes + 2 * (size_t)TAR_BLOCK);
+    memcpy(bytes + 3 * (size_t)TAR_BLOCK, "secretmore", 10);
+    assert_int_equal(write(fd, bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
+    assert_int_equal(read_bundle(fd, &got, &why), ERR_CORRUPT);
+    assert_string_equal(why.text, "keys/digest.key is longer than it says");
+    assert_int_equal(got.bytes.n, 0);
+    buf_fini(&got.bytes);
+    (void)close(fd);
+}
+
 static void test_read__no_archive__is_refused(void **state)
 {
     struct taken got = {.nopened = 0};
@@ -356,6 +405,8 @@ int main(void)
         TEST(test_bundle__nowhere_to_write__is_told),
         TEST(test_bundle__damaged_anywhere__is_refused),
         cmocka_unit_test(test_read__archive_by_hand__is_refused_for_what_is_wrong),
+        cmocka_unit_test(
+            test_read__a_file_with_holes_has_more_than_it_says__is_refused),
         cmocka_unit_test(test_read__no_archive__is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

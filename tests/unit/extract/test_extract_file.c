@@ -255,6 +255,45 @@ static void test_winmail__texts_and_files__are_read(void **state)
                    "limit:archive_depth");
 }
 
+/* Links of Windows that are XML, with names of a namespace and without. */
+static void test_xml__of_windows__gives_its_links(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+        const char *wanted;
+    } rows[] = {
+        {"a.library-ms",
+         "<libraryDescription><simpleLocation><url>\\\\files.com@80\\s\\</url>"
+         "</simpleLocation></libraryDescription>",
+         "url:files.com/s/"},
+        {"a.settingcontent-ms",
+         "<PCSettings><DeepLink><![CDATA[cmd /c start http://b.example/x]]></DeepLink>"
+         "</PCSettings>",
+         "url:b.example/x"},
+        {"a.rels",
+         "<r:Relationships><r:Relationship Id='1' TargetMode='External' "
+         "Target='http://c.example/x'/></r:Relationships>",
+         "url:c.example/x"},
+        {"a.rels",
+         "<Relationships><Relationship Id='1' TargetMode='External' "
+         "Target='http://d.example/x'/></Relationships>",
+         "url:d.example/x"},
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char fields[100];
+        struct buf f;
+        buf_init(&f, BUILD_CAP);
+        buf_add_str(&f, "<?xml version=\"1.0\"?>");
+        buf_add_str(&f, rows[i].text);
+        (void)snprintf(fields, sizeof(fields),
+                       "Content-Type: application/octet-stream; name=%s\n",
+                       rows[i].name);
+        check_attached(fields, &f, rows[i].wanted, "");
+    }
+}
+
 static void test_uuencode__in_text_or_as_encoding__is_a_file(void **state)
 {
     (void)state;
@@ -519,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_zip__deeper__sets_the_limit),
         cmocka_unit_test(test_pdf__links__are_urls),
         cmocka_unit_test(test_winmail__texts_and_files__are_read),
+        cmocka_unit_test(test_xml__of_windows__gives_its_links),
         cmocka_unit_test(test_uuencode__in_text_or_as_encoding__is_a_file),
         cmocka_unit_test(test_message__as_a_file__is_read),
         cmocka_unit_test(test_signed__not_encrypted__is_read),

@@ -72,6 +72,31 @@ static void drop(struct message *m)
     arena_free(&m->arena);
 }
 
+/* A band's key is a number in hexadecimal, of which each bit counts. */
+static void test_bands__of_many_texts__have_all_digits(void **state)
+{
+    enum { TEXTS = 10, HEX = 16 };
+    bool is_seen[128] = {false};
+
+    (void)state;
+    for (unsigned i = 0; i < TEXTS; i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text), "Subject: x\n\n" BODY " %u %s", i,
+                       i % 2 == 0 ? OTHER : "");
+        struct message m = read_whole(text);
+        for (size_t k = 0; k < featureset_count(m.set); k++) {
+            const struct feature *f = featureset_at(m.set, k);
+            for (size_t at = 1; f->type == FEATURE_text_band && at <= HEX; at++) {
+                is_seen[f->text.p[f->text.n - at] & 127] = true;
+            }
+        }
+        drop(&m);
+    }
+    for (const char *digit = "0123456789abcdef"; *digit != '\0'; digit++) {
+        assert_true(is_seen[(unsigned char)*digit]);
+    }
+}
+
 static const enum feature_type types[TYPES] = {
     FEATURE_subject_skeleton, FEATURE_trait,           FEATURE_text_band,
     FEATURE_html_structure,   FEATURE_link_set,        FEATURE_text,
@@ -438,6 +463,7 @@ static void test_guard__of_senders__learns_from_proved_ones_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bands__of_many_texts__have_all_digits),
         cmocka_unit_test(test_all__of_a_message_with_too_many_features__are_there),
         cmocka_unit_test(test_bands__of_copies_a_month_apart__are_shared_in_one_epoch),
         cmocka_unit_test(

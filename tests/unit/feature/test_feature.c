@@ -129,6 +129,45 @@ static void test_set__every_arena_cap__keeps_what_it_has_and_says_memory(void **
     }
 }
 
+static void test_set__several_types__first_and_count_of_each(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(ARENA);
+    struct featureset *fs = featureset_new(a, MANY);
+    assert_true(featureset_add(fs, FEATURE_subject, SLICE_LIT("one")));
+    assert_true(featureset_add(fs, FEATURE_url, SLICE_LIT("two")));
+    assert_true(featureset_add(fs, FEATURE_subject, SLICE_LIT("three")));
+    assert_int_equal(featureset_count_type(fs, FEATURE_subject), 2);
+    assert_int_equal(featureset_count_type(fs, FEATURE_url), 1);
+    assert_int_equal(featureset_count_type(fs, FEATURE_from), 0);
+    assert_ptr_equal(featureset_first(fs, FEATURE_subject), featureset_at(fs, 0));
+    assert_ptr_equal(featureset_first(fs, FEATURE_url), featureset_at(fs, 1));
+    assert_null(featureset_first(fs, FEATURE_from));
+    arena_free(&a);
+}
+
+/* What is kept takes no room from what is added. */
+static void test_keep__in_a_full_set__has_room_and_leaves_none(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(ARENA);
+    struct featureset *other = featureset_new(a, MANY);
+    struct featureset *fs = featureset_new(a, 1);
+    featureset_set_place(other, SLICE_LIT("a.zip"), SLICE_NONE);
+    assert_true(featureset_add(other, FEATURE_url, SLICE_LIT("kept")));
+    assert_true(featureset_add(fs, FEATURE_url, SLICE_LIT("first")));
+    assert_true(featureset_keep(fs, featureset_at(other, 0)));
+    assert_int_equal(featureset_count(fs), 2);
+    assert_int_equal(featureset_limits(fs), 0);
+    const struct feature_place *place = featureset_at(fs, 1)->place;
+    assert_non_null(place);
+    assert_true(slice_eq(place->part, SLICE_LIT("a.zip")));
+    assert_true(featureset_add(fs, FEATURE_url, SLICE_LIT("one too many")));
+    assert_int_equal(featureset_count(fs), 2);
+    assert_int_equal(featureset_limits(fs), LIMIT_FLAG(features));
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +179,8 @@ int main(void)
         cmocka_unit_test(test_set__text_of_the_caller_changes__copy_stays),
         cmocka_unit_test(test_set__below_at_and_above_the_cap__flag_only_above),
         cmocka_unit_test(test_set__every_arena_cap__keeps_what_it_has_and_says_memory),
+        cmocka_unit_test(test_set__several_types__first_and_count_of_each),
+        cmocka_unit_test(test_keep__in_a_full_set__has_room_and_leaves_none),
     };
     if (base_init() != ERR_OK) {
         return 1;

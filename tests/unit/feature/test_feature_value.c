@@ -114,9 +114,59 @@ static void test_only_counted__types_that_no_list_has(void **state)
     assert_false(value_is_only_counted(SLICE_NONE));
 }
 
+static bool has_key(const struct feature_key *v, size_t n, const char *text)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slice_eq(v[i].text, slice_str(text))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A list that holds a wider network holds this one; one inside it says nothing about it. */
+static void test_keys__of_a_network__are_it_and_the_wider_ones(void **state)
+{
+    static const struct {
+        const char *value;
+        const char *key;
+        bool is_it;
+    } rows[] = {
+        {"192.0.2.0/24", "192.0.2.0/24", true},
+        {"192.0.2.0/24", "192.0.2.0/23", true},
+        {"192.0.2.0/24", "192.0.0.0/16", true},
+        {"192.0.2.0/24", "192.0.0.0/8", true},
+        {"192.0.2.0/24", "192.0.2.0/25", false},
+        {"192.0.2.0/24", "192.0.2.0", false},
+        {"192.0.2.7", "192.0.2.7", true},
+        {"192.0.2.7", "192.0.2.0/24", true},
+        {"192.0.2.0/9", "192.0.0.0/10", false},
+        {"192.0.2.0/9", "192.0.0.0/16", false},
+        {"2001:db8::/48", "2001:db8::/32", true},
+        {"2001:db8::/48", "2001:db8::/64", false},
+        {"2001:db8::/48", "2001:db8::", false},
+    };
+    struct arena *arena = arena_new(1 << 20);
+    const struct value_reading how = {.hint = FEATURE_NONE};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct feature_key keys[VALUE_KEYS_MAX];
+        struct errinfo why = {.code = ERR_OK};
+        size_t n = 0;
+        assert_int_equal(
+            value_keys(slice_str(rows[i].value), &how, arena, keys, &n, &why), ERR_OK);
+        if (has_key(keys, n, rows[i].key) != rows[i].is_it) {
+            fail_msg("%s by %s", rows[i].value, rows[i].key);
+        }
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys__of_a_network__are_it_and_the_wider_ones),
         cmocka_unit_test(test_value__by_its_look__stands_for),
         cmocka_unit_test(test_value__typed__alone),
         cmocka_unit_test(test_value__what_is_none__refused),

@@ -436,6 +436,7 @@ static void test_entry__that_would_list_too_much_or_nothing__is_refused(void **s
             fail_msg("\"%s\" gave %d: %s", rows[i].text, code, why.text);
         }
         assert_true(strlen(why.text) > 0);
+        assert_int_equal(why.line, 0); /* no line of a file */
     }
 }
 

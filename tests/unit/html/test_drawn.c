@@ -266,6 +266,28 @@ static void test_html__of_boxes__is_a_picture(void **state)
     buf_fini(&b);
 }
 
+/* A box's attributes are read up to DRAWN_STYLE_MAX bytes, with a sign behind each. */
+static void test_html__of_boxes_with_long_attributes__up_to_the_limit(void **state)
+{
+    enum { MOST = 400 - 1 };
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, IN_MAX);
+    for (unsigned more = 0; more < 2; more++) {
+        char dark[512];
+        int n = snprintf(dark, sizeof(dark), "<td style='background:#000;x:");
+        size_t begin = (size_t)n - sizeof("background:#000;x:") + 1;
+        memset(dark + n, 'y', begin + MOST + more - (size_t)n);
+        (void)snprintf(dark + begin + MOST + more, 8, "'></td>");
+        const struct form form = {
+            "<table>", "<tr>", dark, "<td bgcolor=white></td>", "</tr>", "</table>", 0};
+        write_form(&b, &form);
+        assert_int_equal(draw_html(buf_slice(&b), IN_MAX).npictures, 1 - more);
+    }
+    buf_fini(&b);
+}
+
 /* Neighbours of one colour in one box, as wide as they are together. */
 static void write_joined(struct buf *b, const char *box)
 {
@@ -445,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_text__of_one_or_two_characters_a_module__is_a_picture),
         cmocka_unit_test(test_text__of_quarters__is_a_picture),
         cmocka_unit_test(test_html__of_boxes__is_a_picture),
+        cmocka_unit_test(test_html__of_boxes_with_long_attributes__up_to_the_limit),
         cmocka_unit_test(test_html__of_joined_boxes__is_a_picture),
         cmocka_unit_test(test_html__two_codes__are_two_pictures),
         cmocka_unit_test(test_sides__at_their_limits__are_kept),

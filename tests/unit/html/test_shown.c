@@ -10,6 +10,8 @@ struct record {
     char text[3 * SHOWN_RUN_MAX];
     size_t n;
     size_t longest;
+    size_t nlink;  /* bytes of links ... */
+    size_t nother; /* ... and of values that are only text */
 };
 
 static void add(struct record *r, struct slice s)
@@ -44,6 +46,8 @@ static void on_value(void *context, enum shown_value_kind kind, struct slice val
                                         "base", "other", NULL};
     struct record *r = context;
 
+    r->nlink += kind == SHOWN_VALUE_LINK ? value.n : 0;
+    r->nother += kind == SHOWN_VALUE_TEXT ? value.n : 0;
     if (kinds[kind] != NULL) {
         add(r, SLICE_LIT("@"));
         add(r, slice_str(kinds[kind]));
@@ -404,6 +408,31 @@ static void test_take__long_path__value_limit_told(void **state)
     repeat_free(in);
 }
 
+/* Its text has no padding to drop: all of it is told, in pieces. */
+static void test_take__long_link_of_another_scheme__told_whole(void **state)
+{
+    static const char *const schemes[] = {"javascript:", "data:text/html,", "cid:"};
+    enum { LENGTH_OF_IT = 100000 };
+    struct slice in = repeat("p", LENGTH_OF_IT);
+
+    for (size_t i = 0; i < LENGTH(schemes); i++) {
+        struct record r = {.n = 0};
+        struct shown *s = shown_new(*state, &events, &r);
+        struct html *h = html_new(*state, on_token, s);
+
+        html_feed(h, SLICE_LIT("<a href='"));
+        html_feed(h, slice_str(schemes[i]));
+        html_feed(h, in);
+        html_feed(h, SLICE_LIT("'>"));
+        html_end(h);
+        shown_end(s);
+        assert_int_equal(r.nlink + r.nother, strlen(schemes[i]) + LENGTH_OF_IT);
+        assert_true(r.nother > 0);
+        arena_reset(*state);
+    }
+    repeat_free(in);
+}
+
 /* A URL that fills runs is reported once, short, and not in halves. */
 static void test_take__long_url_in_text__told_short(void **state)
 {
@@ -502,6 +531,7 @@ int main(void)
         ARENA_TEST(test_take__link_round_limit__cut_told),
         ARENA_TEST(test_take__padded_value__read_to_its_end),
         ARENA_TEST(test_take__long_path__value_limit_told),
+        ARENA_TEST(test_take__long_link_of_another_scheme__told_whole),
         ARENA_TEST(test_take__long_url_in_text__told_short),
         ARENA_TEST(test_take__long_conditional_comment__read_whole),
         ARENA_TEST(test_take__no_memory_for_a_comment__told_as_one),

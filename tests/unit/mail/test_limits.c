@@ -397,6 +397,23 @@ static void test_decoded_bytes__below_at_above__data_is_cut_structure_goes_on(
     }
 }
 
+/* The data comes in many pieces, and the limit holds for their sum. */
+static void test_decoded_bytes__in_many_pieces__are_one_sum(void **state)
+{
+    enum { LIMIT = 100000, LINES = 4000 };
+    static const char line[] = "ZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZZ\n";
+    const size_t most = (size_t)LIMIT * (sizeof(line) - 2) / sizeof(line); /* CR LF */
+    (void)state;
+    struct mail_limits l = record_limits;
+    l.decoded_bytes = LIMIT;
+    struct record r;
+    assert_int_equal(
+        limits_of(repeat("Content-Type: text/plain\n\n", line, LINES, ""), &l, &r),
+        MAIL_LIMIT_DECODED_BYTES);
+    assert_in_range(count(&r, "Z"), most - sizeof(line), most + sizeof(line));
+    record_fini(&r);
+}
+
 static void test_boundary__at_and_above_70__is_flagged_and_used(void **state)
 {
     (void)state;
@@ -550,6 +567,7 @@ int main(void)
         cmocka_unit_test(test_decoded_bytes__of_attachments_and_text__are_two_shares),
         cmocka_unit_test(
             test_decoded_bytes__below_at_above__data_is_cut_structure_goes_on),
+        cmocka_unit_test(test_decoded_bytes__in_many_pieces__are_one_sum),
         cmocka_unit_test(test_boundary__at_and_above_70__is_flagged_and_used),
         cmocka_unit_test(test_boundary__longer_than_a_line__used_by_its_beginning),
         cmocka_unit_test(test_header__name_without_end__is_body),

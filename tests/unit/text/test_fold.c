@@ -204,6 +204,7 @@ static void test_subject__what_changes__is_left_out(void **state)
         {"Viagra now", "viagra now"},
         {"S3x t0day, b00k n0w", "sex today book now"},
         {"C@sh 4 y0u", "cash 0 you"},
+        {"05aler 5aler 0ffer", "# saler offer"},
         /* numbers, names of things and ids are none of these */
         {"2002 100 1001", "0 0 0"},
         {"MP3 A4 4x4 B2B 3D", "# # # # #"},

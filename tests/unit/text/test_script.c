@@ -100,6 +100,8 @@ static void test_script__javascript__strings_as_a_run_makes_them(void **state)
         {"return'a'+'b'", "ab|"},
         {"if(x)a='b'+'c'\nelse d='e'+'f'", "bc|ef|"},
         {"a='it\nb='c'+'d'", "cd|"},
+        {"a='h';f[a]+='x';g(a+'s')", "h|hs|"}, /* a place in f changes, not a */
+        {"a='h';b='x'+a;a+='y';g(a+'s')", "xh|hy|hys|"},
     };
     CHECK(SCRIPT_JAVASCRIPT, rows);
 }

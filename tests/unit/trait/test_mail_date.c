@@ -14,6 +14,10 @@ static const struct row {
     {"Thu, 1 Jan 1970 00:00:00 +0000", true, true, 0},
     {"Fri, 21 Nov 1997 09:55:06 -0600", true, true, 880127706},
     {"21 Nov 97 09:55 GMT", true, true, 880106100},
+    {"1 Mar 26 00:00 GMT", true, true, 1772323200},
+    {"31 Dec 49 00:00 GMT", true, true, 2524521600},
+    {"1 Jan 50 00:00 GMT", true, true, -631152000},
+    {"1 Mar 126 00:00 GMT", true, true, 1772323200}, /* as some programs count */
     {"Thu, 29 Feb 2024 23:59:60 +0530 (IST)", true, true, 1709231400},
     {"Sun, 01 Mar 2026 00:00:00 +0000", true, true, 1772323200},
     {" fri ,  21  nov  1997 09:55:06 -0600", true, true, 880127706},

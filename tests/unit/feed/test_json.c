@@ -224,6 +224,7 @@ static void test_time__forms__then_seconds(void **state)
             fail_msg("%s: %u", cases[i].text, (unsigned)s);
         }
     }
+    assert_int_equal(feed_time(SLICE_LIT("2 \0\0\0 2026")), 0); /* no month either */
 }
 
 int main(void)

@@ -72,6 +72,27 @@ static void test_digest__two_messages__each_has_its_lines_and_links(void **state
     buf_fini(&mail);
 }
 
+static void test_digest__time__is_of_the_message_in_utc(void **state)
+{
+    json_t *rows = json_array();
+    const struct held_digest d = {
+        .template = SLICE_LIT("Subject: s\n\n{each}\nat {time}.\n{end}\n"),
+        .from = "filter@rcpt.example",
+        .host = "mx.rcpt.example",
+        .recipient = "bob@rcpt.example",
+        .rows = rows};
+    struct buf mail;
+
+    (void)state;
+    (void)json_array_append_new(rows, json_pack("{s:i}", "time_s", 1795833447));
+    buf_init(&mail, HELD_DIGEST_MAX);
+    assert_int_equal(held_digest_check(d.template, NULL), ERR_OK);
+    held_digest_print(&d, &mail);
+    assert_true(has_text(&mail, "at 2026-11-28 02:37 UTC.\n"));
+    json_decref(rows);
+    buf_fini(&mail);
+}
+
 static void test_digest__page__is_there_if_there_is_one(void **state)
 {
     json_t *rows = json_array();
@@ -113,6 +134,7 @@ static void test_digest__hostile_subject__is_shown_and_leads_nowhere(void **stat
     assert_true(has_text(&mail, "<U+202E>"));
     assert_false(has_text(&mail, "http://e.example"));
     assert_false(has_text(&mail, "WWW.e"));
+    assert_true(has_text(&mail, "WWW[.]"));
     for (size_t i = 0; i < mail.n; i++) { /* ASCII, and no line too long */
         assert_true((unsigned char)mail.p[i] < 0x7f);
     }
@@ -168,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digest__two_messages__each_has_its_lines_and_links),
+        cmocka_unit_test(test_digest__time__is_of_the_message_in_utc),
         cmocka_unit_test(test_digest__page__is_there_if_there_is_one),
         cmocka_unit_test(test_digest__hostile_subject__is_shown_and_leads_nowhere),
         cmocka_unit_test(test_template__wrong__is_named),

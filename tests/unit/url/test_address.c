@@ -110,6 +110,25 @@ static void test_list__table__expected_addresses(void **state)
     }
 }
 
+/* What stands behind the end of a list is not looked at. */
+static void test_list__cut_anywhere__reads_no_further(void **state)
+{
+    size_t i = 0;
+
+    for (i = 0; i < COUNT_OF(rows); i++) {
+        for (size_t n = 0; n <= strlen(rows[i].in); n++) {
+            struct address got[GOT_MAX];
+            char *exact = malloc(n + (n == 0)); /* a sanitizer sees its end */
+
+            assert_non_null(exact);
+            memcpy(exact, rows[i].in, n);
+            (void)address_list_parse(*state, slice_of(exact, n), got, GOT_MAX, NULL);
+            free(exact);
+            arena_reset(*state);
+        }
+    }
+}
+
 static void test_list__round_max__more_told(void **state)
 {
     struct slice in = SLICE_LIT("a@b.c, x, d@e.f, y");
@@ -193,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(test_list__table__expected_addresses),
+        ARENA_TEST(test_list__cut_anywhere__reads_no_further),
         ARENA_TEST(test_list__round_max__more_told),
         ARENA_TEST(test_list__length_round_limit__limit_held),
         ARENA_TEST(test_list__megabytes__little_memory),

@@ -60,6 +60,22 @@ static void test_find__after_sign__as_clients_open_it(void **state)
     check_rows(rows, COUNT_OF(rows), FIND_IN_PROSE);
 }
 
+/* Of a longer name the end is looked at, as if it began there. */
+static void test_find__long_name_before_the_sign__its_end_is_the_address(void **state)
+{
+    for (size_t n = FIND_LOCAL_MAX - 1; n <= FIND_LOCAL_MAX + 1; n++) {
+        char text[2 * FIND_LOCAL_MAX];
+        char want[2 * FIND_LOCAL_MAX];
+        const size_t kept = n < FIND_LOCAL_MAX ? n : FIND_LOCAL_MAX;
+        const struct row row = {text, want};
+
+        (void)snprintf(text, sizeof(text), "%0*d@evil.com", (int)n, 1);
+        (void)snprintf(want, sizeof(want), "mailto:%s\n", text + n - kept);
+        check_rows(&row, 1, FIND_IN_PROSE);
+    }
+    (void)state;
+}
+
 static void test_find__message_id__no_address(void **state)
 {
     static const struct row rows[] = {
@@ -68,6 +84,9 @@ static void test_find__message_id__no_address(void **state)
         {"In message <a@c.com>, Joe <joe@c.com> wrote", "mailto:joe@c.com\n"},
         {"message-id=<a@c.com> <b@d.com>,<joe@c.com>", "mailto:joe@c.com\n"},
         {"Message-ID: a@c.com", "mailto:a@c.com\n"},
+        {"a long line of text that stands before the field and says nothing to it\n"
+         "Message-ID: <a.b@c.com>",
+         ""},
         {"From: Joe <joe@c.com>", "mailto:joe@c.com\n"},
         {"smtp.mail=x@c.com header.i=y@c.com", "mailto:x@c.com\nmailto:y@c.com\n"},
     };
@@ -198,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_find__bare_words__no_links),
         cmocka_unit_test(test_find__in_code_or_header__no_bare_words),
         cmocka_unit_test(test_find__after_sign__as_clients_open_it),
+        cmocka_unit_test(test_find__long_name_before_the_sign__its_end_is_the_address),
         cmocka_unit_test(test_find__message_id__no_address),
         cmocka_unit_test(test_find__separator_in_other_spelling__as_browsers_open_it),
         cmocka_unit_test(test_find__other_scheme_with_host__opened_as_url),

@@ -238,6 +238,7 @@ static void test_unwrap__depth_round_limit__limit_held(void **state)
         assert_int_equal(is_cut, depth > UNWRAP_DEPTH_MAX);
         if (n > 0) {
             assert_int_equal(targets[n - 1].depth, n);
+            assert_int_equal(targets[n - 1].from, n - 1); /* the one before it */
         }
         text = wrap(*state, text);
     }

@@ -67,6 +67,18 @@ static void test_feedback_read__two_attached__gives_both_as_they_were(void **sta
     assert_false(f.is_cut);
 }
 
+/* A field's name has one letter at least. */
+static void test_feedback_read__shortest_message__is_one(void **state)
+{
+    (void)state;
+    struct feedback f = read_mail(MIXED PART("message/rfc822", "A: b") PART(
+        "message/rfc822", "From a Mon Jan  1\nA: b\n\nx") PART("message/rfc822", ": b")
+                                      PART("message/rfc822", "From a\n: b") END);
+    assert_int_equal(f.kind, FEEDBACK_ATTACHED);
+    assert_int_equal(f.nmessages, 2);
+    expect(f.message[0].bytes, "A: b");
+}
+
 static void test_feedback_read__encoded_message__is_decoded(void **state)
 {
     (void)state;
@@ -285,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_feedback_read__two_attached__gives_both_as_they_were),
+        cmocka_unit_test(test_feedback_read__shortest_message__is_one),
         cmocka_unit_test(test_feedback_read__encoded_message__is_decoded),
         cmocka_unit_test(test_feedback_read__message_in_a_message__is_part_of_it),
         cmocka_unit_test(test_feedback_read__digest__gives_each_message),

@@ -149,6 +149,39 @@ static void test_open__when_stopped__then_goes_on_where_it_was(void **state)
     }
 }
 
+/* What the objects say is counted again. */
+static void test_open__when_files_of_counts_are_lost__then_made_again(void **state)
+{
+    struct ring *r = *state;
+    const struct count_record first[] = {{5, 3}};
+    const struct count_record second[] = {{5, 4}, {6, 1}};
+    char path[FILE_PATH_MAX];
+    publish(r, 0, BUCKET, first, 1);
+    publish(r, 0, BUCKET, second, 2);
+    (void)pull(r, 1, 0);
+    syncnode_close(&r->node[1]);
+    assert_int_equal(file_path(path, "%s/peers/counts", r->node[1].dir), ERR_OK);
+    assert_int_equal(tempdir_remove(path), 0);
+    open_node(r, 1);
+    assert_int_equal(held(r, 1, 0, BUCKET, 5), 4);
+    assert_int_equal(held(r, 1, 0, BUCKET, 6), 1);
+}
+
+static void test_stat__of_who_is_silent__is_stale_but_never_of_itself(void **state)
+{
+    enum { LIFE_S = 180 };
+    struct ring *r = *state;
+    tick(r, 1);
+    (void)pull(r, 0, 1);
+    assert_false(stat_of(r, 0, 1).is_stale);
+    clock_advance_us((LIFE_S + 1) * UINT64_C(1000000));
+    assert_true(stat_of(r, 0, 1).is_stale);
+    assert_false(stat_of(r, 0, 0).is_stale);
+    tick(r, 1);
+    (void)pull(r, 0, 1);
+    assert_false(stat_of(r, 0, 1).is_stale);
+}
+
 static void test_manifest__when_member_is_dropped__then_nothing_of_it_is_left(
     void **state)
 {
@@ -401,6 +434,10 @@ int main(void)
             test_close__when_bucket_is_over__then_run_takes_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_open__when_stopped__then_goes_on_where_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_open__when_files_of_counts_are_lost__then_made_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_stat__of_who_is_silent__is_stale_but_never_of_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_heads__when_asked_after_a_version__then_only_what_changed, setup,
             teardown),

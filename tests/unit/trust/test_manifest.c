@@ -210,6 +210,36 @@ static void test_parse__when_one_field_is_wrong__then_refused(void **state)
     manifest_fini(&m);
 }
 
+/* The number is that of the member in the text. */
+static void test_parse__when_a_member_is_wrong__then_it_is_named(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *why;
+    } rows[] = {
+        {"\"name\":\"m0\"", "member 1: \"name\" must be"},
+        {"\"name\":\"m1\"", "member 2: \"name\" must be"},
+    };
+    struct manifest m = make_ring(2);
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct manifest back;
+        struct buf text;
+        struct errinfo why = {.code = ERR_OK};
+        print_signed(&m, 0, &text);
+        char *name = strstr(text.p, rows[i].name);
+        assert_non_null(name);
+        name[strlen("\"name\":\"")] = 'M';
+        assert_int_equal(manifest_parse(buf_slice(&text), &back, &why), ERR_SYNTAX);
+        if (strstr(why.text, rows[i].why) == NULL) {
+            fail_msg("%s", why.text);
+        }
+        buf_fini(&text);
+    }
+    manifest_fini(&m);
+}
+
 static void test_parse__when_members_share_something__then_refused(void **state)
 {
     (void)state;
@@ -481,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_parse__when_printed__then_all_fields_are_back),
         cmocka_unit_test(test_kind__is_in_the_text_of_an_own_ring_alone),
         cmocka_unit_test(test_parse__when_one_field_is_wrong__then_refused),
+        cmocka_unit_test(test_parse__when_a_member_is_wrong__then_it_is_named),
         cmocka_unit_test(test_parse__when_members_share_something__then_refused),
         cmocka_unit_test(test_parse__when_it_is_cut_anywhere__then_refused),
         cmocka_unit_test(

@@ -1,6 +1,9 @@
 /* test_ring - edits of a manifest, and changes that must wait for other administrators. */
+#include <sched.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/ring/trust/ring.h"
@@ -489,6 +492,47 @@ static void test_self__when_stored__then_back__and_of_the_host_without(void **st
     assert_string_equal(s.address, "");
 }
 
+/* As a child in a name space of its own, whose host has this name. True: it got the name. */
+static bool names_itself(const char *dir, const char *host, const char *name)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        struct ring_self s;
+        _exit(unshare(CLONE_NEWUTS) == 0 && sethostname(host, strlen(host)) == 0 &&
+                      ring_self_load(dir, 99, &s, NULL) == ERR_OK &&
+                      strcmp(s.name, name) == 0
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_self__of_a_host__is_its_first_label_as_a_name(void **state)
+{
+    static const char *const rows[][2] = {
+        {"mail", "mail"},
+        {"Mail-1.example", "mail-1"},
+        {"-x_y z", "x_y-z"},
+        {"_\xc3\xa4.b", "server"},
+        {".", "server"},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+    };
+    struct tempdir *t = *state;
+
+    if (geteuid() != 0) {
+        skip();
+    }
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        if (!names_itself(t->path, rows[i][0], rows[i][1])) {
+            fail_msg("%s: not %s", rows[i][0], rows[i][1]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +554,7 @@ int main(void)
         IN_FOLDER(
             test_turn__when_the_ring_knows_the_key_and_it_is_time__then_it_is_used),
         IN_FOLDER(test_self__when_stored__then_back__and_of_the_host_without),
+        IN_FOLDER(test_self__of_a_host__is_its_first_label_as_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
 /*
  * test_contacts_threads - messages learn and look up in several threads while the store folds.
  */
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "core/base/base.h"
 #include "core/base/file.h"
@@ -121,11 +123,65 @@ static void test_contacts__threads_learn_while_it_folds__nothing_is_missed(void 
     assert_int_equal(file_remove_tree(dir, NULL), ERR_OK);
 }
 
+/* ---- faults ---- */
+
+static _Atomic unsigned nfaults;
+static _Atomic unsigned nover;
+
+static void count_fault(const char *text)
+{
+    nfaults += text != NULL && text[0] != '\0';
+    nover += text == NULL;
+}
+
+/* Asks for a fold, and waits until it has told how it went. */
+static void fold_until(const _Atomic unsigned *number, unsigned wanted)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+
+    assert_int_equal(contacts_fold(store, NULL), ERR_OK);
+    for (unsigned looks = 0; *number < wanted && looks < LOOKS_MOST; looks++) {
+        (void)nanosleep(&pause, NULL);
+    }
+    assert_int_equal(*number, wanted);
+}
+
+static void test_contacts__disk_is_full_for_a_while__fault_is_told_and_its_end(
+    void **state)
+{
+    char dir[64];
+    struct keyring keys;
+    struct errinfo why;
+    struct rlimit was;
+    const struct contacts_hooks hooks = {.on_fault = count_fault};
+
+    (void)state;
+    assert_true(tempdir_make_fast(dir));
+    assert_int_equal(keyring_load_or_create(dir, &keys, &why), ERR_OK);
+    assert_int_equal(contacts_open(dir, &keys, &store, &why), ERR_OK);
+    assert_int_equal(contacts_start(store, &hooks, &why), ERR_OK);
+    learn(0, 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit none = {.rlim_cur = 16, .rlim_max = was.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    fold_until(&nfaults, 1);
+    assert_int_equal(nover, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    fold_until(&nover, 1);
+    assert_int_equal(nfaults, 1);
+    assert_true(is_known(0, 0));
+    contacts_close(&store);
+    assert_int_equal(file_remove_tree(dir, NULL), ERR_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             test_contacts__threads_learn_while_it_folds__nothing_is_missed),
+        cmocka_unit_test(
+            test_contacts__disk_is_full_for_a_while__fault_is_told_and_its_end),
     };
     if (base_init() != ERR_OK) {
         return 1;

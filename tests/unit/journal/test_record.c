@@ -61,6 +61,21 @@ static void assert_same(const struct record *a, const struct record *b)
     assert_slices(a->rcpt[0], b->rcpt[0]);
 }
 
+static void test_init__over_any_bytes__is_a_record_without_anything(void **state)
+{
+    (void)state;
+    memset(&parsed, 0xa5, sizeof(parsed));
+    record_init(&parsed, RECORD_MESSAGE);
+    assert_int_equal(parsed.kind, RECORD_MESSAGE);
+    assert_int_equal(parsed.number, 0);
+    assert_int_equal(parsed.ntraits + parsed.nsymbols + parsed.nhits + parsed.ntypes,
+                     0);
+    assert_int_equal(parsed.ncounts + parsed.nhashes + parsed.nitems, 0);
+    assert_int_equal(parsed.from.n + parsed.header_from.n + parsed.subject.n, 0);
+    assert_int_equal(parsed.ntexts_rcpt, 0);
+    assert_true(parsed.has_texts && !parsed.is_erased && !parsed.is_cut);
+}
+
 static void test_record__when_it_is_written__then_it_is_read_back(void **state)
 {
     struct example e;
@@ -216,6 +231,7 @@ static void test_record__when_an_address_is_part_of_another__then_that_stays(
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_init__over_any_bytes__is_a_record_without_anything),
         cmocka_unit_test(test_record__when_it_is_written__then_it_is_read_back),
         cmocka_unit_test(test_record__when_it_is_full__then_it_stays_within_3_kb),
         cmocka_unit_test(

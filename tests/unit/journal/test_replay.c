@@ -27,6 +27,7 @@ static const char text[] =
     "          { name = \"off\"; enabled = false; }, { name = \"asked\"; } );\n"
     "rule_groups = ( { name = \"two\"; cap = 2.0; } );\n"
     "rules = (\n"
+    "  { name = \"naming\"; all = ( { rule = \"named\"; }, { list = \"asked\"; } ); score = 0.5; },\n"
     "  { name = \"replica\"; type = \"text_band\"; window = \"1d\"; count = 30; score = 1.5; },\n"
     "  { name = \"wide\"; type = \"text_band\"; window = \"1d\"; count = 30; networks = 9; score = 1.0; },\n"
     "  { name = \"burst\"; type = \"text_band\"; window = \"1d\"; count = 900; burst = 3.0; score = 1.0; },\n"
@@ -34,7 +35,7 @@ static const char text[] =
     "  { name = \"one\"; all = ( { trait = \"html_form\"; } ); score = 1.5; group = \"two\"; },\n"
     "  { name = \"more\"; all = ( { trait = \"html_form\"; } ); score = 1.5; group = \"two\"; },\n"
     "  { name = \"named\"; trait = \"html_form\"; },\n"
-    "  { name = \"naming\"; all = ( { rule = \"named\"; }, { list = \"asked\"; } ); score = 0.5; } );\n";
+    "  { name = \"calm\"; type = \"text_band\"; window = \"1d\"; count = 900; burst = 0.5; score = 1.0; } );\n";
 
 static int load(void **state)
 {
@@ -141,6 +142,23 @@ static void test_replay__each_setting__changes_its_part(void **state)
     assert_int_equal(judge(both, 2, message()).after, ACTION_REJECT);
 }
 
+/* The record tells all that such a rule asks for. */
+static void test_replay__a_rule_of_a_trait__is_met_by_it_alone(void **state)
+{
+    (void)state;
+    const char *live = "rules.form.shadow=false";
+    struct record *r = message();
+    r->ntraits = 1;
+    r->trait[0] = TRAIT_html_form;
+    struct replay_result got = judge(&live, 1, r);
+    assert_null(got.undecided);
+    assert_true(fabs(got.score_after - 8.5) < 1e-9);
+    r->ntraits = 0;
+    got = judge(&live, 1, r);
+    assert_null(got.undecided);
+    assert_true(fabs(got.score_after - 7.5) < 1e-9);
+}
+
 static void test_replay__limits_score__counts_once(void **state)
 {
     (void)state;
@@ -160,6 +178,8 @@ static void test_replay__what_a_record_cannot_tell__is_undecided(void **state)
     (void)state;
     const char *lower = "rules.burst.count=10";
     assert_non_null(judge(&lower, 1, message()).undecided);
+    const char *calm = "rules.calm.count=10"; /* a burst below 1 is one too */
+    assert_non_null(judge(&calm, 1, message()).undecided);
     const char *wide = "rules.wide.networks=6";
     struct record *r = message();
     r->type[0].features = 9; /* another feature may have been in more networks */
@@ -250,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay__without_settings__then_nothing_changes),
         cmocka_unit_test(test_replay__each_setting__changes_its_part),
+        cmocka_unit_test(test_replay__a_rule_of_a_trait__is_met_by_it_alone),
         cmocka_unit_test(test_replay__limits_score__counts_once),
         cmocka_unit_test(test_replay__what_a_record_cannot_tell__is_undecided),
         cmocka_unit_test(test_replay__a_group__keeps_its_cap),

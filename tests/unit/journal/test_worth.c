@@ -339,9 +339,15 @@ static void test_rows__when_there_are_too_many__then_the_rest_is_not_counted(
     worth_totals(w, FIRST_DAY, &t);
     assert_int_equal(t.judged, WORTH_ROWS + 1);
     assert_true(t.is_cut);
+    assert_int_equal(t.first_s, (uint64_t)FIRST_DAY * DAY_S);
     worth_of_rule(w, SLICE_LIT("RULE_32767"), FIRST_DAY, &n);
     assert_int_equal(n.alone, 1);
     worth_of_rule(w, SLICE_LIT("RULE_32768"), FIRST_DAY, &n);
+    assert_int_equal(n.hits, 0);
+    worth_clear(w);
+    worth_totals(w, FIRST_DAY, &t);
+    assert_true(t.judged == 0 && t.first_s == 0 && !t.is_cut);
+    worth_of_rule(w, SLICE_LIT("RULE_0"), FIRST_DAY, &n);
     assert_int_equal(n.hits, 0);
     worth_free(&w);
 }

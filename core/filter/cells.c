@@ -289,7 +289,7 @@ void cells_add_late(struct cells *c, uint64_t hash, uint64_t amount, unsigned wi
         least = late[p.cell[i]] < least ? late[p.cell[i]] : least;
     }
     uint64_t most = CELLS_SATURATED - 1; /* what is saturated can never be taken off */
-    uint64_t target = amount > most - least ? most : least + amount;
+    uint64_t target = least >= most || amount > most - least ? most : least + amount;
     for (unsigned i = 0; i < CELLS_OF_KEY; i++) {
         uint64_t before = late[p.cell[i]];
         for (unsigned w = 0; before < target && w < CELLS_WINDOWS; w++) {

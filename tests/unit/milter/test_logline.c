@@ -93,7 +93,7 @@ static void test_text__each_key__in_its_order(void **state)
                     "stripped=2 forged=left");
     l = (struct logline){.queue_id = "4XyZ",
                          .reason = "trusted_network",
-                         .required = INFINITY,
+                         .required = (double)INFINITY,
                          .client_address = "unknown"};
     assert_line(&l, "4XyZ: action=accept score=0.0 required=off symbols=- "
                     "client=unknown[unknown] helo=- from=- nrcpt=0 to=- mid=- size=0 "
@@ -212,7 +212,7 @@ static void test_json__each_key__as_in_the_text(void **state)
     l.reason = "shadow";
     l.nstripped = 2;
     l.left_forged = true;
-    l.required = INFINITY;
+    l.required = (double)INFINITY;
     l.has_addresses = false;
     verdict.fault = LIST_FAULT_LISTS;
     o = parsed(&l);

@@ -39,7 +39,8 @@ static void test_proof__of_each_type__by_what_it_belongs_to(void **state)
 
     (void)state;
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        if (report_proof(rows[i].type, slice_str(rows[i].value)) != rows[i].proof) {
+        if (report_proof((uint16_t)rows[i].type, slice_str(rows[i].value)) !=
+            rows[i].proof) {
             fail_msg("%s", rows[i].value);
         }
     }

@@ -200,7 +200,7 @@ static void test_bundle__written__is_read_as_it_was(void **state)
     assert_int_equal(got.bytes.n, LARGE + 6);
     assert_memory_equal(got.bytes.p, large, LARGE);
     buf_fini(&got.bytes);
-    /* nobody takes the files: they are verified all the same */
+    /* nobody takes the files; they are still verified */
     const struct bundle_taker none = {.context = NULL};
     struct contents c;
     contents_init(&c);
@@ -253,7 +253,7 @@ static void test_bundle__damaged_anywhere__is_refused(void **state)
         assert_int_equal(pread(fd, &byte, 1, i), 1);
         const char other = (char)(byte ^ 0x10);
         assert_int_equal(pwrite(fd, &other, 1, i), 1);
-        if (read_bundle(fd, &got, &why) == ERR_OK) { /* a bit that says nothing */
+        if (read_bundle(fd, &got, &why) == ERR_OK) { /* a bit without a meaning */
             assert_true(slice_eq(buf_slice(&got.bytes), SLICE_LIT("secret")));
         }
         buf_fini(&got.bytes);

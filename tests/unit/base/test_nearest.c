@@ -93,7 +93,7 @@ static void test_most__by_length__then_about_a_third(void **state)
     }
 }
 
-/* What nearest_option_print writes to standard error. */
+/* Returns the standard error of nearest_option_print. */
 static const char *printed(const char *written, char ret[200])
 {
     static const struct option longs[] = {{"since", required_argument, NULL, 's'},

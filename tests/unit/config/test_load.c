@@ -45,27 +45,6 @@ static void test_load__when_one_line__then_the_rest_is_default(void **state)
     config_release(&c);
 }
 
-static void test_load__when_a_folder_ends_in_slashes__then_without(void **state)
-{
-    static const char *const rows[][2] = {
-        {"/srv/gillnet", "/srv/gillnet"},
-        {"/srv/", "/srv"},
-        {"/a//", "/a"},
-        {"/", "/"},
-        {"//", "/"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        char text[64];
-
-        snprintf(text, sizeof(text), "state_dir = \"%s\";\n", rows[i][0]);
-        struct config *c = confdir_load(confdir_put("gillnet.conf", text));
-        assert_string_equal(c->state_dir, rows[i][1]);
-        config_release(&c);
-    }
-}
-
 static void test_load__when_hub_and_peers_are_set__then_taken(void **state)
 {
     struct config *c = confdir_load(confdir_put(
@@ -600,7 +579,6 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, confdir_setup, confdir_teardown)
         TEST(test_load__when_no_file__then_defaults),
         TEST(test_load__when_one_line__then_the_rest_is_default),
-        TEST(test_load__when_a_folder_ends_in_slashes__then_without),
         TEST(test_load__when_hub_and_peers_are_set__then_taken),
         TEST(test_load__when_all_kinds_are_set__then_taken),
         TEST(test_load__when_a_key_is_wrong__then_its_line_and_what_to_do),

@@ -256,20 +256,6 @@ static void test_change__then_added_replaced_taken_out(void **state)
     buf_fini(&lines);
 }
 
-static void test_read__no_file__then_told_without_a_line(void **state)
-{
-    struct buf text;
-    struct errinfo why;
-
-    (void)state;
-    buf_init(&text, 4096);
-    assert_int_equal(tuning_file_read(confdir_path("none"), &text, &why),
-                     ERR_NOT_FOUND);
-    assert_int_equal(why.line, 0);
-    assert_string_equal(why.source, confdir_file);
-    buf_fini(&text);
-}
-
 /* ---- above the configuration ---- */
 
 static const char *put_conf(const char *more)
@@ -601,7 +587,6 @@ int main(void)
         cmocka_unit_test(test_parse__when_hostile__then_bounded),
         cmocka_unit_test(test_print__when_read_again__then_alike),
         cmocka_unit_test(test_change__then_added_replaced_taken_out),
-        EACH(test_read__no_file__then_told_without_a_line),
         EACH(test_load__then_settings_stand_above_all_files),
         EACH(test_load__when_a_rule_is_gone__then_advice_alone),
         EACH(test_load__when_refused__then_only_a_start_goes_on),

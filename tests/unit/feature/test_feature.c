@@ -146,7 +146,7 @@ static void test_set__several_types__first_and_count_of_each(void **state)
     arena_free(&a);
 }
 
-/* What is kept takes no room from what is added. */
+/* Kept features take no room from added ones. */
 static void test_keep__in_a_full_set__has_room_and_leaves_none(void **state)
 {
     (void)state;

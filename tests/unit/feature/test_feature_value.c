@@ -124,7 +124,7 @@ static bool has_key(const struct feature_key *v, size_t n, const char *text)
     return false;
 }
 
-/* A list that holds a wider network holds this one; one inside it says nothing about it. */
+/* A list that holds a wider network holds this one; one inside it does not hold it. */
 static void test_keys__of_a_network__are_it_and_the_wider_ones(void **state)
 {
     static const struct {

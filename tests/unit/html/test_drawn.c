@@ -140,7 +140,7 @@ static bool is_dark(int x, int y)
     return x >= 0 && y >= 0 && x < SIDE && y < SIDE && code[y][x] == '#';
 }
 
-/* Words for a dark and a light module, and what ends a row. */
+/* Words for a dark module, a light module and the end of a row. */
 struct form {
     const char *begin;
     const char *row;

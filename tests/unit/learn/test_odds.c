@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The odds of a term that stood in so many messages of each class, ten of each in all. */
+/* The odds of a term by its number of messages in each class, of ten messages each. */
 static double odds_after(unsigned nham, unsigned nspam)
 {
     static const float ten[] = {10, 10};

@@ -166,70 +166,6 @@ static void test_list__index_damaged__former_generation_confirms_what_it_knows(
     list_reader_close(&r);
 }
 
-/* The text of faults names both, each with what mends it. */
-static void test_list__two_files_damaged__both_faults_are_named(void **state)
-{
-    struct fixture *f = *state;
-    make_list(f);
-    flip_byte(f, current, 3);
-    flip_byte(f, base_file, 4300);
-    struct list_reader *r = open_reader(f);
-    const char *fault = list_reader_fault(r);
-    assert_non_null(fault);
-    assert_non_null(strstr(fault, "CURRENT is damaged"));
-    assert_non_null(strstr(fault, "list rebuild test`; filter damaged"));
-    list_reader_close(&r);
-}
-
-/* A whole file, with whole sums, that knows nothing: only a comparison with the index shows it. */
-static void test_list__filter_of_fewer_entries__found_by_verify(void **state)
-{
-    struct fixture *f = *state;
-    char path[256];
-    struct bloomfile_shape shape;
-    struct bloomfile empty;
-    make_list(f);
-    snprintf(path, sizeof(path), "%s/%s", f->dir, base_file);
-    MUST(f, bloomfile_peek(path, NULL, &shape, &f->info));
-    MUST(f, bloomfile_new(&empty, shape.layout, shape.nlines, shape.k, &f->keys.node,
-                          &f->info));
-    empty.facts = shape.facts;
-    MUST(f, bloomfile_write(&empty, path, &f->info));
-    bloomfile_close(&empty);
-    struct findings x = {0};
-    assert_int_equal(list_verify(f->state, NAME, &f->keys, count_finding, &x),
-                     ERR_CORRUPT);
-    assert_int_equal(x.n, 250); /* all but those of the tail */
-    assert_non_null(strstr(x.first.text, "does not know an entry"));
-    check_rebuild(f, "an empty filter");
-}
-
-/* How many mappings of this process are files of the list. */
-static unsigned mappings_of(const struct fixture *f)
-{
-    char line[1024];
-    unsigned n = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    assert_non_null(maps);
-    while (fgets(line, sizeof(line), maps) != NULL) {
-        n += strstr(line, f->dir) != NULL;
-    }
-    (void)fclose(maps);
-    return n;
-}
-
-static void test_list_verify__whole_or_damaged__leaves_nothing_mapped(void **state)
-{
-    struct fixture *f = *state;
-    struct findings x = {0};
-    make_list(f);
-    assert_verified(f);
-    assert_int_equal(mappings_of(f), 0);
-    flip_byte(f, index_file, 4200);
-    (void)list_verify(f->state, NAME, &f->keys, count_finding, &x);
-    assert_int_equal(mappings_of(f), 0);
-}
-
 static void test_list__index_and_filter_damaged__refused_and_rebuilt(void **state)
 {
     struct fixture *f = *state;
@@ -642,9 +578,6 @@ int main(void)
         LIST_TEST(
             test_list__derived_file_damaged__fault_named_answers_right_rebuild_heals),
         LIST_TEST(test_list__index_damaged__former_generation_confirms_what_it_knows),
-        LIST_TEST(test_list__two_files_damaged__both_faults_are_named),
-        LIST_TEST(test_list__filter_of_fewer_entries__found_by_verify),
-        LIST_TEST(test_list_verify__whole_or_damaged__leaves_nothing_mapped),
         LIST_TEST(test_list__index_and_filter_damaged__refused_and_rebuilt),
         LIST_TEST(test_list__all_but_the_log_removed__rebuilt),
         LIST_TEST(test_list__fifo_in_place_of_a_file__served_and_rebuilt),

@@ -149,7 +149,7 @@ static void test_answer__to_a_report__says_what_it_changed(void **state)
         "\"anna\", \"standing\": \"ham\", \"trust\": 1.0, \"way\": \"api\"}");
 }
 
-/* What the answer says where the report changes nothing. */
+/* The answer to a report that changes nothing. */
 static void test_answer__to_a_report_without_effect__says_why(void **state)
 {
     static const struct {

@@ -149,7 +149,7 @@ static void test_open__when_stopped__then_goes_on_where_it_was(void **state)
     }
 }
 
-/* What the objects say is counted again. */
+/* The counts of the objects are added again. */
 static void test_open__when_files_of_counts_are_lost__then_made_again(void **state)
 {
     struct ring *r = *state;

@@ -110,7 +110,7 @@ static void test_list__table__expected_addresses(void **state)
     }
 }
 
-/* What stands behind the end of a list is not looked at. */
+/* The parser does not look behind the end of a list. */
 static void test_list__cut_anywhere__reads_no_further(void **state)
 {
     size_t i = 0;

@@ -409,7 +409,17 @@ static enum wake next_work(bool may_reload)
     return watch.wants_look ? WAKE_LOOK : WAKE_TIME;
 }
 
-/* Waits for the next thing to do; WAKE_TIME at until. */
+static bool is_past(const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > t->tv_sec ||
+           (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+/* Waits for the next thing to do; WAKE_TIME at until, also where looks are asked for all the time.
+ */
 static enum wake wait_for_work(const struct timespec *until, bool may_reload)
 {
     int e = 0;
@@ -418,6 +428,9 @@ static enum wake wait_for_work(const struct timespec *until, bool may_reload)
     while (e != ETIMEDOUT && what == WAKE_TIME) {
         e = pthread_cond_timedwait(&watch.changed, &watch.lock, until);
         what = next_work(may_reload);
+    }
+    if (what == WAKE_LOOK && is_past(until)) {
+        what = WAKE_TIME;
     }
     watch.wants_look = watch.wants_look && what != WAKE_LOOK;
     pthread_mutex_unlock(&watch.lock);
